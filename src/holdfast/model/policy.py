@@ -1,0 +1,63 @@
+"""How an activity is treated when it fails, takes long or is recorded: options beside its inputs, never among them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Run a failed activity again: the n-th wait is `delay * factor ** (n - 1)`, at most `delay_max`, ± `jitter`."""
+
+    attempts: int = 3
+    """In all, the first one included."""
+    delay: timedelta = timedelta(seconds=1)
+    factor: float = 2.0
+    delay_max: timedelta = timedelta(minutes=5)
+    jitter: float = 0.1
+    """The share of the wait that is random, 0 to 1."""
+    on: tuple[str, ...] = ()
+    """Names of exception types that are retried; empty retries all."""
+    never_on: tuple[str, ...] = ()
+
+
+class OnLost(StrEnum):
+    """What happens to an effect whose node died before its result was committed."""
+
+    RETRY = "retry"
+    FAIL = "fail"
+    HOLD = "hold"
+
+
+class MergeMode(StrEnum):
+    """How a flowchart in token mode treats several tokens for one activity."""
+
+    STREAM = "stream"
+    MERGE = "merge"
+    CONVERGE = "converge"
+    CASCADE = "cascade"
+    RACE = "race"
+
+
+class JournalRule(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Which values of an activity the journal keeps: `include`, `exclude` or, as a whole, `off`."""
+
+    default: str | None = None
+    inputs: dict[str, str] = {}
+    outputs: dict[str, str] = {}
+
+
+class ActivityOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    retry: Retry | None = None
+    timeout: timedelta | None = None
+    commit: str | None = None
+    """`always`, `never`, `executing` or `executed`; None follows the workflow's strategy."""
+    journal: JournalRule | None = None
+    on_lost: OnLost | None = None
+    queue: str | None = None
+    """The queue that carries it as a step; None runs it inline."""
+    can_start: bool = False
+    """For triggers: a matching stimulus starts an instance here."""
+    merge: MergeMode | None = None

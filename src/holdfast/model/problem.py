@@ -1,0 +1,25 @@
+"""What is wrong with a document, as data: where, what, and what to do about it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    path: str
+    """Where in the document, as a JSON pointer such as `/root/activities/2/inputs/text`."""
+    code: str
+    """Stable and searchable: `unknown-type`, `duplicate-id`, …"""
+    message: str
+    remedy: str
+    severity: Severity = Severity.ERROR
+
+    def __str__(self) -> str:
+        return f"{self.path or '/'}: {self.message} {self.remedy}".rstrip()
