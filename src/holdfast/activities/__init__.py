@@ -1,0 +1,21 @@
+"""The standard library of activities, written with the public activity API only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def standard_types() -> list[Any]:
+    """Every built-in activity class."""
+    from holdfast.activities import composition, console, data, events, scheduling, scripting  # noqa: PLC0415 - import weight
+    from holdfast.activities.control import CONTROL  # noqa: PLC0415
+
+    return [
+        *CONTROL,
+        *composition.ACTIVITIES,
+        *console.ACTIVITIES,
+        *data.ACTIVITIES,
+        *events.ACTIVITIES,
+        *scheduling.ACTIVITIES,
+        *scripting.ACTIVITIES,
+    ]

@@ -1,0 +1,27 @@
+"""The expression languages that Holdfast brings along. Making them imports no JavaScript engine and no template library."""
+
+from __future__ import annotations
+
+from holdfast.expressions.javascript import JavaScriptEvaluator
+from holdfast.expressions.liquid import LiquidEvaluator
+from holdfast.expressions.literal import LiteralEvaluator
+from holdfast.expressions.object import ObjectEvaluator
+from holdfast.expressions.python import PythonEvaluator
+from holdfast.expressions.reference import InputEvaluator, VariableEvaluator
+from holdfast.ports import ExpressionEvaluator
+
+__all__ = ["standard_evaluators"]
+
+
+def standard_evaluators() -> dict[str, ExpressionEvaluator]:
+    """Evaluators by language, as they stand in JSON after the `$`."""
+    evaluators: list[ExpressionEvaluator] = [
+        PythonEvaluator(),
+        JavaScriptEvaluator(),
+        LiquidEvaluator(),
+        LiteralEvaluator(),
+        VariableEvaluator(),
+        InputEvaluator(),
+        ObjectEvaluator(),
+    ]
+    return {evaluator.language: evaluator for evaluator in evaluators}

@@ -9,6 +9,7 @@ Measured: a list index is four times faster than an attribute of a slotted objec
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any, Protocol
 
 Scope = list[Any]
@@ -35,7 +36,9 @@ class InstanceFacts(Protocol):
     name: str | None
 
     def output_of(self, activity: str, output: str | None) -> Any:
-        """The latest output that the activity (by id or name) produced; None names its only or `result` output."""
+        """The latest output that the activity (by id or name) produced; None names its only or `result` output.
+
+        Raises `LookupError` for an activity that the definition does not have."""
 
     @property
     def last_result(self) -> Any: ...
@@ -44,11 +47,23 @@ class InstanceFacts(Protocol):
 class Shape:
     """The names of one scope's values: variables, and for a workflow's own scope its inputs and outputs beside them."""
 
-    __slots__ = ("boundary", "defaults", "ids", "inputs", "names", "outputs", "owner", "size", "transient", "types")
+    __slots__ = (
+        "boundary",
+        "defaults",
+        "ids",
+        "inputs",
+        "key",
+        "mutable",
+        "names",
+        "outputs",
+        "size",
+        "transient",
+        "types",
+    )
 
-    def __init__(self, owner: int, *, boundary: bool = False) -> None:
-        self.owner = owner
-        """Index of the plan's node that opens this scope."""
+    def __init__(self, key: str, *, boundary: bool = False) -> None:
+        self.key = key
+        """Names the shape in stored states: the activity's key, with `#port` for variables handed to a child."""
         self.boundary = boundary
         """A workflow's own scope: names of the workflow around it are not visible to static languages."""
         self.names: dict[str, int] = {}
@@ -59,18 +74,21 @@ class Shape:
         self.defaults: list[Any] = []
         self.transient: set[int] = set()
         """Slots that fall back to their default when the instance waits (storage `memory`)."""
+        self.mutable = False
+        """Some default must be copied for each scope."""
         self.size = FIRST_SLOT
 
     def add(self, table: dict[str, int], name: str, type_name: str, default: Any) -> int:
         index = table[name] = self.size
         self.types.append(type_name)
         self.defaults.append(default)
+        self.mutable = self.mutable or isinstance(default, list | dict | set)
         self.size += 1
         return index
 
     def open(self, parent: Any) -> Scope:
         """A new scope of this shape, at its defaults."""
-        return [parent, self, *self.defaults]
+        return [parent, self, *(deepcopy(self.defaults) if self.mutable else self.defaults)]
 
 
 def levels(scope: Scope) -> Iterator[Scope]:

@@ -1,0 +1,1 @@
+"""Doing: drives segments and effects, keeps instances alive, carries results back."""

@@ -15,6 +15,25 @@ from msgspec import Struct
 from holdfast.model.definition import Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.scope import Names, Scope
+from holdfast.ports.context import Child, ChildResult, Context
+from holdfast.ports.store import (
+    Claim,
+    Codec,
+    CommitStore,
+    DefinitionStore,
+    EffectStore,
+    InboxStore,
+    Loaded,
+    Matches,
+    NodeStore,
+    OutboxStore,
+    ReadStore,
+    SearchStore,
+    Store,
+    TransientErrors,
+    UpkeepStore,
+    WorkStore,
+)
 
 T = TypeVar("T")
 
@@ -185,19 +204,42 @@ class Plugin(Protocol):
     def register(self, registration: Registration) -> None: ...
 
 
+# -- persistence -------------------------------------------------------------------------------------------------------
+
+# `Store` and its parts stand in `holdfast.ports.store`.
+
 __all__ = [
     "ActivityProvider",
     "ActivityType",
+    "Child",
+    "ChildResult",
+    "Claim",
     "Clock",
+    "Codec",
+    "CommitStore",
     "CompiledExpression",
     "CompiledScript",
+    "Context",
     "DefinitionSource",
+    "DefinitionStore",
     "EffectMiddleware",
+    "EffectStore",
     "ExpressionEvaluator",
+    "InboxStore",
+    "Loaded",
+    "Matches",
     "MiddlewarePlacement",
+    "NodeStore",
+    "OutboxStore",
     "Plugin",
     "PureMiddleware",
+    "ReadStore",
     "Registration",
     "ScriptResult",
+    "SearchStore",
     "Services",
+    "Store",
+    "TransientErrors",
+    "UpkeepStore",
+    "WorkStore",
 ]

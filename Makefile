@@ -1,0 +1,64 @@
+# Every command of the project. `make` alone lists them; each does all of its own set-up.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+# The interpreter that makes the environment: the first of these that is Python 3.11 or newer and has the venv module.
+# `make test PYTHON=path/to/python3` names one.
+PYTHON ?= python3 python3.13 python3.12 python3.11 python3.14 python
+VENV := .venv
+BIN := $(VENV)/bin
+# Written last, so that an interrupted set-up is done again; newer than what it was made from.
+READY := $(VENV)/.ready
+FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+TESTS ?= tests
+
+.PHONY: help run test check format docs bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+run: $(READY) ## Set up, then run an example workflow
+	$(BIN)/holdfast run examples/03_flowchart.json --input '{"amount": 1200}'
+
+test: check ## Set up, then lint, types, layers and all tests (TESTS=path for some)
+	$(BIN)/pytest -n 2 $(TESTS)
+
+check: $(READY) ## Lint, format, types and layers, without the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(READY) ## Put the source in form and mend what lint can mend
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+docs: $(READY) ## Write docs/reference anew from the code
+	$(BIN)/python docs/generate.py
+
+bench: $(READY) ## Measure the engine, print the figures, write benchmarks/results/latest.json
+	$(BIN)/python -m benchmarks
+
+clean: ## Remove the environment and everything that tools left behind
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .bench build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@$(BIN)/python -c '$(FITS)' 2>/dev/null || { \
+	  for candidate in $(PYTHON); do \
+	    if $$candidate -c '$(FITS)' 2>/dev/null; then found=$$candidate; break; fi; \
+	  done; \
+	  if [ -z "$$found" ]; then \
+	    echo "Holdfast needs Python 3.11 or newer with its venv module; tried: $(PYTHON)." >&2; \
+	    echo "Install one (on Debian: apt install python3 python3-venv) or name it: make PYTHON=/path/to/python3" >&2; \
+	    exit 1; \
+	  fi; \
+	  echo "Making $(VENV) with $$($$found --version)"; \
+	  $$found -m venv --clear $(VENV); \
+	}
+	@echo "Installing Holdfast and its tools"
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,209 @@
+"""Writes docs/reference from the code; with `--check` it only says which pages are stale (exit code 1)."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import holdfast
+from holdfast import errors, telemetry
+from holdfast.activities import standard_types
+from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor
+from holdfast.settings import describe_settings
+
+REFERENCE = Path(__file__).resolve().parent / "reference"
+NOTE = "<!-- Written by docs/generate.py from the code; `make docs` writes it anew. -->"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def first_paragraph(thing: object) -> str:
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+
+
+# -- pages -------------------------------------------------------------------------------------------------------------
+
+
+def api_page() -> str:
+    """The public names of `holdfast`, on one screen."""
+    rows = [
+        (f"`{name}`", _kind(getattr(holdfast, name)), first_paragraph(getattr(holdfast, name))) for name in _names()
+    ]
+    return "\n\n".join(
+        (
+            "# The public API",
+            (
+                f"{len(rows)} names: `from holdfast import …`. Everything else is inside and may change without "
+                "notice, except `holdfast.ports`, `holdfast.errors`, `holdfast.testing` and `holdfast.elsa`."
+            ),
+            table(("name", "is", "in a sentence"), rows),
+        )
+    )
+
+
+def _names() -> list[str]:
+    return sorted(holdfast.__all__, key=str.lower)
+
+
+def _kind(thing: object) -> str:
+    if inspect.isclass(thing):
+        return "error" if issubclass(thing, BaseException) else "class"
+    if inspect.ismodule(thing):
+        return "module"
+    return "function" if callable(thing) else "value"
+
+
+def errors_page() -> str:
+    drawing = (errors.__doc__ or "").partition("\n\n")[2].rstrip()
+    rows = [
+        (f"`{name}`", f"`{getattr(errors, name).__mro__[1].__name__}`", first_paragraph(getattr(errors, name)))
+        for name in errors.__all__
+    ]
+    return "\n\n".join(
+        (
+            "# Errors",
+            (
+                "All are in `holdfast.errors`, and all descend from `HoldfastError`. The message says what to do; "
+                "the facts are attributes of the error."
+            ),
+            f"```text\n{inspect.cleandoc(drawing)}\n```",
+            table(("error", "is a", "when"), rows),
+        )
+    )
+
+
+def settings_page() -> str:
+    rows = [
+        (f"`{row.name}`", f"`{row.variable}`", f"`{_written(row.default)}`", row.allowed, row.description)
+        for row in describe_settings()
+    ]
+    return "\n\n".join(
+        (
+            "# Settings",
+            (
+                "A setting is an argument (`Holdfast(threads_max=8)`), a variable of the environment, or a line of "
+                "`holdfast.toml` (`threads_max = 8`) in the working directory or where `HOLDFAST_CONFIG` says. "
+                "Arguments overrule the environment, which overrules the file. A name that does not exist and a value "
+                "that is not allowed stop the start, all of them in one message. Plugins add settings of their own."
+            ),
+            table(("setting", "environment", "default", "takes", "meaning"), rows),
+        )
+    )
+
+
+_STEPS = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)), ("s", timedelta(seconds=1)))
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, timedelta):
+        for unit, step in _STEPS:
+            if not value % step:
+                return f"{value // step}{unit}"
+        return f"{value // timedelta(milliseconds=1)}ms"
+    return f"{value:_}" if isinstance(value, int) else str(value)
+
+
+def events_page() -> str:
+    rows = [
+        (
+            f"`{event.name}`",
+            event.when,
+            ", ".join(f"`{name}`" for name in event.fields),
+            logging.getLevelName(event.level),
+        )
+        for event in telemetry.EVENTS
+    ]
+    return "\n\n".join(
+        (
+            "# Events",
+            (
+                "What can be heard from outside, with `holdfast.telemetry.on(listener)`. The level is the one that "
+                "`telemetry.log_event` writes a log at."
+            ),
+            table(("event", "when", "carries", "level"), rows),
+        )
+    )
+
+
+def activities_page() -> str:
+    described = sorted((item.descriptor for item in standard_types()), key=lambda item: (item.category, item.type))
+    overview = [
+        (f"[`{item.type}`](#{item.type.lower()})", item.kind.value, item.category, item.description or "")
+        for item in described
+    ]
+    return "\n\n".join(
+        (
+            "# Activities",
+            (
+                "The standard library. A *pure* activity runs inside a segment, without I/O; an *effect* is recorded "
+                "first, then started outside, and its result comes back as a stimulus."
+            ),
+            table(("activity", "kind", "category", "does"), overview),
+            *(_activity(item) for item in described),
+        )
+    )
+
+
+def _activity(item: ActivityDescriptor) -> str:
+    parts = [f"## {item.type}"]
+    if item.description:
+        parts.append(item.description)
+    if item.inputs:
+        parts.append(table(("input", "type", "default", "meaning"), [_input(given) for given in item.inputs]))
+    if item.outputs:
+        parts.append("Outputs: " + ", ".join(f"`{output.name}`" for output in item.outputs) + ".")
+    if item.ports:
+        parts.append("Children: " + ", ".join(f"`{port.name}` ({port.kind.value})" for port in item.ports) + ".")
+    if item.outcomes or item.dynamic_outcomes:
+        more = " and those that its inputs name" if item.dynamic_outcomes else ""
+        parts.append("Outcomes: " + ", ".join(f"`{name}`" for name in item.outcomes) + more + ".")
+    return "\n\n".join(parts)
+
+
+def _input(given: InputDescriptor) -> tuple[str, str, str, str]:
+    default = "required" if given.required else f"`{given.default!r}`"
+    return f"`{given.name}`", given.type, default, given.description or ""
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "activities.md": activities_page,
+    "api.md": api_page,
+    "errors.md": errors_page,
+    "events.md": events_page,
+    "settings.md": settings_page,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    stale = 0
+    for name, page in PAGES.items():
+        path, text = REFERENCE / name, f"{NOTE}\n\n{page()}\n"
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        if "--check" in arguments:
+            print(f"docs/reference/{name} is stale: run `make docs`")
+            stale += 1
+        else:
+            REFERENCE.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote docs/reference/{name}")
+    lost = sorted(path.name for path in REFERENCE.glob("*.md") if path.name not in PAGES)
+    if lost:
+        print(f"docs/reference has pages that nothing writes: {', '.join(lost)}")
+    return 1 if stale or lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

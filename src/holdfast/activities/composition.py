@@ -1,0 +1,134 @@
+"""Workflows made of workflows: a scope of its own, a composite written in Python, an instance started by another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from holdfast.authoring.activity import Activity, declared
+from holdfast.authoring.fields import output, port
+from holdfast.authoring.tree import TreeReader
+from holdfast.errors import ActivityDeclarationError, ActivityFault
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.plan import Op, Outcome
+from holdfast.execution.record import NewBookmark
+from holdfast.model.definition import Definition, InputDeclaration, OutputDeclaration
+from holdfast.model.instance import Bookmark, BookmarkKind
+from holdfast.model.scope import Scope
+from holdfast.model.types import convert
+
+
+class Scope_(Activity, name="Scope", pure=True, container=True, category="Composition", icon="box"):  # noqa: N801
+    """Runs its body with variables of its own."""
+
+    body: Activity | None = port()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node, open_scope = builder.node, builder.open()
+
+        def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            live.complete(owner)
+
+        body = builder.child("body", body_done)
+        if body is None:
+            return builder.leaf(lambda live, scope: None)
+        child = body
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            inner = open_scope(scope)
+            live.queue.append((child, live.activate(node, owner, scope, inner), inner))
+
+        return op
+
+
+class Composite(Activity, abstract=True):
+    """An activity made of activities. `build` returns its body; the fields are what the body's expressions may name.
+
+        class Greet(Composite):
+            who: str
+
+            @classmethod
+            def build(cls) -> Activity:
+                return WriteLine(expr("'Hello ' + who"))
+    """
+
+    variables_of: ClassVar[Mapping[str, Any]] = {}
+    """Variables of the body, with their defaults."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**({"pure": True, "container": True, "category": "Composites"} | given))
+
+    @classmethod
+    def build(cls) -> Activity:
+        raise ActivityDeclarationError(f"{cls.__name__} has no build() method that returns its body.")
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        descriptor = builder.node.descriptor
+        reader = TreeReader()
+        body = reader.node(cls.build())
+        builder.compiler.add_types(reader.activity_types)
+        definition = Definition(
+            id=f"{cls.__module__}:{cls.__qualname__}",
+            name=cls.type_name,
+            root=body,
+            inputs=tuple(
+                InputDeclaration(name=item.name, type=item.type, default=item.default) for item in descriptor.inputs
+            ),
+            outputs=tuple(OutputDeclaration(name=item.name, type=item.type) for item in descriptor.outputs),
+            variables=declared(cls.variables_of),
+            outcomes=descriptor.outcomes,
+        )
+        builder.compiler.composite(builder.node, definition, builder.path, builder.definition.inputs)
+        builder.node.descriptor = descriptor
+        return builder.node.op
+
+
+class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflow"):
+    """Starts another workflow as an instance of its own and waits for it (`wait`), or only until it first waits.
+
+    The result is `{"instance_id", "status", "outputs"}`, whenever it comes.
+    """
+
+    workflow: str
+    """Its definition id or name."""
+    input: dict[str, Any] | None = None
+    correlation_id: str | None = None
+    wait: bool = False
+    result: Any = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node = builder.node
+        workflow_of, input_of = builder.input("workflow"), builder.input("input")
+        correlation_of, wait_of = builder.input("correlation_id"), builder.input("wait", default=False)
+        put = builder.output("result")
+
+        def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+            if isinstance(payload, Mapping) and payload.get("refused"):
+                raise ActivityFault(str(payload["refused"]), category="Composition")
+            put(live, activation.outer, payload)
+            live.complete(activation)
+
+        node.hooks.resume = resume
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            given = input_of(scope)
+            start = {
+                "reference": str(workflow_of(scope)),
+                "input": {} if given is None else dict(convert(given, "object")),
+                "wait": bool(wait_of(scope)),
+                "correlation_id": correlation_of(scope),
+            }
+            activation = live.activate(node, owner, scope)
+            child_id = f"{live.id}-{activation.id}"
+            live.bookmark(activation, NewBookmark(payload={"child": child_id}), BookmarkKind.CHILD)
+            live.child_starts.append(ChildStart(activation.id, instance_id=child_id, **start))
+
+        return op
+
+
+ACTIVITIES = (Scope_, ExecuteWorkflow)

@@ -1,0 +1,101 @@
+"""Lines and log entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field, output
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.journal import kept
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op
+from holdfast.execution.record import NewBookmark
+from holdfast.model.instance import Bookmark, JournalEvent
+from holdfast.model.scope import Scope
+from holdfast.model.types import convert
+
+COMPLETED = JournalEvent.COMPLETED
+
+
+class WriteLine(Activity, pure=True, category="Console", icon="terminal"):
+    """Writes a line. It is printed after the commit: a segment that is run again prints once."""
+
+    text: Any = field(default=None, evaluated=False)
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        index, done, evaluate = builder.node.index, builder.done, builder.input("text")
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            n = live.sequence = live.sequence + 1
+            value = evaluate(scope)
+            text = value if value.__class__ is str else as_text(value)
+            live.lines.append(text)
+            live.journal.append((COMPLETED, index, n, live.now(), text if len(text) < 1024 else kept(text)))
+            done(live, owner, scope, None)
+
+        return op
+
+
+def as_text(value: Any) -> str:
+    """What a person reads: nothing for None, JSON for structures."""
+    return "" if value is None else str(convert(value, "string"))
+
+
+class ReadLine(Activity, pure=True, category="Console", icon="keyboard"):
+    """Waits for a line of text; whoever resumes it gives the line."""
+
+    prompt: str | None = None
+    result: str = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node = builder.node
+        prompt_of, put = builder.input("prompt"), builder.output("result")
+
+        def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+            put(live, activation.outer, None if payload is None else as_text(payload))
+            live.complete(activation)
+
+        node.hooks.resume = resume
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            prompt = prompt_of(scope)
+            activation = live.activate(node, owner, scope)
+            if prompt is not None:
+                live.lines.append(as_text(prompt))
+            live.bookmark(activation, NewBookmark(local=True))
+
+        return op
+
+
+class Log(Activity, pure=True, category="Diagnostics", icon="scroll"):
+    """Writes an entry to the journal."""
+
+    message: Any = field(default="", evaluated=False)
+    level: str = "information"
+    category: str = "Process"
+    arguments: Any = None
+    attributes: Any = None
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        index, done = builder.node.index, builder.done
+        message_of = builder.input("message", "")
+        others = {name: builder.input(name) for name in ("level", "category", "arguments", "attributes")}
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            n = live.sequence = live.sequence + 1
+            data = {"message": as_text(message_of(scope))}
+            data.update((name, kept(value)) for name, read in others.items() if (value := read(scope)) is not None)
+            at = live.now()
+            live.journal.append((JournalEvent.LOGGED, index, n, at, data))
+            live.journal.append((COMPLETED, index, n, at, None))
+            done(live, owner, scope, None)
+
+        return op
+
+
+ACTIVITIES = (WriteLine, ReadLine, Log)

@@ -1,0 +1,87 @@
+"""Sagas: work that can be taken back, and taking it back in reverse order.
+
+A Compensable that has completed leaves a record with the instance: what undoes it, in which scope. The record survives
+suspension. Compensate runs what the records name, the last one first; so does canceling the instance.
+"""
+
+from __future__ import annotations
+
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import port
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.live import Compensation, LiveInstance
+from holdfast.execution.plan import Op, Outcome
+from holdfast.model.instance import JournalEvent
+from holdfast.model.scope import Scope
+
+
+class Compensable(Activity, pure=True, container=True, category="Control flow", icon="undo"):
+    """Runs its body; once that has completed, `compensation` can undo it."""
+
+    body: Activity | None = port()
+    compensation: Activity | None = port()
+    key: str = ""
+    """By which Compensate can name it; its id otherwise."""
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node, open_scope = builder.node, builder.open()
+        key = builder.literal("key", "") or builder.definition.id
+
+        def never(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            """The compensation runs under others only; they take its completion."""
+
+        undo = builder.child("compensation", never, lendable=True)
+
+        def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            if undo is not None:
+                live.compensations.append(Compensation(owner.id, key, undo, owner.scope))
+            live.complete(owner)
+
+        body = builder.child("body", body_done)
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            inner = open_scope(scope)
+            activation = live.activate(node, owner, scope, inner)
+            if body is None:
+                body_done(live, activation, inner, None)
+            else:
+                live.queue.append((body, activation, inner))
+
+        return op
+
+
+class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
+    """Undoes what Compensables have done, the last first: all of it, or only those of one key."""
+
+    key: str | None = None
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node = builder.node
+        key_of = builder.input("key")
+
+        def undo_next(live: LiveInstance, activation: Activation) -> None:
+            wanted = activation.data
+            position = next(
+                (n for n in reversed(range(len(live.compensations))) if wanted in (None, live.compensations[n].name)), None
+            )
+            if position is None:
+                live.complete(activation)
+                return
+            record = live.compensations.pop(position)
+            live.note(JournalEvent.COMPENSATED, activation, {"execution": record.execution_id, "key": record.name})
+            live.queue.append((record.node, activation, record.scope))
+
+        def undone(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            undo_next(live, owner)
+
+        node.hooks.borrowed = undone
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            activation = live.activate(node, owner, scope)
+            activation.data = key_of(scope)
+            undo_next(live, activation)
+
+        return op

@@ -1,0 +1,215 @@
+"""Loops, one body at a time: For, ForEach, While, DoWhile. They end Break and Continue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.activities.control.conditions import decide
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field, output, port
+from holdfast.errors import ActivityFault
+from holdfast.execution.activation import BREAKING, Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op, Outcome
+from holdfast.model.instance import JournalEvent
+from holdfast.model.scope import Scope
+from holdfast.model.types import convert
+
+DECIDED = JournalEvent.DECIDED
+
+VALUE, INDEX = "CurrentValue", "CurrentIndex"
+"""What loops call the variables that they hand to their body."""
+
+
+def end_stop(live: LiveInstance, activation: Activation, flag: int) -> bool:
+    """Break and Continue end here."""
+    activation.flags |= flag
+    return True
+
+
+def is_broken(activation: Activation) -> bool:
+    """Break was called; a Continue is over."""
+    if not activation.flags:
+        return False
+    broken = bool(activation.flags & BREAKING)
+    activation.flags = 0
+    return broken
+
+
+def items_of(value: Any) -> list[Any]:
+    """What a loop goes over: any collection; text is one item, or JSON that reads as a list."""
+    if value.__class__ is list:
+        return list(value)
+    if value is None:
+        raise ActivityFault("There are no items: the collection is None. Give it a list; an empty one runs nothing.")
+    if isinstance(value, tuple | set | frozenset | range | dict):
+        return list(value)
+    found = convert(value, "list")
+    return list(found) if isinstance(found, list | tuple) else [found]
+
+
+class ForEach(Activity, pure=True, container=True, category="Looping", icon="repeat"):
+    """Runs its body once for each item, in order. The body sees `CurrentValue` and `CurrentIndex`."""
+
+    items: list[Any] = field(default=(), evaluated=False)
+    body: Activity | None = port(variables=(VALUE, INDEX))
+    item: str = VALUE
+    """What the body calls the item."""
+    current_value: Any = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node = builder.node
+        evaluate = builder.input("items", default=())
+        name = builder.literal("item", VALUE)
+        put = builder.output("current_value") if "current_value" in builder.definition.outputs else None
+        shape = builder.shape("body", {name: None, INDEX: 0})
+        assert shape is not None
+
+        def advance(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            if owner.flags and is_broken(owner):
+                live.complete(owner)
+                return
+            data = owner.data
+            position, items = data
+            if position == len(items):
+                live.complete(owner)
+                return
+            data[0] = position + 1
+            value = items[position]
+            if put is not None:
+                put(live, owner.outer, value)
+            live.queue.append((body, owner, [owner.scope, shape, value, position]))
+
+        placed = builder.definition.ports.get("body")
+        if placed is None:
+            return builder.leaf(lambda live, scope: {"items": len(items_of(evaluate(scope)))})
+        body = builder.place(placed, advance, f"{builder.path}/body", shape=shape)
+        node.hooks.stop = end_stop
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            items = items_of(evaluate(scope))
+            activation = live.activate(node, owner, scope)
+            activation.data = [0, items]
+            advance(live, activation, scope, None)
+
+        return op
+
+
+class For(Activity, pure=True, container=True, category="Looping", icon="repeat"):
+    """Counts from `start` to `end`; the body sees `CurrentValue`."""
+
+    start: int = 0
+    end: int = 0
+    step: int = 1
+    inclusive: bool = True
+    """Whether `end` itself is counted."""
+    body: Activity | None = port(variables=(VALUE,))
+    current_value: int = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node = builder.node
+        start, end = builder.input("start", 0), builder.input("end", 0)
+        step, inclusive = builder.input("step", 1), builder.input("inclusive", default=True)
+        put = builder.output("current_value")
+        shape = builder.shape("body", {VALUE: None})
+        assert shape is not None
+
+        def advance(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            current, stride, limit, counted = owner.data
+            ended = current > limit or (current == limit and not counted)
+            if stride < 0:
+                ended = current < limit or (current == limit and not counted)
+            if (owner.flags and is_broken(owner)) or ended:
+                live.complete(owner)
+                return
+            owner.data[0] = current + stride
+            put(live, owner.outer, current)
+            live.queue.append((body, owner, [owner.scope, shape, current]))
+
+        placed = builder.definition.ports.get("body")
+        if placed is None:
+            return builder.leaf(lambda live, scope: None)
+        body = builder.place(placed, advance, f"{builder.path}/body", shape=shape)
+        node.hooks.stop = end_stop
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            stride = convert(step(scope), "integer")
+            if stride == 0:
+                raise ActivityFault("The step of a For must not be 0: it would never end.")
+            data = [convert(start(scope), "integer"), stride, convert(end(scope), "integer"), bool(inclusive(scope))]
+            activation = live.activate(node, owner, scope)
+            activation.data = data
+            advance(live, activation, scope, None)
+
+        return op
+
+
+def _conditional(builder: NodeBuilder, *, test_first: bool) -> Op:
+    """While and DoWhile: the condition is evaluated before each pass, or after it."""
+    node = builder.node
+    decided = decide(builder.expression("condition", default=False))
+
+    def passes(live: LiveInstance, owner: Activation) -> None:
+        answer, saw = decided(owner.outer)
+        live.journal.append((DECIDED, node.index, owner.id, live.now(), {"answer": answer, "saw": saw}))
+        if answer:
+            live.queue.append((body, owner, owner.scope))
+        else:
+            live.complete(owner)
+
+    def advance(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        if owner.flags and is_broken(owner):
+            live.complete(owner)
+        else:
+            guarded(live, owner, passes)
+
+    placed = builder.definition.ports.get("body")
+    if placed is None:
+        return builder.leaf(lambda live, scope: None)
+    body = builder.place(placed, advance, f"{builder.path}/body")
+    node.hooks.stop = end_stop
+
+    def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        activation = live.activate(node, owner, scope)
+        if test_first:
+            passes(live, activation)
+        else:
+            live.queue.append((body, activation, scope))
+
+    return op
+
+
+def guarded(live: LiveInstance, owner: Activation, work: Callable[[LiveInstance, Activation], None]) -> None:
+    """A continuation that may fail: the fault is its own, not the child's that has just completed."""
+    from holdfast.execution import faults  # noqa: PLC0415 - only when needed
+
+    try:
+        work(live, owner)
+    except Exception as error:
+        faults.fault(live, owner, faults.named(owner.node, error))
+
+
+class While(Activity, pure=True, container=True, category="Looping", icon="repeat"):
+    """Runs its body as long as the condition holds, tested before each pass."""
+
+    condition: bool = field(default=False, evaluated=False)
+    body: Activity | None = port()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        return _conditional(builder, test_first=True)
+
+
+class DoWhile(Activity, pure=True, container=True, category="Looping", icon="repeat"):
+    """Runs its body once, and again as long as the condition holds."""
+
+    condition: bool = field(default=False, evaluated=False)
+    body: Activity | None = port()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        return _conditional(builder, test_first=False)

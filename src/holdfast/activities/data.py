@@ -1,0 +1,136 @@
+"""Variables, outputs and what an instance is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.journal import TINY, kept
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op
+from holdfast.model.instance import JournalEvent
+from holdfast.model.scope import Scope, find
+from holdfast.model.values import SCALARS, check
+
+COMPLETED = JournalEvent.COMPLETED
+
+
+class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
+    """Sets a variable."""
+
+    variable: str
+    """Its name."""
+    value: Any = field(default=None, evaluated=False)
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        name = str(builder.literal("variable"))
+        evaluate = builder.input("value")
+        hops, slot = builder.slot(name, "inputs/variable")
+        return _assign(builder, name, evaluate, hops, slot)
+
+
+def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], hops: int, slot: int) -> Op:
+    """Unrolled for the two levels that nearly every assignment has: this is the busiest activity there is."""
+    index, done = builder.node.index, builder.done
+
+    def op_here(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        n = live.sequence = live.sequence + 1
+        value = evaluate(scope)
+        if value.__class__ not in SCALARS:
+            check(value, name)
+        scope[slot] = value
+        live.journal.append((COMPLETED, index, n, live.now(), value if value.__class__ in TINY else kept(value)))
+        done(live, owner, scope, None)
+
+    def op_above(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        n = live.sequence = live.sequence + 1
+        value = evaluate(scope)
+        if value.__class__ not in SCALARS:
+            check(value, name)
+        scope[0][slot] = value
+        live.journal.append((COMPLETED, index, n, live.now(), value if value.__class__ in TINY else kept(value)))
+        done(live, owner, scope, None)
+
+    def op_far(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        n = live.sequence = live.sequence + 1
+        value = evaluate(scope)
+        check(value, name)
+        level = scope
+        for _ in range(hops):
+            level = level[0]
+        level[slot] = value
+        live.journal.append((COMPLETED, index, n, live.now(), kept(value)))
+        done(live, owner, scope, None)
+
+    return op_here if hops == 0 else op_above if hops == 1 else op_far
+
+
+class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
+    """Sets an output of the workflow."""
+
+    name: str
+    value: Any = field(default=None, evaluated=False)
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        name_of, value_of = builder.input("name"), builder.input("value")
+
+        def put(live: LiveInstance, scope: Scope) -> Any:
+            name, value = str(name_of(scope)), value_of(scope)
+            check(value, name)
+            level: Any = scope
+            while level.__class__ is list:
+                slot = level[1].outputs.get(name)
+                if slot is not None:
+                    level[slot] = value
+                    break
+                level = level[0]
+            else:
+                live.spare_outputs[name] = value
+            found = find(scope, name)
+            if found is not None:
+                found[0][found[1]] = value
+            return {name: kept(value)}
+
+        return builder.leaf(put)
+
+
+class Correlate(Activity, pure=True, category="Primitives", icon="link"):
+    """Sets the correlation id of the instance."""
+
+    correlation_id: str
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        correlation_of = builder.input("correlation_id")
+
+        def correlate(live: LiveInstance, scope: Scope) -> Any:
+            value = correlation_of(scope)
+            live.correlation_id = None if value is None else str(value)
+            return {"correlation_id": live.correlation_id}
+
+        return builder.leaf(correlate)
+
+
+class SetName(Activity, pure=True, category="Primitives", icon="tag"):
+    """Names the instance."""
+
+    name: str = ""
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        name_of = builder.input("name", "")
+
+        def rename(live: LiveInstance, scope: Scope) -> Any:
+            live.name = str(name_of(scope))
+            return {"name": live.name}
+
+        return builder.leaf(rename)
+
+
+ACTIVITIES = (SetVariable, SetOutput, Correlate, SetName)

@@ -1,0 +1,120 @@
+"""From a tree of activity objects to definition data. Ids that nobody gave are counted per type, in reading order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from holdfast.authoring.activity import Activity, Link
+from holdfast.authoring.fields import MISSING, OutputSpec, PortSpec
+from holdfast.authoring.function import BoundFunction
+from holdfast.errors import ActivityDeclarationError
+from holdfast.model.definition import ActivityNode, Connection, PortEntry
+
+
+class TreeReader:
+    """Reads one workflow's objects; remembers ids, so that connections find them, and the activity types it met."""
+
+    def __init__(self) -> None:
+        self.ids: dict[int, str] = {}
+        self.taken: set[str] = set()
+        self.counts: dict[str, int] = {}
+        self.activity_types: dict[str, Any] = {}
+        self._alive: list[Activity] = []
+
+    def node(self, activity: Activity) -> ActivityNode:
+        if id(activity) in self.ids:
+            raise ActivityDeclarationError(
+                f"{activity!r} stands in two places of the workflow. Make a second object for the second place."
+            )
+        self._alive.append(activity)
+        identity = self._identify(activity)
+        bound = isinstance(activity, BoundFunction)
+        activity_type = activity.function.activity_type if bound else type(activity).activity_type
+        self.activity_types[activity_type.descriptor.type] = activity_type
+        return self._bound_node(activity, identity) if bound else self._class_node(activity, identity)
+
+    def _identify(self, activity: Activity) -> str:
+        identity = activity.id
+        if identity is None:
+            type_name = _type_of(activity)
+            while True:
+                self.counts[type_name] = self.counts.get(type_name, 0) + 1
+                identity = f"{type_name}{self.counts[type_name]}"
+                if identity not in self.taken:
+                    break
+        self.taken.add(identity)
+        self.ids[id(activity)] = identity
+        return identity
+
+    def _bound_node(self, activity: BoundFunction, identity: str) -> ActivityNode:
+        return ActivityNode(
+            id=identity,
+            type=_type_of(activity),
+            version=activity.function.activity_type.descriptor.version,
+            name=activity.name,
+            inputs=dict(activity._given),
+            outputs={"result": activity.result} if activity.result else {},
+            options=activity.options,
+            metadata=activity.metadata,
+        )
+
+    def _class_node(self, activity: Activity, identity: str) -> ActivityNode:
+        inputs: dict[str, Any] = {}
+        outputs: dict[str, str] = {}
+        children: dict[str, Any] = {}
+        given: dict[str, Any] = activity._given  # type: ignore[attr-defined]  # set by `place`
+        for name, value in given.items():
+            spec = type(activity).activity_type.specs[name]
+            if isinstance(spec, PortSpec):
+                if value is not None:
+                    children[name] = self._port(value)
+            elif isinstance(spec, OutputSpec):
+                if value is not None:
+                    outputs[name] = str(value)
+            elif value is not MISSING:
+                inputs[name] = value
+        return ActivityNode(
+            id=identity,
+            type=activity.type_name,
+            version=type(activity).activity_type.facts.version,
+            name=getattr(activity, "name", None) if "name" not in given else None,
+            inputs=inputs,
+            outputs=outputs,
+            ports=children,
+            variables=tuple(activity.variables),
+            connections=self._connections(getattr(activity, "links", ())),
+            options=activity.options,
+            metadata=activity.metadata,
+        )
+
+    def _port(self, value: Any) -> Any:
+        if isinstance(value, Activity):
+            return self.node(value)
+        return tuple(self.node(item) if isinstance(item, Activity) else self._entry(item) for item in value)
+
+    def _entry(self, item: Mapping[str, Any]) -> PortEntry:
+        return PortEntry(
+            data={name: value for name, value in item.items() if not isinstance(value, Activity) and value is not None},
+            activities={name: self.node(value) for name, value in item.items() if isinstance(value, Activity)},
+        )
+
+    def _connections(self, links: Iterable[Link]) -> tuple[Connection, ...]:
+        found: dict[tuple[str, str | None, str], Connection] = {}
+        for link in each_link(links):
+            source, target = self.ids[id(link.source)], self.ids[id(link.target)]
+            found[source, link.outcome, target] = Connection(
+                source=source, target=target, outcome=link.outcome, delay=link.delay
+            )
+        return tuple(found.values())
+
+
+def each_link(links: Iterable[Link]) -> Iterator[Link]:
+    for link in links:
+        yield from link.all()
+
+
+def _type_of(activity: Activity) -> str:
+    if isinstance(activity, BoundFunction):
+        return activity.function.activity_type.descriptor.type
+    return activity.type_name

@@ -1,0 +1,19 @@
+"""Elsa tells an instance's state with two words, we with one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_PAIRS: Mapping[str, tuple[str, str]] = {
+    "pending": ("Running", "Pending"),
+    "running": ("Running", "Executing"),
+    "suspended": ("Running", "Suspended"),
+    "finished": ("Finished", "Finished"),
+    "faulted": ("Finished", "Faulted"),
+    "canceled": ("Finished", "Cancelled"),
+}
+
+
+def elsa_status(status: str) -> tuple[str, str]:
+    """Elsa's status and sub-status for one of ours."""
+    return _PAIRS[str(status)]

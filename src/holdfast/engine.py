@@ -1,0 +1,205 @@
+"""The composition root: wires registries, languages, activities and the runner together. No logic of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from holdfast.activities import standard_types
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.workflow import Workflow
+from holdfast.elsa import is_elsa, parse_elsa
+from holdfast.errors import DefinitionError
+from holdfast.execution.compiler import Environment, compile_plan
+from holdfast.execution.plan import Plan
+from holdfast.execution.segment import Limits
+from holdfast.expressions import standard_evaluators
+from holdfast.model.definition import Definition
+from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.problem import Problem
+from holdfast.model.reader import parse_definition
+from holdfast.model.validate import validate
+from holdfast.model.values import TypeRegistry
+from holdfast.plugins import Registry, load_plugins
+from holdfast.ports import ActivityType, Clock, MiddlewarePlacement, Plugin, Registration
+from holdfast.runtime.catalog import DefinitionCatalog, PlanCache
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.pools import EffectPools
+from holdfast.runtime.runner import Runner
+from holdfast.runtime.services import ServiceTable
+from holdfast.settings import Settings, load_settings
+
+
+class StandardPlugin:
+    """Our own activities and languages, brought in by the door that is open to everyone."""
+
+    name = "holdfast"
+    needs: tuple[str, ...] = ()
+
+    def register(self, registration: Registration) -> None:
+        registration.activity(*standard_types())
+        for evaluator in standard_evaluators().values():
+            registration.language(evaluator)
+
+
+class _GivenPlugin:
+    """What was handed to `Holdfast(…)` itself."""
+
+    name = "Holdfast(…)"
+    needs: tuple[str, ...] = ("holdfast",)
+
+    def __init__(
+        self,
+        activities: Iterable[Any],
+        services: Mapping[type, Any],
+        middleware: Iterable[MiddlewarePlacement],
+        types: Iterable[type],
+    ) -> None:
+        self.given = tuple(activities), dict(services), tuple(middleware), tuple(types)
+
+    def register(self, registration: Registration) -> None:
+        activities, services, middleware, types = self.given
+        registration.activity(*activities)
+        registration.value_type(*types)
+        for service_type, instance in services.items():
+            registration.service(service_type, instance)
+        for placement in middleware:
+            registration.middleware(placement)
+
+
+class Holdfast:
+    """The engine. Everything that it is made of can be replaced here.
+
+    `activities` are functions and classes that JSON may name; objects in a workflow bring theirs along. `definitions` are
+    workflows that others execute or use as activities.
+    """
+
+    def __init__(
+        self,
+        *,
+        plugins: Iterable[Plugin] = (),
+        activities: Iterable[Any] = (),
+        definitions: Iterable[Any] = (),
+        services: Mapping[type, Any] | None = None,
+        middleware: Iterable[MiddlewarePlacement] = (),
+        types: Iterable[type] = (),
+        clock: Clock | None = None,
+        entry_points: bool = True,
+        **settings: Any,
+    ) -> None:
+        own = _GivenPlugin(activities, services or {}, middleware, types)
+        self.registry: Registry = load_plugins([StandardPlugin(), *plugins, own], entry_points=entry_points)
+        self.settings: Settings = load_settings(settings, declared=self.registry.settings)
+        self.clock = clock or SystemClock()
+        self.services = ServiceTable(self.registry.services)
+        self._types = dict(self.registry.latest())
+        self._versions = dict(self.registry.activity_types)
+        self.definitions = DefinitionCatalog()
+        self._plans = PlanCache(self._compile)
+        for definition in definitions:
+            self.definitions.add(self.definition(definition))
+        self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
+
+    # -- definitions ---------------------------------------------------------------------------------------------------
+
+    def definition(self, workflow: Any) -> Definition:
+        """A definition from whatever it is written as: objects, JSON (ours or Elsa 3's), or itself."""
+        if isinstance(workflow, Definition):
+            return workflow
+        if isinstance(workflow, Activity):
+            workflow = Workflow(workflow)
+        if isinstance(workflow, Workflow):
+            self._adopt(workflow)
+            return workflow.definition
+        if isinstance(workflow, Mapping):
+            return parse_elsa(workflow) if is_elsa(workflow) else parse_definition(workflow)
+        raise DefinitionError(
+            f"A {type(workflow).__name__} is not a workflow. Give a Workflow, an activity, a Definition or a JSON document."
+        )
+
+    def _adopt(self, workflow: Workflow) -> None:
+        """Activity types that a workflow's objects brought along."""
+        for activity_type in workflow.activity_types:
+            key = (activity_type.descriptor.type, activity_type.descriptor.version)
+            known = self._versions.get(key)
+            if known is not None and known is not activity_type:
+                raise DefinitionError(
+                    f"The activity type '{key[0]}' is used for two different activities. Give one another name: "
+                    "@activity(name=…) or class X(Activity, name=…)."
+                )
+            self._versions[key] = self._types[key[0]] = activity_type
+        self._own_types = (*self._own_types, *workflow.value_types)
+
+    _own_types: tuple[type, ...] = ()
+
+    def validate(self, workflow: Any) -> list[Problem]:
+        """All problems of a definition, as data."""
+        return validate(
+            self.definition(workflow), descriptors=self.descriptors, languages=self.registry.languages
+        )
+
+    @property
+    def descriptors(self) -> dict[str, ActivityDescriptor]:
+        """How every known activity type describes itself, by type."""
+        return {name: item.descriptor for name, item in self._types.items()}
+
+    def plan(self, workflow: Any) -> Plan:
+        """The plan that bursts of this workflow run; compiled once."""
+        if isinstance(workflow, Workflow | Activity):
+            known = getattr(workflow, "_holdfast_definition", None)
+            if known is None:
+                known = self.definition(workflow)
+                object.__setattr__(workflow, "_holdfast_definition", known)
+            elif isinstance(workflow, Workflow):
+                self._adopt(workflow)
+            return self._plans.plan(known)
+        return self._plans.plan(self.definition(workflow))
+
+    def _compile(self, definition: Definition) -> Plan:
+        return compile_plan(
+            definition,
+            Environment(
+                activity=self._activity,
+                known_types=lambda: sorted(self._types),
+                languages=self.registry.languages,
+                types=self._value_types(),
+                definitions=self.definitions,
+                middleware=self.registry.middleware,
+            ),
+        )
+
+    def _activity(self, name: str, version: int) -> ActivityType | None:
+        return self._versions.get((name, version)) or self._types.get(name)
+
+    def _value_types(self) -> TypeRegistry:
+        classes = [*self.registry.value_types, *self._own_types]
+        for activity_type in self._types.values():
+            classes.extend(getattr(activity_type, "value_types", ()))
+        return TypeRegistry().including(*classes)
+
+    # -- running -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def runner(self) -> Runner:
+        """Executes workflows here and now, with no storage."""
+        settings = self.settings
+        return Runner(
+            plan_of=self.plan,
+            services=self.services,
+            clock=self.clock,
+            limits=Limits(
+                activities=settings.segment_activities,
+                nanoseconds=int(settings.segment_time.total_seconds() * 1_000_000_000),
+                runaway=settings.runaway_activities,
+            ),
+            pools=self._pools,
+            middleware=self.registry.middleware,
+            cancel_grace=settings.cancel_grace,
+            definitions=self.definitions,
+        )
+
+    def close(self) -> None:
+        """Let go of threads and processes."""
+        self._pools.close()
+

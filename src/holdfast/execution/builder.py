@@ -1,0 +1,231 @@
+"""What an activity type gets to compile one node: its inputs as evaluators, its outputs as setters, its children as nodes.
+
+This is the public door for compiled activities; our own control flow has no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast.execution.activation import Activation
+from holdfast.execution.plan import Done, Node, Op, Outcome
+from holdfast.model import values
+from holdfast.model.definition import ActivityNode, Expression, PortEntry
+from holdfast.model.instance import JournalEvent
+from holdfast.model.problem import Problem
+from holdfast.model.scope import Names, Scope, Shape
+from holdfast.ports import CompiledExpression, CompiledScript
+
+if TYPE_CHECKING:
+    from holdfast.execution.compiler import Compiler
+    from holdfast.execution.live import LiveInstance
+
+COMPLETED = JournalEvent.COMPLETED
+
+Evaluate = Callable[[Scope], Any]
+SetOutput = Callable[["LiveInstance", Scope, Any], None]
+
+
+class NodeBuilder:
+    def __init__(self, compiler: Compiler, node: Node, done: Done, path: str) -> None:
+        self.compiler = compiler
+        self.node = node
+        self.definition: ActivityNode = node.definition
+        self.done = done
+        """Call it when the activity completes: `done(live, owner, scope, outcome)`."""
+        self.path = path
+
+    # -- inputs --------------------------------------------------------------------------------------------------------
+
+    def has_input(self, name: str) -> bool:
+        return name in self.definition.inputs
+
+    def literal(self, name: str, default: Any = None) -> Any:
+        """An input that must be known when the plan is built."""
+        value = self.definition.inputs.get(name, default)
+        if isinstance(value, Expression):
+            if value.language == "literal":
+                return value.source
+            self.problem(f"inputs/{name}", "not-a-literal", f"'{name}' must be a plain value.", "Write the value itself.")
+            return default
+        return value
+
+    def expression(self, name: str, default: Any = None) -> CompiledExpression:
+        """An input as a compiled expression; literals and missing ones are constant."""
+        descriptor = self.node.descriptor.input(name)
+        if default is None and descriptor is not None:
+            default = descriptor.default
+        return self.compile(self.definition.inputs.get(name, default), name)
+
+    def input(self, name: str, default: Any = None) -> Evaluate:
+        return self.expression(name, default).evaluate
+
+    def compile(self, value: Any, label: str, names: Names | None = None) -> CompiledExpression:
+        """Any literal or expression that stands in this activity."""
+        names = self.node.names if names is None else names
+        if not isinstance(value, Expression):
+            return constant(value)
+        if isinstance(value.source, str):
+            self.node.sources.setdefault(value.source, label)
+        return self.compiler.expression(value, names, f"{self.path}/inputs/{label}")
+
+    def script(self, language: str, source: str, label: str) -> CompiledScript | None:
+        self.node.sources.setdefault(source, label)
+        return self.compiler.script(language, source, self.node.names, f"{self.path}/inputs/{label}")
+
+    # -- outputs and variables -----------------------------------------------------------------------------------------
+
+    def output(self, name: str) -> SetOutput:
+        """Puts a value where the definition binds this output, and where expressions look for it."""
+        target = self.definition.outputs.get(name)
+        setter = self.setter(target, f"outputs/{name}") if target else None
+        node = self.node
+        refuse, scalars = values.check, values.SCALARS
+
+        def put(live: LiveInstance, scope: Scope, value: Any) -> None:
+            if value.__class__ not in scalars:
+                refuse(value, f"{node.key}.{name}")
+            if setter is not None:
+                setter(scope, value)
+            if live.plan.records_outputs:
+                live.keep_result(node, name, value)
+
+        return put
+
+    def setter(self, target: str, label: str) -> Callable[[Scope, Any], None]:
+        """Writes a variable (by id or name) or an output of the workflow."""
+        found = self.node.names.target(target)
+        if found is None:
+            known = ", ".join(self.node.names.visible()) or "none"
+            self.problem(
+                label, "unknown-target", f"There is no variable or output '{target}'.", f"Declare it; visible: {known}."
+            )
+            return lambda scope, value: None
+        return _setter(*found)
+
+    def slot(self, target: str, label: str) -> tuple[int, int]:
+        """Where a variable stands: levels up, and its index there."""
+        found = self.node.names.target(target)
+        if found is None:
+            self.setter(target, label)
+            return 0, 0
+        return found
+
+    def variables(self) -> Shape | None:
+        """The shape of the variables that this activity declares itself."""
+        return self.node.shape
+
+    def open(self) -> Callable[[Scope], Scope]:
+        """Makes the scope of its children from its own: a new one if it declares variables."""
+        shape = self.node.shape
+        return shape.open if shape is not None else _same
+
+    # -- children ------------------------------------------------------------------------------------------------------
+
+    def child(
+        self, port: str, done: Done, *, variables: Mapping[str, Any] | None = None, lendable: bool = False
+    ) -> Node | None:
+        """The one activity of a port, or None. `variables` are handed to it in a scope of their own (see `shape`)."""
+        value = self.definition.ports.get(port)
+        if not isinstance(value, ActivityNode):
+            return None
+        return self.place(value, done, f"{self.path}/{port}", shape=self.shape(port, variables), lendable=lendable)
+
+    def children(self, port: str, done: Callable[[int], Done]) -> list[Node]:
+        """The activities of a port; `done(position)` makes each one's continuation."""
+        items = self.definition.ports.get(port, ())
+        return [
+            self.place(item, done(position), f"{self.path}/{port}/{position}")
+            for position, item in enumerate(items)
+            if isinstance(item, ActivityNode)
+        ]
+
+    def entries(self, port: str) -> list[PortEntry]:
+        return [item for item in self.definition.ports.get(port, ()) if isinstance(item, PortEntry)]
+
+    def place(
+        self, definition: ActivityNode, done: Done, path: str, *, shape: Shape | None = None, lendable: bool = False
+    ) -> Node:
+        """Compile a child. `lendable` ones may also run under another activation (cleanup, Compensate)."""
+        names = self.node.inner if shape is None else Names((shape, *self.node.inner.shapes))
+        return self.compiler.place(definition, self.node, names, _lent(self.node, done) if lendable else done, path)
+
+    def shape(self, port: str, variables: Mapping[str, Any] | None) -> Shape | None:
+        """The scope that this activity opens for a child: `variables` with their defaults."""
+        if not variables:
+            return None
+        return self.compiler.shape(f"{self.node.key}#{port}", variables)
+
+    def is_terminal(self, definition: Any) -> bool:
+        """Its completion ends the container it stands in (Break, Complete, End, Finish)."""
+        activity = self.compiler.activity_type(definition.type, definition.version)
+        return activity is not None and activity.descriptor.terminal
+
+    # -- whole activities ----------------------------------------------------------------------------------------------
+
+    def objects(self, activity: Any) -> Op:
+        """The operation of an activity written as a class with `execute(context)`."""
+        from holdfast.execution.invoke import object_operation  # noqa: PLC0415 - it needs this module
+
+        return object_operation(self, activity)
+
+    def function(self, activity: Any) -> Op:
+        """The operation of an activity written as a function."""
+        from holdfast.execution.functions import function_operation  # noqa: PLC0415 - it needs this module
+
+        return function_operation(self, activity)
+
+    def leaf(self, act: Callable[[LiveInstance, Scope], Any]) -> Op:
+        """The operation of an activity that does one thing and completes at once; what `act` returns is journaled."""
+        index, done = self.node.index, self.done
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            n = live.sequence = live.sequence + 1
+            data = act(live, scope)
+            live.journal.append((COMPLETED, index, n, live.now(), data))
+            done(live, owner, scope, None)
+
+        return op
+
+    def problem(self, where: str, code: str, message: str, remedy: str) -> None:
+        self.compiler.problems.append(
+            Problem(path=f"{self.path}/{where}", code=code, message=message, remedy=remedy)
+        )
+
+
+def constant(value: Any) -> CompiledExpression:
+    """A literal; containers are copied for each reader, so that nobody changes the definition."""
+    if value.__class__ in values.SCALARS:
+        return CompiledExpression(evaluate=lambda scope: value, constant=True)
+    return CompiledExpression(evaluate=lambda scope: values.copy(value), constant=True)
+
+
+def _same(scope: Scope) -> Scope:
+    return scope
+
+
+def _setter(hops: int, index: int) -> Callable[[Scope, Any], None]:
+    if hops == 0:
+        return lambda scope, value: scope.__setitem__(index, value)
+    if hops == 1:
+        return lambda scope, value: scope[0].__setitem__(index, value)
+
+    def put(scope: Scope, value: Any) -> None:
+        for _ in range(hops):
+            scope = scope[0]
+        scope[index] = value
+
+    return put
+
+
+def _lent(node: Node, done: Done) -> Done:
+    def ended(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        if owner.node is node and owner is not live.cleanup:
+            done(live, owner, scope, outcome)
+            return
+        borrowed = owner.node.hooks.borrowed
+        if borrowed is not None:
+            borrowed(live, owner, scope, outcome)
+
+    return ended

@@ -1,0 +1,135 @@
+"""Ending activities that are not done: bookmarks forgotten, effects released, queued work withdrawn, `finally` still run.
+
+A cancellation has a cause, written first (rule M1). What must still run when an activity is canceled (the `finally` of a
+Try, compensations when the whole instance is canceled) runs one after the other, innermost first, under the instance's
+`cleanup` activation, which no other cancellation reaches; the instance ends only after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from holdfast.execution.activation import CANCELED, COMPLETED, Activation
+from holdfast.model.instance import JournalEvent
+from holdfast.model.scope import Scope
+
+if TYPE_CHECKING:
+    from holdfast.execution.live import LiveInstance
+    from holdfast.execution.plan import Node
+
+Finalizer = tuple["Node", Scope]
+
+
+def cancel(live: LiveInstance, activation: Activation, *, notify: bool = True) -> None:
+    """Cancel an activation and all that lives below it."""
+    if activation.status in (COMPLETED, CANCELED):
+        return
+    doomed = [activation, *activation.descendants()]
+    finalizers = _finalizers(doomed)
+    for item in doomed:
+        _release(live, item)
+    withdraw(live, doomed)
+    owner = activation.owner
+    if owner is not None and owner.kids is not None:
+        owner.kids.pop(activation.id, None)
+    add_cleanup(live, finalizers)
+    if notify and owner is not None and not owner.status and owner.node.hooks.kid_canceled is not None:
+        owner.node.hooks.kid_canceled(live, owner, activation)
+
+
+def cancel_kids(live: LiveInstance, activation: Activation) -> None:
+    for kid in list((activation.kids or {}).values()):
+        cancel(live, kid, notify=False)
+    activation.kids = None
+
+
+def _release(live: LiveInstance, activation: Activation) -> None:
+    activation.status = CANCELED
+    live.waiters.pop(activation.id, None)
+    if activation.bookmarks:
+        forget_bookmarks(live, activation)
+    if live.effects.pop(activation.id, None) is not None:
+        live.canceled_effects.append(activation.id)
+        live.new_effects = [request for request in live.new_effects if request.execution_id != activation.id]
+    live.note(JournalEvent.CANCELED, activation)
+
+
+def forget_bookmarks(live: LiveInstance, activation: Activation) -> None:
+    for key in activation.bookmarks or ():
+        live.bookmarks.pop(key, None)
+    activation.bookmarks = None
+
+
+def withdraw(live: LiveInstance, owners: Iterable[Activation]) -> None:
+    """Take queued work of these owners back."""
+    if not live.queue:
+        return
+    gone = {id(owner) for owner in owners}
+    kept = [item for item in live.queue if id(item[1]) not in gone]
+    if len(kept) != len(live.queue):
+        live.queue.clear()
+        live.queue.extend(kept)
+
+
+# -- what must still run -----------------------------------------------------------------------------------------------
+
+
+def _finalizers(doomed: list[Activation]) -> list[Finalizer]:
+    """Innermost first: `doomed` lists owners before kids."""
+    found: list[Finalizer] = []
+    for item in reversed(doomed):
+        finalizer = item.node.hooks.finalizer
+        node = finalizer(item) if finalizer is not None else None
+        if node is not None:
+            found.append((node, item.scope))
+    return found
+
+
+def add_cleanup(live: LiveInstance, finalizers: list[Finalizer]) -> None:
+    if not finalizers:
+        return
+    pending: list[Finalizer] = live.cleanup.data
+    idle = not pending
+    pending.extend(finalizers)
+    if idle:
+        _start_cleanup(live)
+
+
+def _start_cleanup(live: LiveInstance) -> None:
+    node, scope = live.cleanup.data[0]
+    live.queue.append((node, live.cleanup, scope))
+
+
+def cleanup_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Any) -> None:
+    """The continuation of everything that runs under `cleanup`."""
+    pending: list[Finalizer] = owner.data
+    if pending:
+        pending.pop(0)
+    if pending:
+        _start_cleanup(live)
+
+
+# -- the whole instance ------------------------------------------------------------------------------------------------
+
+
+def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> None:
+    """Cancel the instance: `finally` and compensations run, then it is canceled. Without `finalize` it just ends."""
+    live.stopping = cause
+    live.fault_pending = False
+    doomed = [live.root, *live.root.descendants()]
+    finalizers = _finalizers(doomed) if finalize else []
+    for item in doomed:
+        _release(live, item)
+    live.root.kids = None
+    live.queue.clear()
+    live.bookmarks.clear()
+    live.child_starts.clear()
+    if not finalize:
+        live.compensations.clear()
+        live.cleanup.kids = None
+        live.cleanup.data.clear()
+        return
+    undo = [(item.node, item.scope) for item in reversed(live.compensations)]
+    live.compensations.clear()
+    add_cleanup(live, finalizers + undo)

@@ -1,0 +1,265 @@
+"""From a definition to a plan. All problems are collected and raised together; a plan that exists can run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from holdfast.errors import CompositionCycle, ExpressionError, InvalidDefinition
+from holdfast.execution.builder import NodeBuilder, constant
+from holdfast.execution.composite import as_workflow_node, compile_composite, find_workflow
+from holdfast.execution.pipeline import commit_after, commit_period_ns, commits_around, wrap
+from holdfast.execution.plan import Done, Node, Plan
+from holdfast.model.definition import ActivityNode, Definition, Expression, Storage, Variable
+from holdfast.model.hashing import content_hash
+from holdfast.model.policy import ActivityOptions
+from holdfast.model.problem import Problem, Severity
+from holdfast.model.scope import Names, Shape
+from holdfast.model.values import TypeRegistry
+from holdfast.ports import (
+    ActivityType,
+    CompiledExpression,
+    CompiledScript,
+    DefinitionSource,
+    ExpressionEvaluator,
+    MiddlewarePlacement,
+)
+
+_ASKS_FOR_OUTPUTS = re.compile(r"output|last_?result|get\w+From\w+", re.IGNORECASE)
+
+
+class Environment(Struct, frozen=True, kw_only=True):
+    """What definitions are compiled against."""
+
+    activity: Callable[[str, int], ActivityType | None]
+    """By type and version; an unknown version gives the latest."""
+    known_types: Callable[[], list[str]]
+    languages: Mapping[str, ExpressionEvaluator]
+    types: TypeRegistry
+    definitions: DefinitionSource | None = None
+    middleware: tuple[MiddlewarePlacement, ...] = ()
+    flowchart_mode: str = "counter"
+
+
+def compile_plan(definition: Definition, environment: Environment) -> Plan:
+    """Raises `InvalidDefinition` with all problems, or `CompositionCycle`."""
+    plan = Plan(definition, content_hash(definition), environment.types)
+    plan.flowchart_mode = definition.options.flowchart_mode or environment.flowchart_mode
+    plan.commit_period_ns = commit_period_ns(definition.options.commit)
+    plan.commits = plan.commit_period_ns > 0
+    compiler = Compiler(plan, environment)
+    plan.root = compiler.root(definition)
+    errors = [problem for problem in compiler.problems if problem.severity is Severity.ERROR]
+    if errors:
+        raise InvalidDefinition(errors, name=f"Workflow '{definition.title}'")
+    return plan
+
+
+class Compiler:
+    def __init__(self, plan: Plan, environment: Environment) -> None:
+        self.plan = plan
+        self.environment = environment
+        self.problems: list[Problem] = []
+        self.chain: list[str] = []
+        """Workflows being compiled inside each other."""
+        self.prefix = ""
+        self.more_types: dict[str, ActivityType] = {}
+        self.definition = plan.definition
+
+    # -- nodes ---------------------------------------------------------------------------------------------------------
+
+    def root(self, definition: Definition) -> Node:
+        node = self._new(as_workflow_node(definition), None, Names(()))
+        node.done = _finished
+        node.timeout = definition.options.timeout
+        self.composite(node, definition, "/root", {})
+        return node
+
+    def place(self, definition: ActivityNode, parent: Node, names: Names, done: Done, path: str) -> Node:
+        node = self._new(definition, parent, names)
+        before, after = commits_around(self, definition)
+        self.plan.commits = self.plan.commits or before or after
+        node.done = done = commit_after(done) if after else done
+        activity = self.activity_type(definition.type, definition.version)
+        if activity is None:
+            self._place_workflow(node, path)
+        else:
+            self._describe(node, activity)
+            builder = NodeBuilder(self, node, done, path)
+            self._check_names(builder)
+            node.op = activity.compile(builder)
+        if hasattr(node, "op"):
+            wrap(self, node)
+        return node
+
+    def _place_workflow(self, node: Node, path: str) -> None:
+        """A type that is no activity may be a workflow used as one."""
+        found = find_workflow(self.environment.definitions, node.definition)
+        if found is None:
+            self._unknown(node, path)
+            return
+        self.composite(node, found, path, node.definition.inputs)
+
+    def composite(self, node: Node, definition: Definition, path: str, inputs: Mapping[str, Any]) -> None:
+        if definition.id in self.chain:
+            raise CompositionCycle([*self.chain, definition.id])
+        self.chain.append(definition.id)
+        outer, self.prefix = self.prefix, (f"{node.key}/" if node.parent is not None else "")
+        holder, self.definition = self.definition, definition
+        compile_composite(self, node, definition, path, inputs)
+        self.prefix, self.definition = outer, holder
+        self.chain.pop()
+
+    def _new(self, definition: ActivityNode, parent: Node | None, names: Names) -> Node:
+        key = self.prefix + definition.id
+        if key in self.plan.by_key:
+            number = 2
+            while f"{key}~{number}" in self.plan.by_key:
+                number += 1
+            if parent is not None and parent.parent is not None:
+                self.problems.append(
+                    Problem(
+                        path=key,
+                        code="duplicate-id",
+                        message=f"Two activities have the id '{definition.id}'.",
+                        remedy="Give one of them another id.",
+                    )
+                )
+            key = f"{key}~{number}"
+        node = Node(len(self.plan.nodes), key, definition, parent, names)
+        self.plan.nodes.append(node)
+        self.plan.by_key[key] = node
+        if definition.variables:
+            node.shape = self.declare(key, definition.variables)
+            node.inner = Names((node.shape, *names.shapes))
+        return node
+
+    def _describe(self, node: Node, activity: ActivityType) -> None:
+        node.descriptor = activity.descriptor
+        defaults: ActivityOptions = getattr(activity, "options", ActivityOptions())
+        node.retry = node.definition.options.retry or defaults.retry
+        node.timeout = node.definition.options.timeout or defaults.timeout
+        node.secrets = frozenset(item.name for item in node.descriptor.inputs if item.secret)
+
+    def _check_names(self, builder: NodeBuilder) -> None:
+        descriptor = builder.node.descriptor
+        known = {item.name for item in descriptor.inputs}
+        for name in builder.definition.inputs:
+            if name not in known:
+                listed = ", ".join(sorted(known)) or "none"
+                builder.problem(
+                    f"inputs/{name}",
+                    "unknown-input",
+                    f"'{descriptor.type}' has no input '{name}'.",
+                    f"It has: {listed}.",
+                )
+        for item in descriptor.inputs:
+            if item.required and item.name not in builder.definition.inputs:
+                builder.problem(
+                    f"inputs/{item.name}",
+                    "missing-input",
+                    f"'{descriptor.type}' needs the input '{item.name}'.",
+                    "Give it a value or an expression.",
+                )
+
+    def _unknown(self, node: Node, path: str) -> None:
+        wanted = node.definition.type.lower().removeprefix("elsa.")
+        near = [name for name in self.environment.known_types() if wanted in name.lower() or name.lower() in wanted]
+        guess = f"Did you mean {', '.join(near[:3])}? " if near else ""
+        self.problems.append(
+            Problem(
+                path=f"{path}/type",
+                code="unknown-type",
+                message=f"Activity '{node.key}' has the unknown type '{node.definition.type}'.",
+                remedy=f"{guess}Register it with Holdfast(activities=[…]), a plugin, or as a workflow usable as activity.",
+            )
+        )
+
+    def add_types(self, types: Mapping[str, ActivityType]) -> None:
+        """Activity types that come with an activity that is being compiled (the parts of a composite)."""
+        self.more_types.update(types)
+
+    def activity_type(self, name: str, version: int) -> ActivityType | None:
+        return self.environment.activity(name, version) or self.more_types.get(name)
+
+    # -- scopes --------------------------------------------------------------------------------------------------------
+
+    def declare(self, key: str, variables: tuple[Variable, ...], shape: Shape | None = None) -> Shape:
+        """The shape of declared variables."""
+        shape = shape or self._shape(key)
+        for variable in variables:
+            index = shape.add(shape.names, variable.name, variable.type, variable.default)
+            if variable.id is not None:
+                shape.ids[variable.id] = index
+            if variable.storage is Storage.MEMORY:
+                shape.transient.add(index)
+                self.plan.transient_shapes = True
+        return shape
+
+    def shape(self, key: str, variables: Mapping[str, Any]) -> Shape:
+        """The shape of variables that an activity hands to a child."""
+        shape = self._shape(key)
+        for name, default in variables.items():
+            shape.add(shape.names, name, "any", default)
+        return shape
+
+    def _shape(self, key: str) -> Shape:
+        shape = self.plan.shapes[key] = Shape(key)
+        return shape
+
+    # -- expressions ---------------------------------------------------------------------------------------------------
+
+    def expression(self, value: Expression, names: Names, path: str) -> CompiledExpression:
+        self._note_outputs(value.source)
+        evaluator = self._language(value.language, path)
+        if evaluator is None:
+            return constant(None)
+        try:
+            return evaluator.compile(value.source, names)
+        except ExpressionError as error:
+            self._bad_expression(error, path)
+            return constant(None)
+
+    def script(self, language: str, source: str, names: Names, path: str) -> CompiledScript | None:
+        self._note_outputs(source)
+        evaluator = self._language(language, path)
+        if evaluator is None:
+            return None
+        try:
+            return evaluator.compile_script(source, names)
+        except ExpressionError as error:
+            self._bad_expression(error, path)
+            return None
+
+    def _language(self, language: str, path: str) -> ExpressionEvaluator | None:
+        evaluator = self.environment.languages.get(language)
+        if evaluator is None:
+            known = ", ".join(f"${name}" for name in sorted(self.environment.languages))
+            self.problems.append(
+                Problem(
+                    path=path,
+                    code="unknown-language",
+                    message=f"There is no expression language '${language}'.",
+                    remedy=f"Known: {known}. Others are registered by a plugin.",
+                )
+            )
+        return evaluator
+
+    def _bad_expression(self, error: ExpressionError, path: str) -> None:
+        self.problems.append(
+            Problem(path=path, code="bad-expression", message=str(error), remedy="Correct the expression.")
+        )
+
+    def _note_outputs(self, source: Any) -> None:
+        if isinstance(source, str) and _ASKS_FOR_OUTPUTS.search(source):
+            self.plan.records_outputs = True
+
+
+def _finished(live: Any, owner: Any, scope: Any, outcome: Any) -> None:
+    live.outcome = outcome
+
+
+__all__ = ["Compiler", "Environment", "compile_plan"]

@@ -1,0 +1,188 @@
+"""What reaches an instance from outside: its start, a resumed bookmark, the result of an effect, a retry, a cancellation.
+
+Each changes the live instance and leaves work in its queue; the next segment goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from holdfast.errors import ActivityTimeout, BookmarkNotFound, ExecutionError, InstanceAtRest
+from holdfast.execution import cancellation, faults
+from holdfast.execution.activation import FAULTED, RUNNING, Activation
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Plan
+from holdfast.execution.record import EffectFailure, Record
+from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
+from holdfast.ports import Services
+
+
+def start(
+    plan: Plan,
+    *,
+    id: str,
+    now: Callable[[], int],
+    services: Services,
+    inputs: Mapping[str, Any],
+    correlation_id: str | None = None,
+    name: str | None = None,
+    parent_id: str | None = None,
+    trigger: str | None = None,
+    trigger_payload: Any = None,
+    flowchart_mode: str | None = None,
+) -> LiveInstance:
+    """A new instance with its root in the queue. Inputs are complete and checked."""
+    live = LiveInstance(plan, id, now, services)
+    live.correlation_id, live.name, live.parent_id = correlation_id, name, parent_id
+    live.trigger, live.trigger_payload, live.trigger_open = trigger, trigger_payload, trigger is not None
+    live.flowchart_mode = flowchart_mode or plan.flowchart_mode
+    shape, first = plan.root.shape, plan.root.first
+    assert shape is not None and first is not None
+    scope = shape.open(live)
+    for input_name, value in inputs.items():
+        scope[shape.inputs[input_name]] = value
+    live.sequence = 1
+    live.root = Activation(1, plan.root, None, scope, scope)
+    live.cleanup = Activation(0, plan.root, None, scope, scope)
+    live.cleanup.data = []
+    live.status = Status.RUNNING
+    live.note(JournalEvent.INSTANCE_STARTED, None, {"trigger": trigger} if trigger else None)
+    if plan.root.timeout is not None:
+        live.arm_timeout(live.root, plan.root.timeout)
+    live.queue.append((first, live.root, scope))
+    return live
+
+
+# -- bookmarks ---------------------------------------------------------------------------------------------------------
+
+
+def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> None:
+    """Wake the activity that waits at this bookmark."""
+    refuse_at_rest(live)
+    bookmark = live.bookmarks.get(bookmark_id)
+    if bookmark is None:
+        raise BookmarkNotFound(bookmark_id, instance_id=live.id, open_ids=list(live.bookmarks))
+    activation = live.waiters[bookmark.execution_id]
+    live.status = Status.RUNNING
+    live.waited_at = live.sequence
+    if bookmark.auto_burn:
+        _burn(live, activation, bookmark)
+    live.note(JournalEvent.RESUMED, activation, {"bookmark": bookmark_id, "name": bookmark.name})
+    _wake(live, activation, bookmark, payload)
+
+
+def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+    if bookmark.kind is BookmarkKind.RETRY:
+        again(live, activation)
+        return
+    if bookmark.kind is BookmarkKind.TIMEOUT:
+        cancellation.cancel_kids(live, activation)
+        _drop_effect(live, activation)
+        faults.fault(live, activation, ActivityTimeout(activation.node.key, str(bookmark.payload)))
+        return
+    woken = activation.node.hooks.resume
+    try:
+        if woken is not None:
+            woken(live, activation, bookmark, payload)
+        elif bookmark.auto_complete:
+            live.complete(activation)
+    except Exception as error:
+        faults.fault(live, activation, faults.named(activation.node, error))
+
+
+def _burn(live: LiveInstance, activation: Activation, bookmark: Bookmark) -> None:
+    del live.bookmarks[bookmark.id]
+    if activation.bookmarks is not None:
+        activation.bookmarks.remove(bookmark.id)
+
+
+def _drop_effect(live: LiveInstance, activation: Activation) -> None:
+    if live.effects.pop(activation.id, None) is not None:
+        live.canceled_effects.append(activation.id)
+
+
+def again(live: LiveInstance, activation: Activation) -> None:
+    """The next attempt of a failed activity: an effect with the same id and inputs, a pure one from its beginning."""
+    activation.attempt += 1
+    activation.status = RUNNING
+    node, owner = activation.node, activation.owner
+    if node.effect is not None:
+        live.record_effect(activation, activation.data["inputs"])
+        return
+    assert owner is not None and owner.kids is not None
+    owner.kids.pop(activation.id, None)
+    live.waiters.pop(activation.id, None)
+    live.retrying = activation
+    try:
+        node.op(live, owner, activation.outer)
+    except Exception as error:
+        faults.raised(live, node, owner, activation.outer, error)
+    finally:
+        live.retrying = None
+
+
+# -- effects -----------------------------------------------------------------------------------------------------------
+
+
+def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
+    """Apply a result. False if it is late: its row is gone or names another attempt; it is journaled and dropped."""
+    request = live.effects.get(execution_id)
+    activation = live.waiters.get(execution_id)
+    if request is None or request.attempt != attempt or activation is None:
+        live.note(JournalEvent.RESULT_DROPPED, activation, {"execution": execution_id, "attempt": attempt})
+        return False
+    del live.effects[execution_id]
+    live.waited_at = live.sequence
+    if isinstance(result, EffectFailure):
+        faults.fault(live, activation, result.error or RemoteError(result))
+        return True
+    live.note(JournalEvent.EFFECT_RESULT, activation, {"attempt": attempt})
+    try:
+        finish = activation.node.hooks.result
+        assert finish is not None
+        finish(live, activation, result)
+    except Exception as error:
+        faults.fault(live, activation, error)
+    return True
+
+
+class RemoteError(ExecutionError):
+    """A failure that happened where its exception could not come back from: told by its names."""
+
+    def __init__(self, failure: EffectFailure) -> None:
+        self.type_name = failure.type
+        self.names = (failure.type, *failure.bases)
+        self.source = failure.source
+        super().__init__(failure.message)
+
+
+# -- the whole instance ------------------------------------------------------------------------------------------------
+
+
+def cancel(live: LiveInstance, cause: str = "canceled", *, finalize: bool = True) -> None:
+    """Cancel the instance; a faulted one too, since it may still be retried."""
+    if live.status in (Status.FINISHED, Status.CANCELED):
+        raise InstanceAtRest(live.id, live.status, remedy="There is nothing left to cancel.")
+    live.status = Status.RUNNING
+    cancellation.stop(live, cause, finalize=finalize)
+
+
+def retry(live: LiveInstance) -> int:
+    """Run the failed activities of a faulted (or incident-laden) instance again; their number is returned."""
+    if live.status in (Status.FINISHED, Status.CANCELED):
+        raise InstanceAtRest(live.id, live.status, remedy="Only faulted and suspended instances can be retried.")
+    failed = [item for item in [live.root, *live.root.descendants()] if item.status == FAULTED]
+    live.status = Status.RUNNING
+    live.fault_pending = False
+    live.incidents = [item for item in live.incidents if item.execution_id not in {act.id for act in failed}]
+    for activation in failed:
+        again(live, activation)
+    return len(failed)
+
+
+def refuse_at_rest(live: LiveInstance) -> None:
+    if live.status is Status.FAULTED:
+        raise InstanceAtRest(live.id, live.status, remedy="Retry or cancel it first.")
+    if live.status.at_rest:
+        raise InstanceAtRest(live.id, live.status, remedy="It takes no more work.")

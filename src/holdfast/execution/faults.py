@@ -1,0 +1,159 @@
+"""What follows when an activity fails: retry, a handler above it, or an incident. Never a state that nobody can explain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from traceback import extract_tb
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed
+from holdfast.execution.activation import FAULTED, RUNNING, Activation
+from holdfast.execution.cancellation import forget_bookmarks
+from holdfast.execution.journal import kept
+from holdfast.execution.record import NewBookmark
+from holdfast.model.definition import IncidentStrategy
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.instance import BookmarkKind, Incident, JournalEvent
+from holdfast.model.policy import Retry
+from holdfast.model.scope import Scope
+
+if TYPE_CHECKING:
+    from holdfast.execution.live import LiveInstance
+    from holdfast.execution.plan import Node
+
+MASK = "••••••"
+
+
+def raised(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
+    """An operation raised: find or make the activation that stands for the failed execution, then decide."""
+    retried, live.retrying = live.retrying, None
+    activation = _running(node, owner, live)
+    if activation is None:
+        activation = live.activate(node, owner, scope)
+        if retried is not None and retried.node is node:
+            activation.attempt = retried.attempt
+    fault(live, activation, named(node, error))
+
+
+def _running(node: Node, owner: Activation, live: LiveInstance) -> Activation | None:
+    """The activation that this very execution made before it raised (always the newest)."""
+    newest = (owner.kids or {}).get(live.sequence)
+    return newest if newest is not None and newest.node is node and newest.status == RUNNING else None
+
+
+def named(node: Node, error: Exception) -> Exception:
+    """An expression that failed is told by the input it stands in."""
+    if isinstance(error, ExpressionError):
+        name = node.sources.get(error.source)
+        if name is not None:
+            wrapped = InputEvaluationFailed(name, error)
+            wrapped.__cause__ = error
+            return wrapped
+    return error
+
+
+def fault(live: LiveInstance, activation: Activation, error: BaseException) -> None:
+    """Retry if the policy says so, else offer it to those above, else keep an incident."""
+    live.note(JournalEvent.FAULTED, activation, {"type": type_name(error), "message": kept(str(error))})
+    if activation.bookmarks:
+        forget_bookmarks(live, activation)
+    if _retry(live, activation, error):
+        return
+    activation.status = FAULTED
+    ancestor = activation.owner
+    while ancestor is not None:
+        handler = ancestor.node.hooks.fault
+        if handler is not None and not ancestor.status and handler(live, ancestor, activation, error):
+            return
+        ancestor = ancestor.owner
+    live.incidents.append(incident_of(live, activation, error))
+    if live.plan.definition.options.incident is IncidentStrategy.FAULT:
+        live.fault_pending = True
+
+
+# -- retry -------------------------------------------------------------------------------------------------------------
+
+
+def _retry(live: LiveInstance, activation: Activation, error: BaseException) -> bool:
+    policy = activation.node.retry
+    if policy is None or activation.attempt >= policy.attempts or not is_retried(policy, error):
+        return False
+    wait = back_off(policy, activation.attempt, f"{live.id}:{activation.id}")
+    due = live.moment() + wait
+    live.bookmark(activation, NewBookmark(name="retry", payload=activation.attempt, due=due), BookmarkKind.RETRY)
+    live.note(JournalEvent.RETRY_SCHEDULED, activation, {"attempt": activation.attempt + 1, "due": due.isoformat()})
+    return True
+
+
+def is_retried(policy: Retry, error: BaseException) -> bool:
+    names = set(error_names(error))
+    return not names & set(policy.never_on) and (not policy.on or bool(names & set(policy.on)))
+
+
+def back_off(policy: Retry, attempt: int, seed: str) -> timedelta:
+    """The wait after a failed attempt. The jitter comes from the seed: a segment that is run again waits as long."""
+    wait = min(policy.delay * policy.factor ** (attempt - 1), policy.delay_max)
+    share = int(stimulus_hash(seed, attempt)[:8], 16) / 0xFFFFFFFF
+    return wait * (1 + policy.jitter * (2 * share - 1))
+
+
+# -- incidents ---------------------------------------------------------------------------------------------------------
+
+
+def incident_of(live: LiveInstance, activation: Activation, error: BaseException) -> Incident:
+    node = activation.node
+    details: dict[str, Any] = {}
+    if isinstance(error, ActivityFault):
+        details = {"code": error.code, "category": error.category, "fault_type": error.fault_type}
+    return Incident(
+        id=f"{live.id}-{activation.id}-{activation.attempt}",
+        type=type_name(error),
+        message=str(error) or type_name(error),
+        at=live.moment(),
+        activity_id=node.key,
+        activity_type=node.definition.type,
+        activity_name=node.definition.name,
+        execution_id=activation.id,
+        attempt=activation.attempt,
+        source=source_of(error),
+        inputs=masked(node, _inputs_of(live, activation)),
+        details=details,
+    )
+
+
+def _inputs_of(live: LiveInstance, activation: Activation) -> Mapping[str, Any]:
+    request = live.effects.get(activation.id)
+    if request is not None:
+        return request.inputs
+    data = activation.data
+    return data.get("inputs", {}) if isinstance(data, dict) else {}
+
+
+def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: MASK if name in node.secrets else kept(value) for name, value in inputs.items()}
+
+
+def type_name(error: BaseException) -> str:
+    public: str = getattr(error, "type_name", "") if type(error).__name__ == "RemoteError" else ""
+    return public or type(error).__name__
+
+
+def error_names(error: BaseException) -> tuple[str, ...]:
+    """The names an error can be caught by: its class, those above it, and what it says of itself."""
+    remote: tuple[str, ...] = getattr(error, "names", ())
+    own = tuple(item.__name__ for item in type(error).__mro__ if item not in (object, BaseException))
+    return (*remote, *own)
+
+
+def source_of(error: BaseException) -> str | None:
+    if isinstance(error, ExpressionError):
+        return error.source
+    if isinstance(error, InputEvaluationFailed) and isinstance(error.__cause__, ExpressionError):
+        return error.__cause__.source
+    remote: str | None = getattr(error, "source", None)
+    frames = extract_tb(error.__traceback__)
+    if remote is not None or not frames:
+        return remote
+    last = frames[-1]
+    return f"{last.filename}:{last.lineno}"

@@ -1,0 +1,326 @@
+"""Activities written as classes: inputs evaluated once, `execute` or a callback called, what it recorded applied.
+
+A pure one runs here, inside the segment. An effect is recorded, runs elsewhere with the same inputs on every attempt, and
+its record is applied when its result comes back. Both go through `apply`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import iscoroutine
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from holdfast.errors import PureActivityWaited, VariableNotFound
+from holdfast.execution import cancellation
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.context import ChildRef, Facts, RecordingContext
+from holdfast.execution.journal import kept
+from holdfast.execution.plan import Done, Node, Op, Outcome
+from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild
+from holdfast.model import values
+from holdfast.model.definition import ActivityNode, PortEntry
+from holdfast.model.descriptor import Kind
+from holdfast.model.instance import Bookmark, JournalEvent
+from holdfast.model.scope import Scope, Shape, find, find_input
+from holdfast.model.types import conforms, convert
+from holdfast.ports import ChildResult
+
+if TYPE_CHECKING:
+    from holdfast.execution.live import LiveInstance
+
+ChildKey = tuple[str, int, str | None]
+
+
+class EffectCall(Struct, frozen=True, kw_only=True):
+    """How to run an effect, wherever it runs."""
+
+    run: Callable[[Mapping[str, Any], RecordingContext, str, Any], Any]
+    """(inputs, context, method, argument) → a value or an awaitable; the context's record is the result."""
+    mode: str = "async"
+    """`async`, `thread` or `process`."""
+    function: Callable[..., Any] | None = None
+    """For `process`: the bare function, which must be importable there."""
+
+
+class ObjectActivity:
+    """The compiled form of one node of a class activity."""
+
+    def __init__(self, builder: NodeBuilder, activity: Any) -> None:
+        self.builder = builder
+        self.node = builder.node
+        self.new: Callable[..., Any] = activity.new
+        """(inputs, ports) → an object with `execute`."""
+        self.is_effect = builder.node.descriptor.kind is Kind.EFFECT
+        self.inputs = evaluators(builder)
+        self.lazy = {
+            item.name: builder.expression(item.name)
+            for item in builder.node.descriptor.inputs
+            if not item.evaluated and builder.has_input(item.name)
+        }
+        self.outputs = {item.name: builder.output(item.name) for item in builder.node.descriptor.outputs}
+        self.open = builder.open()
+        self.children: dict[ChildKey, tuple[Node, Shape | None]] = {}
+        self.ports = self._place_children(builder)
+        self.node.hooks.resume = self.resume
+        self.node.hooks.result = apply_result(self)
+        self.node.hooks.stop = None
+        if self.is_effect:
+            self.node.effect = EffectCall(run=self.run_effect, mode="async" if activity.is_async else "thread")
+
+    # -- children ------------------------------------------------------------------------------------------------------
+
+    def _place_children(self, builder: NodeBuilder) -> dict[str, Any]:
+        """Compile the children of every port, and make what the author sees in their place."""
+        ports: dict[str, Any] = {}
+        for descriptor in builder.node.descriptor.ports:
+            variables = dict.fromkeys(descriptor.variables)
+            shape = builder.shape(descriptor.name, variables)
+            value = builder.definition.ports.get(descriptor.name)
+            path = f"{builder.path}/{descriptor.name}"
+            if isinstance(value, ActivityNode):
+                ports[descriptor.name] = self._place(value, (descriptor.name, -1, None), shape, path)
+            elif isinstance(value, tuple):
+                ports[descriptor.name] = tuple(
+                    self._place_item(item, descriptor.name, index, shape, f"{path}/{index}")
+                    for index, item in enumerate(value)
+                )
+        return ports
+
+    def _place_item(self, item: Any, port: str, index: int, shape: Shape | None, path: str) -> Any:
+        if isinstance(item, PortEntry):
+            refs = {
+                name: self._place(child, (port, index, name), shape, f"{path}/{name}")
+                for name, child in item.activities.items()
+            }
+            return {**item.data, **refs}
+        return self._place(item, (port, index, None), shape, path)
+
+    def _place(self, child: ActivityNode, key: ChildKey, shape: Shape | None, path: str) -> ChildRef:
+        node = self.builder.place(child, self._child_done(key), path, shape=shape)
+        self.children[key] = (node, shape)
+        return ChildRef(key[0], child.id, child.name, key[1], key[2])
+
+    def _child_done(self, key: ChildKey) -> Done:
+        def done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            if owner.status:
+                return
+            waiting: list[dict[str, Any]] = owner.data["waiting"]
+            position = next((i for i, item in enumerate(waiting) if tuple(item["child"]) == key), None)
+            if position is None:
+                return
+            entry = waiting.pop(position)
+            if entry["callback"] is None:
+                self._rest(live, owner)
+                return
+            outcomes = (outcome,) if isinstance(outcome, str) else outcome or ()
+            child, _ = self.children[key]
+            result = ChildResult(child_id=child.definition.id, outcomes=outcomes, tag=entry["tag"])
+            self.call(live, owner, entry["callback"], result)
+
+        return done
+
+    # -- running -------------------------------------------------------------------------------------------------------
+
+    def operation(self) -> Op:
+        node, inputs, open_scope = self.node, self.inputs, self.open
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            given = evaluate_all(inputs, scope)
+            again, live.retrying = live.retrying, None
+            activation = live.activate(node, owner, scope, open_scope(scope))
+            if again is not None and again.node is node:
+                activation.attempt = again.attempt
+            activation.data = {"inputs": given, "state": {}, "waiting": []}
+            self.call(live, activation, "execute", None)
+
+        return op
+
+    def call(self, live: LiveInstance, activation: Activation, method: str, argument: Any) -> None:
+        """Run a method of the activity: now if it is pure, as an effect otherwise."""
+        if self.is_effect:
+            inputs = activation.data["inputs"]
+            live.record_effect(activation, inputs, method=method, argument=argument)
+            return
+        context = self._context(live, activation)
+        self._invoke(activation.data["inputs"], context, method, argument, activation.outer)
+        self.apply(live, activation, context.record)
+
+    def _invoke(
+        self, inputs: Mapping[str, Any], context: RecordingContext, method: str, argument: Any, scope: Scope
+    ) -> None:
+        lazy = {name: _lazy(expression.evaluate, scope) for name, expression in self.lazy.items()}
+        target = self.new({**inputs, **lazy}, self.ports)
+        context._activity = target
+        result = getattr(target, method)(context, *(() if method == "execute" else (argument,)))
+        if iscoroutine(result):
+            finish_at_once(result, self.node.definition.type)
+
+    def run_effect(self, inputs: Mapping[str, Any], context: RecordingContext, method: str, argument: Any) -> Any:
+        target = self.new(dict(inputs), self.ports)
+        context._activity = target
+        return getattr(target, method)(context, *(() if method == "execute" else (argument,)))
+
+    def resume(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+        if bookmark.callback is not None:
+            self.call(live, activation, bookmark.callback, payload)
+        elif bookmark.auto_complete:
+            self.complete(live, activation, None)
+
+    def _context(self, live: LiveInstance, activation: Activation) -> RecordingContext:
+        return RecordingContext(
+            facts_of(live, activation),
+            live.services,
+            activation.data["state"],
+            read_variable=variable_reader(activation),
+        )
+
+    # -- applying what was recorded ------------------------------------------------------------------------------------
+
+    def apply(self, live: LiveInstance, activation: Activation, record: Record) -> None:
+        apply_plain(live, activation, record, self.outputs)
+        for tag in record.canceled_tags:
+            self._cancel_children(live, activation, tag)
+        if record.canceled:
+            cancellation.cancel(live, activation)
+            return
+        for request in record.bookmarks:
+            live.bookmark(activation, request)
+        for child in record.children:
+            self._schedule(live, activation, child)
+        if record.completed:
+            self.complete(live, activation, record.outcomes)
+        else:
+            self._rest(live, activation)
+
+    def _rest(self, live: LiveInstance, activation: Activation) -> None:
+        """Nothing was said: it completes unless it left something to wait for."""
+        if not activation.data["waiting"] and not activation.bookmarks and not activation.data.get("claimed"):
+            self.complete(live, activation, None)
+
+    def complete(self, live: LiveInstance, activation: Activation, outcomes: Outcome) -> None:
+        live.complete(activation, outcomes)
+
+    def _schedule(self, live: LiveInstance, activation: Activation, request: ScheduledChild) -> None:
+        key = (request.port, request.index, request.field)
+        node, shape = self.children[key]
+        scope = activation.scope
+        if shape is not None:
+            scope = shape.open(scope)
+        for name, value in request.variables.items():
+            if shape is None or name not in shape.names:
+                raise VariableNotFound(f"{name}' handed to the port '{request.port}")
+            values.check(value, name)
+            scope[shape.names[name]] = value
+        activation.data["waiting"].append({"child": list(key), "callback": request.callback, "tag": request.tag})
+        live.queue.append((node, activation, scope))
+
+    def _cancel_children(self, live: LiveInstance, activation: Activation, tag: Any) -> None:
+        waiting: list[dict[str, Any]] = activation.data["waiting"]
+        gone = [item for item in waiting if tag in (ALL_CHILDREN, item["tag"])]
+        activation.data["waiting"] = [item for item in waiting if item not in gone]
+        nodes = {id(self.children[tuple(item["child"])][0]) for item in gone}
+        for kid in [kid for kid in (activation.kids or {}).values() if id(kid.node) in nodes]:
+            cancellation.cancel(live, kid, notify=False)
+        queued = [item for item in live.queue if not (item[1] is activation and id(item[0]) in nodes)]
+        live.queue.clear()
+        live.queue.extend(queued)
+
+
+def object_operation(builder: NodeBuilder, activity: Any) -> Op:
+    return ObjectActivity(builder, activity).operation()
+
+
+# -- pieces that functions use too -------------------------------------------------------------------------------------
+
+
+def evaluators(builder: NodeBuilder) -> list[tuple[str, Callable[[Scope], Any], str]]:
+    return [
+        (item.name, builder.input(item.name), item.type)
+        for item in builder.node.descriptor.inputs
+        if item.evaluated and (builder.has_input(item.name) or not item.required)
+    ]
+
+
+def evaluate_all(inputs: list[tuple[str, Callable[[Scope], Any], str]], scope: Scope) -> dict[str, Any]:
+    """Inputs by value: what the activity changes in them stays with the activity."""
+    given = {}
+    for name, evaluate, type_name in inputs:
+        value = evaluate(scope)
+        if value.__class__ not in values.SCALARS:
+            value = values.copy(value)
+        given[name] = value if conforms(value, type_name) else convert(value, type_name)
+    return given
+
+
+def finish_at_once(coroutine: Any, type_name: str) -> Any:
+    """Run a coroutine that must end without waiting."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    coroutine.close()
+    raise PureActivityWaited(type_name)
+
+
+def apply_plain(live: LiveInstance, activation: Activation, record: Record, outputs: Mapping[str, Any]) -> None:
+    """The part of a record that every kind of activity shares."""
+    for message, data in record.journal:
+        live.note(JournalEvent.LOGGED, activation, {"message": message, "data": kept(data)})
+    live.lines.extend(record.lines)
+    live.correlation_id = record.correlation_id or live.correlation_id
+    live.name = record.name or live.name
+    for name, value in record.variables.items():
+        found = find(activation.scope, name)
+        if found is None:
+            raise VariableNotFound(name)
+        found[0][found[1]] = value
+    for name, value in record.outputs.items():
+        put = outputs.get(name)
+        if put is None:
+            raise VariableNotFound(f"{name}' (an output of {activation.node.definition.type}")
+        put(live, activation.outer, value)
+    for event in record.published:
+        live.publish(activation, event)
+
+
+def apply_result(activity: ObjectActivity) -> Callable[[LiveInstance, Activation, Record], None]:
+    def result(live: LiveInstance, activation: Activation, record: Record) -> None:
+        if record.state is not None:
+            activation.data["state"] = record.state
+        activity.apply(live, activation, record)
+
+    return result
+
+
+def facts_of(live: LiveInstance, activation: Activation) -> Facts:
+    started = live.takes_trigger(activation.node)
+    return Facts(
+        instance_id=live.id,
+        correlation_id=live.correlation_id,
+        definition_id=live.definition_id,
+        activity_id=activation.node.key,
+        execution_id=activation.id,
+        attempt=activation.attempt,
+        now=live.moment(),
+        trigger_payload=live.trigger_payload if started else None,
+        started_instance=started,
+    )
+
+
+def variable_reader(activation: Activation) -> Callable[[str], Any]:
+    """Reads variables (then workflow inputs) by value, as they are now."""
+
+    def read(name: str) -> Any:
+        found = find(activation.scope, name) or find_input(activation.scope, name)
+        if found is None:
+            raise VariableNotFound(name)
+        return values.copy(found[0][found[1]])
+
+    return read
+
+
+def _lazy(evaluate: Callable[[Scope], Any], scope: Scope) -> Callable[[], Any]:
+    return lambda: evaluate(scope)

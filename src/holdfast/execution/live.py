@@ -1,0 +1,318 @@
+"""An instance while it is in memory: what a burst reads and changes.
+
+It is all plain data and two things handed in from outside, the clock and the plan. A segment mutates it; `snapshot` turns it
+into JSON and back between any two segments. The busy methods are here; what happens rarely has modules of its own
+(`faults`, `cancellation`, `settling`, `snapshot`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from holdfast.execution.activation import COMPLETED, Activation
+from holdfast.execution.cancellation import cancel_kids, forget_bookmarks
+from holdfast.execution.journal import RawEntry
+from holdfast.execution.plan import Node, Outcome, Plan
+from holdfast.execution.record import EffectRequest, NewBookmark
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.instance import Bookmark, BookmarkKind, Incident, JournalEvent, Status, moment
+from holdfast.model.scope import Scope
+from holdfast.ports import Services
+
+STARTED = JournalEvent.STARTED
+ENDED = JournalEvent.COMPLETED
+
+
+class LiveInstance:
+    __slots__ = (
+        "bookmark_count",
+        "bookmarks",
+        "canceled_effects",
+        "child_starts",
+        "cleanup",
+        "commit_wanted",
+        "commits",
+        "committed_for",
+        "compensations",
+        "correlation_id",
+        "created",
+        "effects",
+        "fault_pending",
+        "finish_requested",
+        "flowchart_mode",
+        "id",
+        "incidents",
+        "journal",
+        "journal_base",
+        "lines",
+        "name",
+        "new_effects",
+        "now",
+        "outcome",
+        "parent_id",
+        "plan",
+        "published",
+        "queue",
+        "results",
+        "retrying",
+        "root",
+        "sequence",
+        "services",
+        "spare_outputs",
+        "status",
+        "stopping",
+        "trigger",
+        "trigger_open",
+        "trigger_payload",
+        "waited_at",
+        "waiters",
+    )
+
+    def __init__(self, plan: Plan, id: str, now: Callable[[], int], services: Services) -> None:
+        self.plan = plan
+        self.id = id
+        self.now = now
+        self.services = services
+        self.status = Status.PENDING
+        self.created = now()
+        self.correlation_id: str | None = None
+        self.name: str | None = None
+        self.parent_id: str | None = None
+        self.flowchart_mode = plan.flowchart_mode
+        self.trigger: str | None = None
+        """Id of the trigger that started the instance: its flowchart begins there."""
+        self.trigger_payload: Any = None
+        self.trigger_open = False
+        """The trigger has not been executed yet: its first execution takes the stimulus, later ones wait."""
+        self.queue: deque[tuple[Node, Activation, Scope]] = deque()
+        self.sequence = 0
+        """Counts executions of activities; their ids come from it."""
+        self.waited_at = 0
+        """`sequence` when something was last waited for: tells a runaway."""
+        self.journal: list[RawEntry] = []
+        self.journal_base = 0
+        """Entries that left with earlier commits."""
+        self.bookmark_count = 0
+        self.bookmarks: dict[str, Bookmark] = {}
+        self.waiters: dict[int, Activation] = {}
+        """Activations with a bookmark or an open effect, by execution id."""
+        self.effects: dict[int, EffectRequest] = {}
+        self.new_effects: list[EffectRequest] = []
+        """Recorded in this segment: to be started after its commit."""
+        self.canceled_effects: list[int] = []
+        self.child_starts: list[ChildStart] = []
+        self.published: list[dict[str, Any]] = []
+        self.lines: list[str] = []
+        """What WriteLine wrote in this segment: printed after its commit."""
+        self.incidents: list[Incident] = []
+        self.results: dict[str, dict[str, Any]] = {}
+        self.spare_outputs: dict[str, Any] = {}
+        self.compensations: list[Compensation] = []
+        self.fault_pending = False
+        self.finish_requested = False
+        self.stopping: str | None = None
+        """The cause of a cancellation that is under way."""
+        self.outcome: Outcome = None
+        self.retrying: Activation | None = None
+        self.commit_wanted = False
+        self.committed_for: tuple[Node, int] | None = None
+        self.commits = 0
+        self.root: Activation
+        self.cleanup: Activation
+
+    # -- the facts that expressions may ask for ------------------------------------------------------------------------
+
+    @property
+    def definition_id(self) -> str:
+        return self.plan.definition.id
+
+    @property
+    def definition_version(self) -> int:
+        return self.plan.definition.version
+
+    @property
+    def definition_version_id(self) -> str:
+        return str(self.plan.definition.metadata.get("version_id") or f"{self.definition_id}:{self.definition_version}")
+
+    @property
+    def last_result(self) -> Any:
+        return self.results.get("", {}).get("result")
+
+    def output_of(self, activity: str, output: str | None) -> Any:
+        node = self.plan.node(activity)
+        if node is None:
+            raise LookupError(f"Activity '{activity}' not found.")
+        found = self.results.get(node.key, {})
+        if output is None:
+            return found.get("result", next(iter(found.values()), None))
+        wanted = output.replace("_", "").lower()
+        return next((value for name, value in found.items() if name.replace("_", "").lower() == wanted), None)
+
+    # -- what a burst does all the time --------------------------------------------------------------------------------
+
+    def activate(self, node: Node, owner: Activation, outer: Scope, scope: Scope | None = None) -> Activation:
+        """The activity will live on: give it an execution id and a place among its owner's kids."""
+        n = self.sequence = self.sequence + 1
+        activation = Activation(n, node, owner, outer, outer if scope is None else scope)
+        kids = owner.kids
+        if kids is None:
+            owner.kids = {n: activation}
+        else:
+            kids[n] = activation
+        if node.timeout is not None:
+            self.arm_timeout(activation, node.timeout)
+        self.journal.append((STARTED, node.index, n, self.now(), None))
+        return activation
+
+    def complete(self, activation: Activation, outcome: Outcome = None) -> None:
+        """The activity is done: end what it left behind, then go on where its owner says."""
+        if activation.status:
+            return
+        activation.status = COMPLETED
+        if activation.kids:
+            cancel_kids(self, activation)
+        if self.waiters and self.waiters.pop(activation.id, None) is not None:
+            forget_bookmarks(self, activation)
+        owner = activation.owner
+        if owner is not None and owner.kids is not None:
+            owner.kids.pop(activation.id, None)
+        node = activation.node
+        self.journal.append((ENDED, node.index, activation.id, self.now(), outcome))
+        node.done(self, owner, activation.outer, outcome)  # type: ignore[arg-type]  # only the root has no owner; its done ignores it
+
+    def takes_trigger(self, node: Node) -> bool:
+        """Whether this execution is the one that the instance was started for."""
+        if self.trigger_open and node.definition.id == self.trigger:
+            self.trigger_open = False
+            return True
+        return False
+
+    # -- bookmarks -----------------------------------------------------------------------------------------------------
+
+    def bookmark(
+        self, activation: Activation, request: NewBookmark, kind: BookmarkKind = BookmarkKind.ACTIVITY
+    ) -> Bookmark:
+        """The activation waits for what the request describes."""
+        self.bookmark_count += 1
+        key = f"b{self.bookmark_count}"
+        if activation.bookmarks is None:
+            activation.bookmarks = [key]
+        else:
+            activation.bookmarks.append(key)
+        name = request.name or activation.node.definition.type
+        parts: list[Any] = [name, request.payload]
+        if request.local:
+            parts.append(activation.id)
+        bookmark = Bookmark(
+            id=key,
+            name=name,
+            activity_id=activation.node.key,
+            execution_id=activation.id,
+            kind=kind,
+            payload=request.payload,
+            hash=stimulus_hash(*parts),
+            due=request.due,
+            auto_burn=request.auto_burn,
+            auto_complete=request.auto_complete,
+            callback=request.callback,
+            metadata=request.metadata,
+        )
+        self.bookmarks[bookmark.id] = bookmark
+        self.waiters[activation.id] = activation
+        self.waited_at = self.sequence
+        if kind is not BookmarkKind.TIMEOUT:
+            self.note(JournalEvent.SUSPENDED, activation, {"bookmark": bookmark.id, "name": name})
+        return bookmark
+
+    def arm_timeout(self, activation: Activation, limit: timedelta) -> None:
+        due = self.moment() + limit
+        self.bookmark(activation, NewBookmark(name="timeout", payload=str(limit), due=due), BookmarkKind.TIMEOUT)
+
+    # -- effects -------------------------------------------------------------------------------------------------------
+
+    def record_effect(
+        self, activation: Activation, inputs: dict[str, Any], *, method: str = "execute", argument: Any = None
+    ) -> None:
+        """Put the effect's row into this segment's commit; it starts after that, never before."""
+        request = EffectRequest(
+            execution_id=activation.id,
+            activity_id=activation.node.key,
+            attempt=activation.attempt,
+            inputs=inputs,
+            method=method,
+            argument=argument,
+        )
+        self.effects[activation.id] = request
+        self.waiters[activation.id] = activation
+        self.new_effects.append(request)
+        self.waited_at = self.sequence
+        self.note(JournalEvent.EFFECT_RECORDED, activation, {"attempt": activation.attempt})
+
+    def publish(self, activation: Activation, event: dict[str, Any]) -> None:
+        """An event that leaves with this segment's commit."""
+        self.published.append({**event, "execution_id": activation.id})
+        self.note(JournalEvent.PUBLISHED, activation, {"name": event["name"]})
+
+    # -- small things --------------------------------------------------------------------------------------------------
+
+    def moment(self) -> datetime:
+        return moment(self.now())
+
+    def note(self, event: JournalEvent, activation: Activation | None, data: Any = None) -> None:
+        if activation is None:
+            self.journal.append((event, -1, 0, self.now(), data))
+        else:
+            self.journal.append((event, activation.node.index, activation.id, self.now(), data))
+
+    def activation(self, execution_id: int) -> Activation | None:
+        """The living activation of that execution, if there is one."""
+        for start in (self.root, self.cleanup):
+            if start.id == execution_id:
+                return start
+            for found in start.descendants():
+                if found.id == execution_id:
+                    return found
+        return None
+
+    def keep_result(self, node: Node, output: str, value: Any) -> None:
+        """Remember an activity's output for expressions that ask for it."""
+        self.results.setdefault(node.key, {})[output] = value
+        self.results[""] = {"result": value}
+
+
+class ChildStart:
+    """An instance that this one starts: a row of its commit."""
+
+    __slots__ = ("execution_id", "input", "instance_id", "reference", "wait", "correlation_id")
+
+    def __init__(
+        self,
+        execution_id: int,
+        reference: str,
+        input: dict[str, Any],
+        *,
+        wait: bool,
+        correlation_id: str | None,
+        instance_id: str,
+    ) -> None:
+        self.execution_id = execution_id
+        self.reference = reference
+        self.input = input
+        self.wait = wait
+        self.correlation_id = correlation_id
+        self.instance_id = instance_id
+
+
+class Compensation:
+    """Work that can be taken back: which node undoes it, in which scope."""
+
+    __slots__ = ("execution_id", "name", "node", "scope")
+
+    def __init__(self, execution_id: int, name: str, node: Node, scope: Scope) -> None:
+        self.execution_id = execution_id
+        self.name = name
+        self.node = node
+        self.scope = scope

@@ -1,0 +1,216 @@
+"""Everything that stands around an activity, composed once when the plan is built; nothing where nothing is asked for.
+
+The order for pure activities, from the outside in: `faults`, `commit`, `retry`, `journal`, `inputs`, `invoke`. A user's
+middleware before `faults` sees a fault as a status; one after it sees the exception. `journal`, `inputs` and `invoke` are
+fused into each operation, so a middleware placed around any of them stands directly around the three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import PluginError
+from holdfast.execution import faults
+from holdfast.execution.activation import FAULTED, RUNNING, Activation
+from holdfast.execution.plan import Done, Node, Op, Outcome
+from holdfast.model.definition import ActivityNode
+from holdfast.model.durations import parse_duration
+from holdfast.model.instance import Bookmark
+from holdfast.model.scope import Scope
+from holdfast.ports import MiddlewarePlacement, PureMiddleware
+
+if TYPE_CHECKING:
+    from holdfast.execution.compiler import Compiler
+    from holdfast.execution.live import LiveInstance
+
+BUILT_IN = ("faults", "commit", "retry", "journal", "inputs", "invoke")
+
+COMMIT_BEFORE = {"activity_executing": True, "activity_executed": False, "executing": True, "executed": False}
+
+
+class MiddlewareContext:
+    """What a middleware sees of the activity that it stands around."""
+
+    __slots__ = ("activation", "live", "node", "owner", "payload", "phase", "status")
+
+    def __init__(self, live: LiveInstance, node: Node, owner: Activation, phase: str, payload: Any = None) -> None:
+        self.live = live
+        self.node = node
+        self.owner = owner
+        self.phase = phase
+        """`execute` or `resume`."""
+        self.payload = payload
+        self.activation: Activation | None = None
+        self.status = "running"
+        """After `proceed()`: `completed`, `suspended`, `running` (a container at work) or `faulted`."""
+
+    @property
+    def activity_id(self) -> str:
+        return self.node.key
+
+    @property
+    def activity_type(self) -> str:
+        return self.node.definition.type
+
+    @property
+    def activity_name(self) -> str | None:
+        return self.node.definition.name
+
+    @property
+    def instance_id(self) -> str:
+        return self.live.id
+
+    @property
+    def correlation_id(self) -> str | None:
+        return self.live.correlation_id
+
+
+def wrap(compiler: Compiler, node: Node) -> None:
+    """Put what the node needs around its operation."""
+    if commits_around(compiler, node.definition)[0]:
+        node.op = _commit_before(node, node.op)
+    placed = ordered(compiler.environment.middleware)
+    matching = [
+        item
+        for item in placed
+        if isinstance(item, MiddlewarePlacement)
+        and isinstance(item.middleware, PureMiddleware)
+        and (not item.types or node.definition.type in item.types)
+    ]
+    outside = placed.index("faults")
+    for item in reversed(matching):
+        node.op = _around(node, node.op, item.middleware, guarded=placed.index(item) < outside)
+    if matching and node.hooks.resume is not None:
+        node.hooks.resume = _around_resume(node, node.hooks.resume, [item.middleware for item in matching])
+
+
+def ordered(placements: tuple[MiddlewarePlacement, ...]) -> list[str | MiddlewarePlacement]:
+    """Built-in names and users' middleware in one list, from the outside in."""
+    placed: list[str | MiddlewarePlacement] = list(BUILT_IN)
+
+    def position(name: str) -> int:
+        for index, item in enumerate(placed):
+            if item == name or (isinstance(item, MiddlewarePlacement) and item.name == name):
+                return index
+        names = ", ".join(item if isinstance(item, str) else item.name for item in placed)
+        raise PluginError(f"No middleware is called '{name}'. Place yours before or after one of: {names}.")
+
+    for placement in placements:
+        if placement.before is not None:
+            placed.insert(position(placement.before), placement)
+        else:
+            placed.insert(position(placement.after or "faults") + 1, placement)
+    return placed
+
+
+# -- users' middleware -------------------------------------------------------------------------------------------------
+
+
+def _around(node: Node, op: Op, middleware: PureMiddleware, *, guarded: bool) -> Op:
+    def wrapped(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        context = MiddlewareContext(live, node, owner, "execute")
+        before = live.sequence
+
+        def proceed() -> None:
+            try:
+                op(live, owner, scope)
+            except Exception as error:
+                context.status = "faulted"
+                if not guarded:
+                    raise
+                faults.raised(live, node, owner, scope, error)
+            else:
+                context.activation, context.status = _left_behind(node, owner, before)
+
+        middleware.around(context, proceed)
+
+    return wrapped
+
+
+def _left_behind(node: Node, owner: Activation, before: int) -> tuple[Activation | None, str]:
+    """What an execution left: an activation that lives on, or nothing because it completed."""
+    for key in reversed(owner.kids or {}):
+        if key <= before:
+            break
+        kid = (owner.kids or {})[key]
+        if kid.node is node:
+            if kid.status == FAULTED:
+                return kid, "faulted"
+            return kid, "running" if kid.kids or not (kid.bookmarks or kid.node.effect) else "suspended"
+    return None, "completed"
+
+
+def _around_resume(
+    node: Node,
+    resume: Callable[[LiveInstance, Activation, Bookmark, Any], None],
+    chain: list[PureMiddleware],
+) -> Callable[[LiveInstance, Activation, Bookmark, Any], None]:
+    def wrapped(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+        assert activation.owner is not None
+        context = MiddlewareContext(live, node, activation.owner, "resume", payload)
+        context.activation = activation
+
+        def innermost() -> None:
+            resume(live, activation, bookmark, payload)
+            if activation.status != RUNNING:
+                context.status = "completed"
+            else:
+                context.status = "suspended" if activation.bookmarks else "running"
+
+        step = innermost
+        for middleware in reversed(chain):
+            step = _bind(middleware, context, step)
+        step()
+
+    return wrapped
+
+
+def _bind(middleware: PureMiddleware, context: MiddlewareContext, proceed: Callable[[], None]) -> Callable[[], None]:
+    return lambda: middleware.around(context, proceed)
+
+
+# -- commit strategies -------------------------------------------------------------------------------------------------
+
+
+def commits_around(compiler: Compiler, definition: ActivityNode) -> tuple[bool, bool]:
+    """Whether a commit is wanted before and after this activity. The activity's word goes before the workflow's."""
+    own = definition.options.commit
+    if own == "always":
+        return True, True
+    if own == "never":
+        return False, False
+    name = own or compiler.plan.definition.options.commit
+    if name is None or name not in COMMIT_BEFORE:
+        return False, False
+    return COMMIT_BEFORE[name], not COMMIT_BEFORE[name]
+
+
+def commit_period_ns(strategy: str | None) -> int:
+    """`periodic` commits every second, `periodic:PT5S` every five."""
+    if strategy is None or not strategy.startswith("periodic"):
+        return 0
+    _, _, period = strategy.partition(":")
+    return int(parse_duration(period or "PT1S") / timedelta(microseconds=1)) * 1_000
+
+
+def commit_after(done: Done) -> Done:
+    def ended(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        live.commit_wanted = True
+        done(live, owner, scope, outcome)
+
+    return ended
+
+
+def _commit_before(node: Node, op: Op) -> Op:
+    def committed(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        if live.committed_for != (node, owner.id):
+            live.committed_for = (node, owner.id)
+            live.commit_wanted = True
+            live.queue.appendleft((node, owner, scope))
+            return
+        live.committed_for = None
+        op(live, owner, scope)
+
+    return committed

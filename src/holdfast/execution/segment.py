@@ -1,0 +1,88 @@
+"""A segment: the synchronous FIFO loop over an instance's queue. No I/O, nothing awaited; may be thrown away and run again.
+
+It ends when only bookmarks and effects are left, is cut after a time or a number of activities (rule M12), or where a commit
+strategy asks for a commit.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from holdfast.execution import faults
+from holdfast.execution.settling import settle, stop_runaway
+
+if TYPE_CHECKING:
+    from holdfast.execution.live import LiveInstance
+
+STRIDE = 64
+"""Activities between two looks at the limits."""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    activities: int = 5_000
+    nanoseconds: int = 5_000_000
+    runaway: int = 1_000_000
+
+
+class Ended(Enum):
+    """Why a segment ended."""
+
+    IDLE = "idle"
+    """The queue is empty: what is left is bookmarks and effects, or nothing."""
+    CUT = "cut"
+    """Its time is up; the queue goes on after the commit."""
+    COMMIT = "commit"
+    """A commit strategy asks for a commit here."""
+
+
+def run_segment(live: LiveInstance, limits: Limits) -> Ended:
+    """Run the queue; afterwards the instance is ready to be committed."""
+    ended = _loop_with_commits(live, limits) if live.plan.commits else _loop(live, limits)
+    if ended is Ended.IDLE:
+        settle(live)
+    return ended
+
+
+def _loop(live: LiveInstance, limits: Limits) -> Ended:
+    queue = live.queue
+    pop = queue.popleft
+    activities_end = live.sequence + limits.activities
+    time_end = live.now() + limits.nanoseconds
+    while queue:
+        for _ in range(STRIDE):
+            node, owner, scope = pop()
+            try:
+                node.op(live, owner, scope)
+            except Exception as error:
+                faults.raised(live, node, owner, scope, error)
+            if not queue:
+                return Ended.IDLE
+        if live.sequence - live.waited_at >= limits.runaway:
+            stop_runaway(live, node, limits.runaway)
+        elif live.sequence >= activities_end or live.now() >= time_end:
+            return Ended.CUT
+    return Ended.IDLE
+
+
+def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
+    """The same, one activity at a time: only plans whose strategy adds commits pay for the question."""
+    queue = live.queue
+    period = live.plan.commit_period_ns
+    time_end = live.now() + (period or limits.nanoseconds)
+    while queue:
+        node, owner, scope = queue.popleft()
+        try:
+            node.op(live, owner, scope)
+        except Exception as error:
+            faults.raised(live, node, owner, scope, error)
+        if live.commit_wanted:
+            live.commit_wanted = False
+            return Ended.COMMIT
+        if live.sequence - live.waited_at >= limits.runaway:
+            stop_runaway(live, node, limits.runaway)
+        elif live.now() >= time_end:
+            return Ended.COMMIT if period else Ended.CUT
+    return Ended.IDLE

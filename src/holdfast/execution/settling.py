@@ -1,0 +1,106 @@
+"""What an instance is when its queue is empty: waiting, at rest, or stuck with an incident that says why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.model.instance import Incident, JournalEvent, Status
+
+if TYPE_CHECKING:
+    from holdfast.execution.live import LiveInstance
+    from holdfast.execution.plan import Node
+
+EVENTS = {
+    Status.SUSPENDED: JournalEvent.INSTANCE_SUSPENDED,
+    Status.FINISHED: JournalEvent.INSTANCE_FINISHED,
+    Status.FAULTED: JournalEvent.INSTANCE_FAULTED,
+    Status.CANCELED: JournalEvent.INSTANCE_CANCELED,
+}
+
+
+def settle(live: LiveInstance) -> None:
+    """Decide the status; called when the queue has run empty."""
+    status = _status(live)
+    if status is Status.SUSPENDED:
+        _forget_transient(live)
+        if _is_stuck(live):
+            _explain(live)
+    if status is live.status:
+        return
+    live.status = status
+    event = EVENTS.get(status)
+    if event is not None:
+        live.note(event, None, {"cause": live.stopping} if status is Status.CANCELED else None)
+
+
+def _status(live: LiveInstance) -> Status:
+    if live.effects or live.child_starts or live.cleanup.kids or live.cleanup.data:
+        # A cleanup that sleeps at a bookmark suspends like anything else.
+        waits = live.bookmarks and not live.effects and not live.child_starts
+        return Status.SUSPENDED if waits else Status.RUNNING
+    if live.stopping is not None:
+        return Status.CANCELED
+    if live.fault_pending:
+        return Status.FAULTED
+    if live.root.status:
+        return Status.FINISHED
+    return Status.SUSPENDED
+
+
+def _is_stuck(live: LiveInstance) -> bool:
+    """Nothing can wake it any more, and no incident says so yet."""
+    return not live.bookmarks and not live.effects and not live.child_starts and not live.incidents
+
+
+def _explain(live: LiveInstance) -> None:
+    reasons: list[str] = []
+    for item in [live.root, *live.root.descendants()]:
+        explain = item.node.hooks.explain
+        if explain is not None:
+            reasons.extend(explain(live, item))
+    if not reasons:
+        leaves = [item for item in live.root.descendants() if not item.kids]
+        reasons = [f"'{item.node.key}' ({item.node.definition.type}) neither completed nor waits." for item in leaves]
+    text = " ".join(reasons)
+    _incident(
+        live,
+        "stuck",
+        f"Nothing can wake this instance any more. {text} Cancel it, or schedule the activity that is missing.",
+        {"waiting": reasons},
+    )
+
+
+def stop_runaway(live: LiveInstance, node: Node, activities: int) -> None:
+    """A loop without end: take it off the queue and tell someone."""
+    text = f"{activities:,} activities ran without waiting for anything; the last was '{node.key}'."
+    _incident(live, "runaway", f"{text} Give the loop an end, a Delay or an effect.", {"activity": node.key})
+    live.queue.clear()
+    live.waited_at = live.sequence
+    live.fault_pending = True
+    stop_effects = list(live.effects)
+    if not stop_effects:
+        return
+    live.canceled_effects.extend(stop_effects)
+    live.effects.clear()
+
+
+def _incident(live: LiveInstance, kind: str, message: str, details: dict[str, Any]) -> None:
+    incident = Incident(
+        id=f"{live.id}-{kind}-{live.sequence}", type=kind, message=message, at=live.moment(), details=details
+    )
+    live.incidents.append(incident)
+    live.note(JournalEvent.INCIDENT, None, {"type": kind, "message": message})
+
+
+def _forget_transient(live: LiveInstance) -> None:
+    """Variables kept in memory only are back at their defaults once the instance waits."""
+    if not live.plan.transient_shapes:
+        return
+    for item in [live.root, *live.root.descendants()]:
+        level: Any = item.scope
+        while level.__class__ is list:
+            for index in level[1].transient:
+                level[index] = level[1].defaults[index - 2]
+            level = level[0]
+
+

@@ -1,0 +1,271 @@
+"""A live instance as JSON, and back: between any two segments, on any machine, with the same continuation.
+
+Scopes are shared (branches of a fork see the same variables), so each is written once and referred to by number. Activities
+and scopes are named by their keys in the definition, not by positions in a plan: a plan that is compiled again, elsewhere,
+finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from holdfast.errors import InvalidState
+from holdfast.execution.activation import Activation
+from holdfast.execution.composite import UNSET
+from holdfast.execution.live import ChildStart, Compensation, LiveInstance
+from holdfast.execution.plan import Node, Plan
+from holdfast.execution.record import EffectRequest
+from holdfast.model import values
+from holdfast.model.instance import Bookmark, Incident, JournalEvent, Status
+from holdfast.model.scope import Scope, Shape
+from holdfast.ports import Services
+
+FORMAT = "holdfast/instance@1"
+
+_PLAIN_FIELDS = (
+    "correlation_id",
+    "name",
+    "parent_id",
+    "flowchart_mode",
+    "trigger",
+    "trigger_open",
+    "sequence",
+    "waited_at",
+    "bookmark_count",
+    "journal_base",
+    "commits",
+    "fault_pending",
+    "stopping",
+    "created",
+)
+
+
+def dump(live: LiveInstance, *, journal: bool = True) -> dict[str, Any]:
+    """The whole instance as JSON-able data."""
+    return _Writer(live).document(journal=journal)
+
+
+class _Writer:
+    def __init__(self, live: LiveInstance) -> None:
+        self.live = live
+        self.types = live.plan.types
+        self.scopes: list[dict[str, Any]] = []
+        self.numbers: dict[int, int] = {}
+
+    def document(self, *, journal: bool) -> dict[str, Any]:
+        live, plan = self.live, self.live.plan
+        everyone = [live.root, *live.root.descendants(), live.cleanup, *live.cleanup.descendants()]
+        body: dict[str, Any] = {
+            "format": FORMAT,
+            "id": live.id,
+            "status": live.status.value,
+            "definition": {"id": plan.definition.id, "version": plan.definition.version, "hash": plan.content_hash},
+            **{name: getattr(live, name) for name in _PLAIN_FIELDS},
+            "trigger_payload": self.value(live.trigger_payload),
+            "outcome": list(live.outcome) if isinstance(live.outcome, tuple) else live.outcome,
+            "activations": [self.activation(item) for item in everyone],
+            "queue": [[node.key, owner.id, self.scope(scope)] for node, owner, scope in live.queue],
+            "bookmarks": [self.bookmark(item) for item in live.bookmarks.values()],
+            "effects": [self.effect(item) for item in live.effects.values()],
+            "child_starts": [self.child_start(item) for item in live.child_starts],
+            "compensations": [
+                [item.execution_id, item.name, item.node.key, self.scope(item.scope)] for item in live.compensations
+            ],
+            "incidents": [msgspec.to_builtins(item) for item in live.incidents],
+            "results": self.value(live.results),
+            "spare_outputs": self.value(live.spare_outputs),
+            "published": self.value(live.published),
+            "scopes": self.scopes,
+        }
+        if journal:
+            body["journal"] = [[e.value, i, n, at, self.value(data)] for e, i, n, at, data in live.journal]
+        return body
+
+    def value(self, value: Any) -> Any:
+        return values.encode(value, self.types)
+
+    def scope(self, scope: Scope) -> int:
+        number = self.numbers.get(id(scope))
+        if number is not None:
+            return number
+        parent = self.scope(scope[0]) if scope[0].__class__ is list else None
+        number = self.numbers[id(scope)] = len(self.scopes)
+        shape: Shape = scope[1]
+        self.scopes.append(
+            {
+                "shape": shape.key,
+                "parent": parent,
+                "values": {
+                    label: self.value(scope[index]) for label, index in slots(shape) if scope[index] is not UNSET
+                },
+            }
+        )
+        return number
+
+    def activation(self, item: Activation) -> dict[str, Any]:
+        dump_data = item.node.hooks.dump
+        if item is self.live.cleanup:
+            data: Any = [[node.key, self.scope(scope)] for node, scope in item.data]
+        else:
+            data = dump_data(item.data) if dump_data is not None else self.value(item.data)
+        return {
+            "id": item.id,
+            "node": item.node.key,
+            "owner": item.owner.id if item.owner is not None else None,
+            "outer": self.scope(item.outer),
+            "scope": self.scope(item.scope),
+            "status": item.status,
+            "flags": item.flags,
+            "attempt": item.attempt,
+            "bookmarks": item.bookmarks,
+            "data": data,
+        }
+
+    def bookmark(self, item: Bookmark) -> dict[str, Any]:
+        plain: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(item, payload=None, metadata={}))
+        return {**plain, "payload": self.value(item.payload), "metadata": self.value(dict(item.metadata))}
+
+    def effect(self, item: EffectRequest) -> dict[str, Any]:
+        return {
+            "execution_id": item.execution_id,
+            "activity_id": item.activity_id,
+            "attempt": item.attempt,
+            "inputs": self.value(item.inputs),
+            "method": item.method,
+            "argument": self.value(_argument(item.argument)),
+        }
+
+    def child_start(self, item: ChildStart) -> dict[str, Any]:
+        return {**{name: getattr(item, name) for name in ChildStart.__slots__}, "input": self.value(item.input)}
+
+
+def _argument(argument: Any) -> Any:
+    return msgspec.structs.asdict(argument) if isinstance(argument, msgspec.Struct) else argument
+
+
+def slots(shape: Shape) -> list[tuple[str, int]]:
+    """Every value of a shape with the label it is stored under."""
+    return [
+        *shape.names.items(),
+        *((f"in:{name}", index) for name, index in shape.inputs.items()),
+        *((f"out:{name}", index) for name, index in shape.outputs.items()),
+    ]
+
+
+# -- and back ----------------------------------------------------------------------------------------------------------
+
+
+def load(document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
+    """Raises `InvalidState` for a document that does not fit the plan."""
+    if document.get("format") != FORMAT:
+        raise InvalidState(f"This is not an instance state ({FORMAT} is expected, not {document.get('format')!r}).")
+    pinned = document["definition"]
+    if pinned["hash"] != plan.content_hash:
+        raise InvalidState(
+            f"This instance runs version {pinned['version']} of '{pinned['id']}' with other content than the definition given. "
+            "Continue it with the definition that it was started with."
+        )
+    try:
+        return _Reader(document, plan, now, services).live
+    except (KeyError, IndexError, TypeError, ValueError, msgspec.ValidationError) as error:
+        raise InvalidState(f"The state of instance {document.get('id')!r} is damaged: {error!r}.") from error
+
+
+class _Reader:
+    def __init__(
+        self, document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services
+    ) -> None:
+        self.plan = plan
+        self.live = live = LiveInstance(plan, document["id"], now, services)
+        self.scopes = self._read_scopes(document["scopes"])
+        self.activations: dict[int, Activation] = {}
+        for name in _PLAIN_FIELDS:
+            setattr(live, name, document[name])
+        live.status = Status(document["status"])
+        live.trigger_payload = self.value(document["trigger_payload"])
+        outcome = document["outcome"]
+        live.outcome = tuple(outcome) if isinstance(outcome, list) else outcome
+        self._read_activations(document["activations"])
+        for key, owner, scope in document["queue"]:
+            live.queue.append((self.node(key), self.activations[owner], self.scopes[scope]))
+        self._read_waits(document)
+        for execution_id, name, key, scope in document["compensations"]:
+            live.compensations.append(Compensation(execution_id, name, self.node(key), self.scopes[scope]))
+        live.incidents = [msgspec.convert(item, Incident) for item in document["incidents"]]
+        live.results = self.value(document["results"])
+        live.spare_outputs = self.value(document["spare_outputs"])
+        live.published = self.value(document["published"])
+        live.journal = [
+            (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in document.get("journal", ())
+        ]
+
+    def value(self, data: Any) -> Any:
+        return values.decode(data, self.plan.types)
+
+    def node(self, key: str) -> Node:
+        return self.plan.by_key[key]
+
+    def _read_scopes(self, stored: list[dict[str, Any]]) -> list[Scope]:
+        scopes: list[Scope] = []
+        for item in stored:
+            shape = self.plan.shapes[item["shape"]]
+            parent: Any = self.live if item["parent"] is None else scopes[item["parent"]]
+            scope = shape.open(parent)
+            places = dict(slots(shape))
+            for label, data in item["values"].items():
+                scope[places[label]] = self.value(data)
+            scopes.append(scope)
+        return scopes
+
+    def _read_activations(self, stored: list[dict[str, Any]]) -> None:
+        live = self.live
+        for item in stored:
+            owner = self.activations[item["owner"]] if item["owner"] is not None else None
+            node = self.node(item["node"])
+            activation = Activation(
+                item["id"], node, owner, self.scopes[item["outer"]], self.scopes[item["scope"]]
+            )
+            activation.status, activation.flags = item["status"], item["flags"]
+            activation.attempt, activation.bookmarks = item["attempt"], item["bookmarks"]
+            self.activations[activation.id] = activation
+            if owner is None:
+                self._read_top(activation, item)
+                continue
+            load_data = node.hooks.load
+            plain = item["data"]
+            activation.data = load_data(plain, activation) if load_data is not None else self.value(plain)
+            owner.kids = owner.kids or {}
+            owner.kids[activation.id] = activation
+        assert live.root is not None
+
+    def _read_top(self, activation: Activation, item: dict[str, Any]) -> None:
+        if activation.id == 0:
+            self.live.cleanup = activation
+            activation.data = [(self.node(key), self.scopes[scope]) for key, scope in item["data"]]
+        else:
+            self.live.root = activation
+            activation.data = self.value(item["data"])
+
+    def _read_waits(self, document: Mapping[str, Any]) -> None:
+        live = self.live
+        for item in document["bookmarks"]:
+            plain = {**item, "payload": None, "metadata": {}}
+            bookmark = msgspec.structs.replace(
+                msgspec.convert(plain, Bookmark), payload=self.value(item["payload"]), metadata=self.value(item["metadata"])
+            )
+            live.bookmarks[bookmark.id] = bookmark
+            live.waiters[bookmark.execution_id] = self.activations[bookmark.execution_id]
+        for item in document["effects"]:
+            request = EffectRequest(
+                **{**item, "inputs": self.value(item["inputs"]), "argument": self.value(item["argument"])}
+            )
+            live.effects[request.execution_id] = request
+            live.new_effects.append(request)
+            live.waiters[request.execution_id] = self.activations[request.execution_id]
+        for item in document["child_starts"]:
+            given = dict(item)
+            execution_id, reference, child_input = given.pop("execution_id"), given.pop("reference"), given.pop("input")
+            live.child_starts.append(ChildStart(execution_id, reference, self.value(child_input), **given))

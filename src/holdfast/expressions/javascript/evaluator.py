@@ -1,0 +1,225 @@
+"""`$javascript`: expressions and scripts as Elsa 3 writes them.
+
+The value is that of the last expression or of a top-level `return`; promises are awaited. What a script sets (variables,
+correlation id, name, outcomes) is collected while it runs and applied when it has ended well, so that a failure leaves
+nothing half done. A variable is written back only if it changed, so that untouched typed values keep their type.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from holdfast.errors import ExpressionError, ExpressionFailed, ExpressionRefused, ExpressionSyntax
+from holdfast.expressions.failure import failed, out_of_bounds, quoted
+from holdfast.expressions.javascript.engine import (
+    JsEngine,
+    JsLimitReached,
+    JsLimits,
+    JsThrown,
+    QuickJs,
+    is_limit,
+)
+from holdfast.expressions.javascript.outputs import recorded_output
+from holdfast.expressions.javascript.prelude import TOOLS, around
+from holdfast.expressions.javascript.references import References, Slot, references_of
+from holdfast.expressions.plain import from_js, to_js
+from holdfast.model.scope import Names, Scope, facts_of, find, find_input
+from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
+
+SOURCE = 100_000
+_REPEATS = 16
+"""How often a script may ask for values that its text did not tell of."""
+_GUIDS = 16
+
+
+class JavaScriptEvaluator:
+    language = "javascript"
+
+    def __init__(self, engine: JsEngine | None = None, limits: JsLimits | None = None) -> None:
+        self.engine: JsEngine = engine or QuickJs()
+        self.limits = limits or JsLimits()
+
+    def compile(self, source: Any, names: Names) -> CompiledExpression:
+        script = self._prepared(source, names, is_script=False)
+        return CompiledExpression(lambda scope: script.run(scope).value, script.reads())
+
+    def compile_script(self, source: str, names: Names) -> CompiledScript:
+        return CompiledScript(self._prepared(source, names, is_script=True).run)
+
+    def _prepared(self, source: Any, names: Names, *, is_script: bool) -> _Script:
+        if not isinstance(source, str):
+            raise ExpressionSyntax(
+                "a $javascript expression is a text", language="javascript", source=str(source)[:200]
+            )
+        if len(source) > SOURCE:
+            raise ExpressionRefused(
+                f"{quoted(source)} has {len(source):,} characters; at most {SOURCE:,} are allowed.",
+                language="javascript",
+                source=source,
+            )
+        return _Script(self, source, self._program(source), references_of(source, names, is_script=is_script))
+
+    def _program(self, source: str) -> str:
+        """The text to run: as it is, or as the body of a function if it has a top-level `return` or `await`."""
+        forms = (source, f"(function () {{\n{source}\n}})()", f"(async function () {{\n{source}\n}})()")
+        problems = [self._syntax_problem(form) for form in forms]
+        for form, problem in zip(forms, problems, strict=True):
+            if problem is None:
+                return form
+        chosen = problems[1] if "return" in source else problems[0]
+        raise ExpressionSyntax(f"{quoted(source)} is not JavaScript: {chosen}.", language="javascript", source=source)
+
+    def _syntax_problem(self, text: str) -> str | None:
+        """Parse without running: the first statement throws."""
+        try:
+            self.engine.context(self.limits).evaluate(f"throw 0;\n{text}")
+        except JsLimitReached as limit:
+            return str(limit)
+        except JsThrown as thrown:
+            return str(thrown).removeprefix("SyntaxError: ") if str(thrown).startswith("SyntaxError") else None
+        return None
+
+
+class _Script:
+    """One script at one place of a definition."""
+
+    def __init__(self, owner: JavaScriptEvaluator, source: str, program: str, references: References) -> None:
+        self.owner = owner
+        self.source = source
+        self.program = program
+        self.references = references
+        self.around = around(references.functions, references.wrappers)
+
+    def reads(self) -> tuple[tuple[str, Any], ...]:
+        slots = {**self.references.variables, **self.references.inputs}
+        return tuple((name, lambda scope, slot=slot: _read(scope, slot)) for name, slot in list(slots.items())[:8])
+
+    def run(self, scope: Scope) -> ScriptResult:
+        try:
+            left = self._evaluated(scope)
+            return self._applied(scope, left)
+        except JsLimitReached as limit:
+            raise out_of_bounds("javascript", self.source, str(limit)) from None
+        except ExpressionError:
+            raise
+        except Exception as error:
+            raise failed("javascript", self.source, error) from error
+
+    def _evaluated(self, scope: Scope) -> dict[str, Any]:
+        given = self._given(scope)
+        for _ in range(_REPEATS):
+            answer = self._run_once(given)
+            if not answer["needs"]:
+                break
+            self._supply(scope, given, answer["needs"])
+        else:
+            raise JsLimitReached("it asks for too many values by names that it makes as it runs")
+        error = answer.get("error")
+        if error is None:
+            left: dict[str, Any] = answer["left"]
+            return left
+        if error == "null":
+            raise JsLimitReached("it needs too much memory (or it threw null, which the engine does then)")
+        if is_limit(str(error)):
+            raise JsLimitReached("it needs too much memory or recurses too deep")
+        said = f"{quoted(self.source)} failed: {str(error)[:300]}"
+        raise ExpressionFailed(said, language="javascript", source=self.source)
+
+    def _run_once(self, given: dict[str, Any]) -> dict[str, Any]:
+        context = self.owner.engine.context(self.owner.limits)
+        start = context.evaluate(self.around)
+        text = context.call(start, json.dumps(given), self.program, TOOLS)
+        if not isinstance(text, str):
+            context.settle()
+            text = context.call(text)
+        answer = json.loads(text)
+        if not isinstance(answer, dict) or not isinstance(answer.get("needs"), list):
+            raise JsThrown("it broke the functions that take its result over")
+        return answer
+
+    # -- what goes in --------------------------------------------------------------------------------------------------
+
+    def _given(self, scope: Scope) -> dict[str, Any]:
+        found = self.references
+        if not found.functions:
+            return {}
+        facts = facts_of(scope)
+        return {
+            "variables": {name: to_js(_read(scope, slot)) for name, slot in found.variables.items()},
+            "missing": [],
+            "inputs": {name: to_js(_read(scope, slot)) for name, slot in found.inputs.items()},
+            "outputs": {_key(pair): _output(scope, *pair) for pair in found.outputs},
+            "guids": [str(uuid4())] if "newGuid" in self.around else [],
+            "last": to_js(facts.last_result) if "getLastResult" in found.functions else None,
+            "facts": {
+                "id": facts.id,
+                "name": facts.name,
+                "correlation_id": facts.correlation_id,
+                "definition_id": facts.definition_id,
+                "definition_version": facts.definition_version,
+                "definition_version_id": facts.definition_version_id,
+            },
+        }
+
+    def _supply(self, scope: Scope, given: dict[str, Any], needs: list[Any]) -> None:
+        """Add the values that the script asked for by names that its text did not show."""
+        for kind, *names in needs:
+            if kind == "variable":
+                self._supply_variable(scope, given, names[0])
+            elif kind == "input":
+                place = find_input(scope, names[0]) or find(scope, names[0])
+                given["inputs"][names[0]] = to_js(None if place is None else place[0][place[1]])
+            elif kind == "output":
+                given["outputs"][_key(names)] = _output(scope, names[0], names[1])
+            elif kind == "guids":
+                given["guids"] = [str(uuid4()) for _ in range(_GUIDS + 4 * len(given["guids"]))]
+
+    def _supply_variable(self, scope: Scope, given: dict[str, Any], name: str) -> None:
+        place = find(scope, name)
+        if place is None:
+            given["missing"].append(name)
+        else:
+            given["variables"][name] = to_js(place[0][place[1]])
+
+    # -- what comes out ------------------------------------------------------------------------------------------------
+
+    def _applied(self, scope: Scope, left: dict[str, Any]) -> ScriptResult:
+        written = left.get("writes", {}).items()
+        writes = [(self._target(scope, name), from_js(pair)) for name, pair in written]
+        outcomes = tuple(left["outcomes"]) if "outcomes" in left else None
+        value = from_js(left["result"])
+        for (level, index), new in writes:
+            level[index] = new
+        facts = facts_of(scope)
+        if "correlation" in left:
+            facts.correlation_id = left["correlation"]
+        if "name" in left:
+            facts.name = left["name"]
+        return ScriptResult(value, outcomes)
+
+    def _target(self, scope: Scope, name: str) -> tuple[Scope, int]:
+        place = find(scope, name)
+        if place is None:
+            raise LookupError(f"there is no variable '{name}' to set; declare it on the workflow or a container")
+        return place
+
+
+def _read(scope: Scope, slot: Slot) -> Any:
+    hops, index = slot
+    for _ in range(hops):
+        scope = scope[0]
+    return scope[index]
+
+
+def _key(names: Sequence[Any]) -> str:
+    return json.dumps(list(names), separators=(",", ":"), ensure_ascii=False)
+
+
+def _output(scope: Scope, activity: str, output: str | None) -> list[Any]:
+    try:
+        return to_js(recorded_output(facts_of(scope), activity, output))
+    except LookupError as error:
+        return ["error", str(error)]

@@ -1,0 +1,5 @@
+"""Liquid templates: see `evaluator`."""
+
+from holdfast.expressions.liquid.evaluator import LiquidEvaluator
+
+__all__ = ["LiquidEvaluator"]

@@ -1,0 +1,130 @@
+"""Guards of reaching into values: attributes, items, slices, iteration.
+
+An attribute is a *field*: a key of a dict, a declared public field of a dataclass, msgspec struct, pydantic model or
+named tuple, a part of a date or time. Methods are never values (see `methods`), so nothing that could be called, no
+class and no frame can be held by an expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from msgspec import Struct
+
+from holdfast.expressions.budget import Budget, charge, check_items, check_text, key
+
+_PARTS: dict[type, frozenset[str]] = {
+    datetime: frozenset({"year", "month", "day", "hour", "minute", "second", "microsecond"}),
+    date: frozenset({"year", "month", "day"}),
+    time: frozenset({"hour", "minute", "second", "microsecond"}),
+    timedelta: frozenset({"days", "seconds", "microseconds"}),
+    UUID: frozenset({"hex", "version"}),
+    complex: frozenset(),
+}
+
+
+def field(value: Any, name: str) -> Any:
+    """`value.name`."""
+    if isinstance(value, dict):
+        if name in value:
+            return dict.__getitem__(value, name)
+        raise KeyError(name)
+    kind = type(value)
+    if name in _PARTS.get(kind, ()) or (not name.startswith("_") and name in fields_of(kind)):
+        return getattr(value, name)
+    raise AttributeError(f"{kind.__name__} has no field '{name}'" + _hint(kind))
+
+
+def fields_of(kind: type) -> Iterable[str]:
+    """The declared fields of a data class of whatever make; nothing for any other type."""
+    if issubclass(kind, Enum):
+        return ("name", "value")
+    if issubclass(kind, Struct):
+        return kind.__struct_fields__
+    declared = kind.__dict__.get("__pydantic_fields__")
+    if declared is None:
+        declared = getattr(kind, "__dataclass_fields__", None)
+    if isinstance(declared, dict):
+        return [name for name, entry in declared.items() if getattr(entry, "_field_type", None) is None or _own(entry)]
+    if issubclass(kind, tuple):
+        named = getattr(kind, "_fields", ())
+        return named if isinstance(named, tuple) else ()
+    return ()
+
+
+def _own(entry: Any) -> bool:
+    """A dataclass keeps ClassVar and InitVar entries beside its fields; only fields belong to the value."""
+    return str(entry._field_type) == "_FIELD"
+
+
+def _hint(kind: type) -> str:
+    fields = [name for name in fields_of(kind) if not name.startswith("_")] or sorted(_PARTS.get(kind, ()))
+    return f"; it has {', '.join(fields[:12])}" if fields else "; methods are called: name()"
+
+
+def item(budget: Budget, value: Any, index: Any) -> Any:
+    """`value[index]`. A defaultdict does not grow by being read."""
+    if isinstance(value, dict):
+        if key(budget, index) in value:
+            return dict.__getitem__(value, index)
+        raise KeyError(index)
+    if isinstance(value, list | tuple | str | bytes | range):
+        return value[index]
+    raise TypeError(f"{type(value).__name__} has no items to take by [{index!r:.40}]")
+
+
+def part(budget: Budget, value: Any, start: Any, stop: Any, step: Any) -> Any:
+    """`value[start:stop:step]`."""
+    if isinstance(value, str | bytes):
+        check_text(budget, len(range(*slice(start, stop, step).indices(len(value)))))
+    elif isinstance(value, list | tuple | range):
+        charge(budget, len(range(*slice(start, stop, step).indices(len(value)))) + 1)
+    else:
+        raise TypeError(f"{type(value).__name__} has no parts to take by [:]")
+    return value[start:stop:step]
+
+
+def each(budget: Budget, value: Any, weight: int) -> Any:
+    """What a comprehension goes over. All its turns are paid here: `weight` is the size of its body."""
+    if not isinstance(value, list | tuple | dict | set | frozenset | str | bytes | range):
+        raise TypeError(f"{type(value).__name__} is not a collection to go over")
+    charge(budget, len(value) * weight + 1)
+    return value
+
+
+def each_now(budget: Budget, value: Any) -> Any:
+    """What a `for` statement goes over: a copy, so that its body may change the original; each turn pays itself."""
+    return list(each(budget, value, 1))
+
+
+def spread(budget: Budget, value: Any) -> Any:
+    """`*value` in a list, tuple or set."""
+    each(budget, value, 1)
+    check_items(budget, len(value))
+    return value
+
+
+def spread_keys(budget: Budget, value: Any) -> Any:
+    """`*value` in a set."""
+    for entry in spread(budget, value):
+        key(budget, entry)
+    return value
+
+
+def merged(budget: Budget, value: Any) -> dict[Any, Any]:
+    """`**value` in a dict."""
+    if not isinstance(value, dict):
+        raise TypeError(f"** takes a dict, not {type(value).__name__}")
+    for entry in value:
+        key(budget, entry)
+    check_items(budget, len(value))
+    return value
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal)

@@ -1,0 +1,194 @@
+"""`$python`: Python's expressions, always sandboxed, compiled to native code.
+
+Text → syntax tree → allow-list and guards (`calls`, `statements`) → a function of the scope. Whoever reads this for
+security: `rewrite` decides what exists, `guards` is everything that generated code can reach, `budget` bounds it.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.errors import ExpressionError, ExpressionFailed, ExpressionRefused, ExpressionSyntax
+from holdfast.expressions import budget as bounds
+from holdfast.expressions.budget import Budget, OutOfBounds, weigh
+from holdfast.expressions.failure import failed, out_of_bounds, quoted
+from holdfast.expressions.python.calls import CallRewriter
+from holdfast.expressions.python.guards import GUARDS
+from holdfast.expressions.python.places import Places
+from holdfast.expressions.python.statements import ScriptRewriter
+from holdfast.model.scope import Names, Scope
+from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
+
+_UNSHARED = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.Call)
+
+
+class PythonEvaluator:
+    language = "python"
+
+    def __init__(self, *, fuel: int = bounds.FUEL) -> None:
+        self.fuel = fuel
+        """Steps that one evaluation may take; see `budget`."""
+
+    def compile(self, source: Any, names: Names) -> CompiledExpression:
+        text = _checked_text(source, bounds.SOURCE)
+        tree = _parsed(text.strip(), "eval", bounds.NODES)
+        assert isinstance(tree, ast.Expression)
+        rewriter = CallRewriter(text, Places(names))
+        code = _within_stack(text, lambda: _returning(rewriter, tree.body))
+        evaluate = _function("evaluate", ["S"], [_fuel(self.fuel), _guarded(code)], text)
+        constant = not rewriter.places.reads and not any(isinstance(node, _UNSHARED) for node in ast.walk(tree))
+        return CompiledExpression(evaluate, tuple(rewriter.places.reads.items()), constant)
+
+    def compile_script(self, source: str, names: Names) -> CompiledScript:
+        text = _checked_text(source, bounds.SCRIPT_SOURCE)
+        tree = _parsed(text, "exec", bounds.SCRIPT_NODES)
+        assert isinstance(tree, ast.Module)
+        rewriter = ScriptRewriter(text, Places(names), script=True)
+        body = _within_stack(text, lambda: rewriter.body(tree.body))
+        function = _function("script", ["S", "B", "O", "R"], [_guarded(body)], text)
+        return CompiledScript(_runner(function, self.fuel, tuple(rewriter.assigned), text))
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def _checked_text(source: Any, longest: int) -> str:
+    if not isinstance(source, str):
+        raise ExpressionSyntax("a $python expression is a text", language="python", source=str(source)[:200])
+    if len(source) > longest:
+        raise ExpressionRefused(
+            f"{quoted(source)} has {len(source):,} characters; at most {longest:,} are allowed.",
+            language="python",
+            source=source,
+        )
+    return source
+
+
+def _parsed(text: str, mode: str, most_nodes: int) -> ast.AST:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, "<$python>", mode)
+    except (SyntaxError, ValueError) as error:
+        said = getattr(error, "msg", None) or str(error)
+        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and (error.lineno or 1) > 1 else ""
+        raise ExpressionSyntax(f"{quoted(text)} is not Python: {said}{line}.", language="python", source=text) from None
+    except (MemoryError, RecursionError):
+        raise _too_big(text) from None
+    _check_size(tree, text, most_nodes)
+    return tree
+
+
+def _check_size(tree: ast.AST, text: str, most_nodes: int) -> None:
+    """Bound the tree before anything recursive walks it."""
+    level: list[ast.AST] = [tree]
+    count, depth = 0, 0
+    while level:
+        count += len(level)
+        depth += 1
+        if count > most_nodes or depth > bounds.DEPTH:
+            raise _too_big(text)
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+
+
+def _too_big(text: str) -> ExpressionRefused:
+    return ExpressionRefused(
+        f"{quoted(text)} is too long or nests too deep; split it over several variables.",
+        language="python",
+        source=text,
+    )
+
+
+def _within_stack(text: str, work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except RecursionError:
+        raise _too_big(text) from None
+
+
+# -- generating --------------------------------------------------------------------------------------------------------
+
+
+def _returning(rewriter: CallRewriter, body: ast.expr) -> list[ast.stmt]:
+    made = rewriter.expr(body)
+    if rewriter.shares:
+        made = ast.Call(ast.Name("g_weigh", ast.Load()), [ast.Name("B", ast.Load()), made], [])
+    return [ast.Return(made)]
+
+
+def _fuel(fuel: int) -> ast.stmt:
+    return ast.Assign([ast.Name("B", ast.Store())], ast.List([ast.Constant(fuel), ast.Constant(0)], ast.Load()))
+
+
+def _guarded(body: list[ast.stmt]) -> ast.stmt:
+    """`try: … except Trouble as error: raise fail(error) from error`."""
+    error = ast.Name("error", ast.Load())
+    raised = ast.Raise(ast.Call(ast.Name("fail", ast.Load()), [error], []), error)
+    return ast.Try(body, [ast.ExceptHandler(ast.Name("Trouble", ast.Load()), "error", [raised])], [], [])
+
+
+def _function(name: str, parameters: list[str], body: list[ast.stmt], text: str) -> Callable[..., Any]:
+    arguments = ast.arguments([], [ast.arg(parameter) for parameter in parameters], None, [], [], None, [])
+    module = ast.parse(f"def {name}(): pass", "<$python>")
+    function = module.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    function.args, function.body = arguments, body
+    ast.fix_missing_locations(module)
+    space: dict[str, Any] = {**GUARDS, "fail": lambda error: _failure(text, error)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = _within_stack(text, lambda: compile(module, "<$python>", "exec", dont_inherit=True))
+    exec(code, space)  # noqa: S102  # only what the rewriter let through, with nothing but guards to reach
+    made: Callable[..., Any] = space[name]
+    return made
+
+
+def _failure(text: str, error: BaseException) -> ExpressionError:
+    if isinstance(error, OutOfBounds):
+        return out_of_bounds("python", text, str(error))
+    if isinstance(error, UnboundLocalError):
+        name = str(getattr(error, "name", None) or str(error).split("'")[1]).removeprefix("v_")
+        said = f"{quoted(text)} failed: '{name}' is read before it is assigned"
+        return ExpressionFailed(said, language="python", source=text)
+    return failed("python", text, error)
+
+
+# -- running scripts ---------------------------------------------------------------------------------------------------
+
+
+def _runner(
+    function: Callable[..., Any], fuel: int, assigned: tuple[tuple[int, int], ...], text: str
+) -> Callable[[Scope], ScriptResult]:
+    def run(scope: Scope) -> ScriptResult:
+        budget: Budget = [fuel, 0]
+        outcomes: list[tuple[str, ...]] = []
+        before = [(_level(scope, hops), index) for hops, index in assigned]
+        values = [level[index] for level, index in before]
+        try:
+            result = function(scope, budget, {}, outcomes)
+            _weigh_all(budget, [result, *(level[index] for level, index in before)], text)
+        except BaseException:
+            for (level, index), value in zip(before, values, strict=True):
+                level[index] = value
+            raise
+        return ScriptResult(result, outcomes[0] if outcomes else None)
+
+    return run
+
+
+def _weigh_all(budget: Budget, values: list[Any], text: str) -> None:
+    """What leaves the script must be a tree of bearable size, since others will walk it."""
+    try:
+        for value in values:
+            weigh(budget, value)
+    except OutOfBounds as error:
+        raise _failure(text, error) from error
+
+
+def _level(scope: Scope, hops: int) -> Scope:
+    for _ in range(hops):
+        scope = scope[0]
+    return scope

@@ -1,0 +1,105 @@
+"""Definitions as they are stored: immutable content by hash, and labels (version number, draft, published) on it.
+
+Instances pin content, so a label that moves never changes what runs (KERNEL M14). Content that holds trusted code is
+marked `origin = code`; only the code provider of a running process writes it (H11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from holdfast.errors import OriginRefused
+from holdfast.model.stored import DEFAULT_TENANT
+
+
+class Origin(StrEnum):
+    CODE = "code"
+    """Written by the code provider of a running process; may hold `$code`."""
+    DOCUMENT = "document"
+    """Came through an API, an import, an edit."""
+
+
+class DefinitionContent(Struct, frozen=True, kw_only=True):
+    tenant: str = DEFAULT_TENANT
+    hash: str
+    origin: Origin = Origin.DOCUMENT
+    created: datetime
+    document: bytes
+
+
+class DefinitionVersion(Struct, frozen=True, kw_only=True):
+    """A label on content. One version of a definition is published at most, the highest is the latest."""
+
+    tenant: str = DEFAULT_TENANT
+    definition_id: str
+    version: int
+    content: str
+    name: str = ""
+    published: bool = False
+    latest: bool = True
+    created: datetime
+    metadata: bytes = b""
+
+
+class TriggerRow(Struct, frozen=True, kw_only=True):
+    """Starts instances of a published definition when a stimulus with this key arrives."""
+
+    tenant: str = DEFAULT_TENANT
+    definition_id: str
+    id: str
+    content: str
+    version: int
+    key: int
+    type: str
+    activity_id: str = ""
+    payload: bytes = b""
+
+
+class Which(StrEnum):
+    LATEST = "latest"
+    PUBLISHED = "published"
+    ALL = "all"
+
+
+class DefinitionQuery(Struct, frozen=True, kw_only=True):
+    which: Which = Which.LATEST
+    definition_ids: tuple[str, ...] = ()
+    search: str = ""
+    """Part of the name or the id, whatever the case of ASCII letters."""
+    sort: str = "name"
+    """`name`, `created` or `version`."""
+    descending: bool = False
+    limit: int = 100
+    offset: int = 0
+
+
+def content_hash(document: bytes) -> str:
+    return blake2b(document, digest_size=16).hexdigest()
+
+
+def check_origin(content: DefinitionContent) -> None:
+    """Refuse `{"$code": …}` in content that does not come from code. Literal data may look as it likes."""
+    if content.origin is Origin.DOCUMENT and b"$code" in content.document and any(_code_in(content.document)):
+        raise OriginRefused(
+            "The definition holds a $code expression. Trusted code is written only by the process whose code it is: "
+            "use $python, which is sandboxed, or register the workflow in code."
+        )
+
+
+def _code_in(document: bytes) -> Iterator[bool]:
+    waiting: list[Any] = [msgspec.json.decode(document)]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, dict) and set(part) != {"$literal"}:
+            if set(part) == {"$code"}:
+                yield True
+            waiting.extend(part.values())

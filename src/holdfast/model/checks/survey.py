@@ -1,0 +1,124 @@
+"""What the checks look at and what they have found."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Protocol
+
+from holdfast.model.definition import ActivityNode, Definition, PortEntry, Variable
+from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.pointers import pointer
+from holdfast.model.problem import Problem, Severity
+from holdfast.model.scope import Names, Shape
+from holdfast.model.values import TypeRegistry
+
+__all__ = ["Language", "Place", "Survey", "guess"]
+
+
+class Language(Protocol):
+    """Of an expression language, the validator needs only this."""
+
+    def compile(self, source: Any, names: Names) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One activity where it stands."""
+
+    node: ActivityNode
+    path: str
+    descriptor: ActivityDescriptor | None
+    names: Names
+    """What its own expressions can see."""
+    inner: Names
+    """What its entries can see: also its variables and those that it hands to its children."""
+    certain: bool
+    """False below an activity of unknown type, which may hand its children variables that nobody knows of."""
+
+
+@dataclass(slots=True)
+class Survey:
+    definition: Definition
+    descriptors: Mapping[str, ActivityDescriptor]
+    languages: Mapping[str, Language] | None
+    types: TypeRegistry | None
+    trusted: bool
+    commit_strategies: Collection[str]
+    problems: list[Problem] = field(default_factory=list)
+
+    def error(self, path: str, code: str, message: str, remedy: str) -> None:
+        self.problems.append(Problem(path=path, code=code, message=message, remedy=remedy))
+
+    def warn(self, path: str, code: str, message: str, remedy: str) -> None:
+        self.problems.append(Problem(path=path, code=code, message=message, remedy=remedy, severity=Severity.WARNING))
+
+    def places(self) -> Iterator[Place]:
+        """Every activity, parents first, in the order of the document."""
+        outermost = Names((_workflow_shape(self.definition),))
+        yield from self._places_in(self.definition.root, "/root", outermost, certain=True)
+
+    def _places_in(self, node: ActivityNode, path: str, names: Names, *, certain: bool) -> Iterator[Place]:
+        descriptor = self.descriptors.get(node.type)
+        own = Names((_shape(path, node.variables), *names.shapes)) if node.variables else names
+        handed = [name for port in descriptor.ports for name in port.variables] if descriptor else []
+        inner = Names((_handed(path, handed), *own.shapes)) if handed else own
+        yield Place(node, path, descriptor, names, inner, certain)
+        certain = certain and descriptor is not None
+        for port, child, child_path in _children(node, path):
+            found = descriptor.port(port) if descriptor else None
+            here = Names((_handed(child_path, found.variables), *own.shapes)) if found and found.variables else own
+            yield from self._places_in(child, child_path, here, certain=certain)
+
+
+def _children(node: ActivityNode, path: str) -> Iterator[tuple[str, ActivityNode, str]]:
+    for port, value in node.ports.items():
+        here = pointer(path, port)
+        if isinstance(value, ActivityNode):
+            yield port, value, here
+            continue
+        for index, item in enumerate(value if isinstance(value, tuple) else ()):
+            if isinstance(item, ActivityNode):
+                yield port, item, pointer(here, index)
+            elif isinstance(item, PortEntry):
+                for name, child in item.activities.items():
+                    yield port, child, pointer(here, index, name)
+
+
+def _workflow_shape(definition: Definition) -> Shape:
+    shape = Shape("workflow", boundary=True)
+    for declared in definition.inputs:
+        shape.add(shape.inputs, declared.name, declared.type, declared.default)
+    _declare(shape, definition.variables)
+    for output in definition.outputs:
+        shape.add(shape.outputs, output.name, output.type, None)
+    return shape
+
+
+def _shape(key: str, variables: tuple[Variable, ...]) -> Shape:
+    shape = Shape(key)
+    _declare(shape, variables)
+    return shape
+
+
+def _declare(shape: Shape, variables: tuple[Variable, ...]) -> None:
+    for variable in variables:
+        index = shape.add(shape.names, variable.name, variable.type, variable.default)
+        if variable.id is not None:
+            shape.ids[variable.id] = index
+
+
+def _handed(key: str, names: Collection[str]) -> Shape:
+    shape = Shape(f"{key}#port")
+    for name in names:
+        shape.add(shape.names, name, "any", None)
+    return shape
+
+
+def guess(name: str, known: Collection[str]) -> str:
+    """A remedy: the nearest known name, or all of them."""
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"There are: {', '.join(sorted(known))}." if known else "There is none."

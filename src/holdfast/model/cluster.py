@@ -1,0 +1,47 @@
+"""Nodes of a cluster: one row and one heartbeat each, by the database's clock."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from msgspec import Struct
+
+from holdfast.model.work import Owner
+
+
+class NodeState(StrEnum):
+    LIVE = "live"
+    DRAINING = "draining"
+    """Takes no new work; its effects are still its own."""
+    LEFT = "left"
+    """Said goodbye."""
+
+
+class NodeRow(Struct, frozen=True, kw_only=True):
+    id: str
+    boot: int
+    """A number that no other life of any node has: with the id it is the owner of effects."""
+    worker: int
+    """For the id generator; no other live node has it."""
+    state: NodeState = NodeState.LIVE
+    started: datetime
+    heartbeat: datetime
+    time_to_live: timedelta
+    details: bytes = b""
+    """Host, process, version, queues: for people."""
+
+    @property
+    def owner(self) -> Owner:
+        return Owner(self.id, self.boot)
+
+    def alive_at(self, now: datetime) -> bool:
+        return self.state is not NodeState.LEFT and self.heartbeat + self.time_to_live > now
+
+
+class Registration(Struct, frozen=True, kw_only=True):
+    """What a node learns when it registers."""
+
+    node: NodeRow
+    predecessor_died: bool
+    """The life before this one on the same node ended without goodbye: work carefully (KERNEL H15)."""

@@ -1,0 +1,184 @@
+"""One commit: everything that one segment of one instance consumed and produced, and what became of it.
+
+All guards of a commit hold, or nothing of it is written (KERNEL: "Guards stand or fall together"). Guards are: the
+instance's version, idempotency keys and slots taken, and every consumed row (work, inbox, effect, schedule). Dropped
+rows are no guards: whoever is there is deleted.
+
+A commit without an instance settles rows only: the row of a refused start, a page of a broadcast, a firing schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import chain
+
+from msgspec import Struct
+
+from holdfast.errors import BatchRefused
+from holdfast.model.guard import Guard, GuardRef
+from holdfast.model.stored import (
+    DEFAULT_TENANT,
+    BookmarkRef,
+    BookmarkRow,
+    IncidentRow,
+    InstanceKey,
+    InstanceRow,
+    JournalSegment,
+    ValueRow,
+)
+from holdfast.model.work import DeadLetterRow, EffectRef, EffectRow, InboxRow, OutboxRow, ScheduleStep, WorkRow
+
+
+class Commit(Struct, frozen=True, kw_only=True):
+    tenant: str = DEFAULT_TENANT
+    burst_id: str
+    """Unique for this commit and kept when it is sent again: sending a commit twice is safe."""
+    instance: InstanceRow | None = None
+    journal: JournalSegment | None = None
+    """None is an empty segment."""
+    guards_taken: tuple[Guard, ...] = ()
+    guards_released: tuple[GuardRef, ...] = ()
+    """Given back if this instance holds them."""
+    bookmarks_burned: tuple[BookmarkRef, ...] = ()
+    bookmarks_added: tuple[BookmarkRow, ...] = ()
+    work_consumed: tuple[str, ...] = ()
+    work_dropped: tuple[str, ...] = ()
+    """Hints that are needed no more (timers): deleted unless somebody has them locked."""
+    work_added: tuple[WorkRow, ...] = ()
+    effects_consumed: tuple[EffectRef, ...] = ()
+    effects_dropped: tuple[int, ...] = ()
+    """Executions whose results nobody wants any more (cancel)."""
+    effects_added: tuple[EffectRow, ...] = ()
+    """A new attempt is the old row consumed and the new one added, in one commit."""
+    inbox_consumed: tuple[str, ...] = ()
+    inbox_added: tuple[InboxRow, ...] = ()
+    outbox_added: tuple[OutboxRow, ...] = ()
+    incidents_added: tuple[IncidentRow, ...] = ()
+    incidents_resolved: tuple[str, ...] = ()
+    values_added: tuple[ValueRow, ...] = ()
+    values_dropped: tuple[str, ...] = ()
+    schedules_fired: tuple[ScheduleStep, ...] = ()
+    dead_letters: tuple[DeadLetterRow, ...] = ()
+
+    @property
+    def key(self) -> InstanceKey | None:
+        return None if self.instance is None else InstanceKey(self.tenant, self.instance.id)
+
+    @property
+    def segment(self) -> JournalSegment | None:
+        """What is stored: an empty segment where none was given, so that each version names its burst."""
+        if self.journal is not None or self.instance is None:
+            return self.journal
+        return JournalSegment(version=self.instance.version, burst_id=self.burst_id, written=self.instance.updated)
+
+
+_OfTenant = InstanceRow | BookmarkRow | WorkRow | EffectRow | InboxRow | OutboxRow | IncidentRow | ValueRow
+
+
+class Loss(StrEnum):
+    """Which guard did not hold."""
+
+    VERSION = "version"
+    """Somebody committed in between, or the instance is gone."""
+    EXISTS = "exists"
+    """Version 1 of an instance that exists."""
+    KEY = "key"
+    SLOT = "slot"
+    WORK = "work"
+    INBOX = "inbox"
+    EFFECT = "effect"
+    """The row names another attempt or owner, or is gone: a late result."""
+    SCHEDULE = "schedule"
+
+
+class Committed(Struct, frozen=True):
+    """Written and durable."""
+
+
+class Lost(Struct, frozen=True, kw_only=True):
+    """Nothing of the commit was written, since a guard did not hold. Reload, match again, or answer with the holder."""
+
+    reason: Loss
+    name: str = ""
+    """The row that was not as expected."""
+    holder: str | None = None
+    """For keys and slots: the instance that has it."""
+    version: int = 0
+    """For versions: the one that is stored; 0 if there is no instance."""
+    other_request: bool = False
+    """For keys: the holder's request had another body."""
+
+
+class Failed(Struct, frozen=True):
+    """Nothing of the commit was written, since the database refuses it whatever the others do."""
+
+    error: Exception
+
+
+CommitOutcome = Committed | Lost | Failed
+
+COMMITTED = Committed()
+
+
+def check_batch(batch: Sequence[Commit]) -> None:
+    """Refuse what no store may write: an instance twice, rows of another tenant, bookmarks of another instance."""
+    seen: set[InstanceKey] = set()
+    for commit in batch:
+        instance = commit.instance
+        if instance is not None:
+            key = InstanceKey(commit.tenant, instance.id)
+            if key in seen:
+                raise BatchRefused(
+                    f"The batch names instance '{instance.id}' twice. "
+                    "Apply both stimuli to the same state and commit once."
+                )
+            seen.add(key)
+            _check_instance(commit, instance)
+        elif commit.journal or commit.bookmarks_added or commit.effects_added or commit.guards_taken:
+            raise BatchRefused(
+                f"Commit {commit.burst_id} has rows of an instance but no instance. Give it the instance's new row."
+            )
+        _check_tenant(commit)
+
+
+def _check_instance(commit: Commit, instance: InstanceRow) -> None:
+    if instance.burst_id != commit.burst_id or instance.version < 1:
+        raise BatchRefused(
+            f"The row of instance '{instance.id}' must carry the commit's burst id and a version from 1 on."
+        )
+    if commit.journal is not None and commit.journal.version != instance.version:
+        raise BatchRefused(f"The journal segment of instance '{instance.id}' must carry the version of its row.")
+    groups: tuple[Sequence[BookmarkRow | EffectRow | ValueRow | IncidentRow], ...] = (
+        commit.bookmarks_added,
+        commit.effects_added,
+        commit.values_added,
+        commit.incidents_added,
+    )
+    for row in chain.from_iterable(groups):
+        if row.instance_id != instance.id:
+            raise BatchRefused(
+                f"The commit of instance '{instance.id}' has a row of instance '{row.instance_id}'. "
+                "Bookmarks, effects, values and incidents go with the commit of their own instance."
+            )
+
+
+def _check_tenant(commit: Commit) -> None:
+    tenant = commit.tenant
+    groups: tuple[Sequence[_OfTenant], ...] = (
+        () if commit.instance is None else (commit.instance,),
+        commit.bookmarks_added,
+        commit.work_added,
+        commit.effects_added,
+        commit.inbox_added,
+        commit.outbox_added,
+        commit.incidents_added,
+        commit.values_added,
+        tuple(letter.work for letter in commit.dead_letters),
+    )
+    for row in chain.from_iterable(groups):
+        if row.tenant != tenant:
+            raise BatchRefused(
+                f"Commit {commit.burst_id} of tenant '{tenant}' has a row of tenant '{row.tenant}'. "
+                "A commit belongs to one tenant."
+            )

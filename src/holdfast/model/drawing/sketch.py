@@ -1,0 +1,121 @@
+"""What there is to draw: boxes inside boxes, and arrows between boxes that stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from holdfast.model.definition import ActivityNode, Definition, PortEntry
+from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.graph import children_of, flow_graph
+
+__all__ = ["Arrow", "Box", "sketch"]
+
+Descriptors = Mapping[str, ActivityDescriptor]
+
+_LONGEST_TEXT = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    source: str
+    target: str
+    label: str = ""
+    backward: bool = False
+
+
+@dataclass(slots=True)
+class Box:
+    key: str
+    """Unique in the drawing, made of letters and digits only."""
+    title: str
+    subtitle: str = ""
+    style: str = "plain"
+    """`plain`, `start`, `end`, `trigger`, `unknown` or, for a port of an activity, `port`."""
+    children: list[Box] = field(default_factory=list)
+    arrows: list[Arrow] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Box]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def sketch(definition: Definition, descriptors: Descriptors | None = None) -> Box:
+    return _Sketcher(descriptors).activity(definition.root)
+
+
+class _Sketcher:
+    def __init__(self, descriptors: Descriptors | None) -> None:
+        self._descriptors = descriptors
+        self._count = 0
+
+    def _box(self, title: str, subtitle: str = "", style: str = "plain") -> Box:
+        self._count += 1
+        return Box(f"n{self._count}", _short(title), _short(subtitle), style)
+
+    def activity(self, node: ActivityNode) -> Box:
+        descriptor = (self._descriptors or {}).get(node.type)
+        kind = (descriptor.display_name if descriptor else None) or node.type
+        title = str(node.metadata.get("title") or node.name or node.id)
+        box = self._box(title, kind if kind != title else "", self._style(node, descriptor))
+        for port, children in node.ports.items():
+            if port == "activities" and all(isinstance(child, ActivityNode) for child in children):
+                self._add_activities(box, node)
+            else:
+                box.children.extend(self._port(port, children))
+        return box
+
+    def _style(self, node: ActivityNode, descriptor: ActivityDescriptor | None) -> str:
+        if descriptor is None:
+            return "unknown" if self._descriptors is not None else "plain"
+        if descriptor.trigger and node.options.can_start:
+            return "trigger"
+        return "start" if descriptor.start else "end" if descriptor.terminal else "plain"
+
+    def _add_activities(self, box: Box, node: ActivityNode) -> None:
+        boxes = {child.id: self.activity(child) for child in children_of(node)}
+        box.children.extend(boxes.values())
+        if node.connections:
+            graph = flow_graph(node, descriptors=self._descriptors)
+            for index, connection in enumerate(node.connections):
+                if connection.source in boxes and connection.target in boxes:
+                    ends = boxes[connection.source].key, boxes[connection.target].key
+                    box.arrows.append(Arrow(*ends, _short(connection.outcome or ""), index in graph.backward))
+        elif node.type.rpartition(".")[2] == "Sequence":
+            following = list(boxes.values())
+            box.arrows.extend(Arrow(one.key, other.key) for one, other in zip(following, following[1:], strict=False))
+
+    def _port(self, name: str, children: object) -> Iterator[Box]:
+        """One box for the port with what stands in it; for entries one box each."""
+        if isinstance(children, ActivityNode):
+            box = self._box(name, style="port")
+            box.children.append(self.activity(children))
+            yield box
+            return
+        items = children if isinstance(children, tuple) else ()
+        if any(isinstance(item, ActivityNode) for item in items):
+            box = self._box(name, style="port")
+            box.children.extend(self.activity(item) for item in items if isinstance(item, ActivityNode))
+            yield box
+        for index, item in enumerate(items):
+            if isinstance(item, PortEntry) and item.activities:
+                box = self._box(_entry_title(name, index, item), style="port")
+                for port, child in item.activities.items():
+                    box.children.extend(
+                        [self.activity(child)] if len(item.activities) == 1 else self._port(port, child)
+                    )
+                yield box
+
+
+def _entry_title(port: str, index: int, entry: PortEntry) -> str:
+    for key in ("label", "name"):
+        if isinstance(entry.data.get(key), str):
+            return f"{port}: {entry.data[key]}"
+    return f"{port} {index + 1}"
+
+
+def _short(text: str) -> str:
+    """On one line, without what no document may hold."""
+    line = "".join(char if char.isprintable() else " " for char in text)
+    return line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 1] + "…"

@@ -1,0 +1,109 @@
+"""Hashes that are equal on every machine and Python build: what bookmarks are matched by, and what instances pin.
+
+`stimulus_hash` hashes what a value *means*: the order of a dict, the trailing zeros of a Decimal (1.0 and 1.00 are one
+amount), the zone in which a moment is written and whether a series is a tuple or a list make no difference, so that a
+key that came through JSON matches the one that was set in Python. The types of numbers do: 1, 1.0, Decimal(1) and True
+are four keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from holdfast.model.definition import Definition
+from holdfast.model.values import TypeRegistry, encode
+from holdfast.model.values.encoding import TAG
+from holdfast.model.writer import write_definition, write_node
+
+__all__ = ["content_hash", "stimulus_hash"]
+
+_CANONICAL = msgspec.json.Encoder(order="sorted")
+
+_NOT_CONTENT = frozenset({"$schema", "format", "version", "description", "labels", "metadata"})
+"""Of a definition: what people and editors read. Version numbers are labels on content."""
+_NOT_CONTENT_OF_DECLARATION = frozenset({"display_name", "description", "category", "editor"})
+
+
+def stimulus_hash(*parts: Any, types: TypeRegistry | None = None) -> str:
+    """64 hexadecimal digits. Refuses what cannot be kept in state. `types` gives classes their public names."""
+    plain = [_canonical(encode(part, types)) for part in parts]
+    return sha256(_CANONICAL.encode(plain)).hexdigest()
+
+
+def _canonical(data: Any) -> Any:
+    cls = data.__class__
+    if cls is float:
+        # Not left to the JSON writer: its way to write a float may change between releases.
+        return {TAG: "float", "v": repr(data + 0.0)}
+    if cls is list:
+        return [_canonical(item) for item in data]
+    if cls is not dict:
+        return data
+    if TAG not in data:
+        return {key: _canonical(item) for key, item in data.items()}
+    return _canonical_tagged(data)
+
+
+def _canonical_tagged(data: dict[str, Any]) -> Any:
+    tag = data[TAG]
+    if tag == "tuple":
+        return _canonical(data["v"])
+    if tag == "decimal":
+        return {TAG: tag, "v": _amount(Decimal(data["v"]))}
+    if tag == "datetime":
+        return {TAG: tag, "v": _moment(data["v"])}
+    if tag == "dict":
+        return {TAG: tag, "v": sorted((_canonical(pair) for pair in data["v"]), key=_CANONICAL.encode)}
+    if tag in ("set", "frozenset"):
+        return {TAG: "set", "v": sorted((_canonical(item) for item in data["v"]), key=_CANONICAL.encode)}
+    return {key: item if key == TAG else _canonical(item) for key, item in data.items()}
+
+
+def _moment(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+    except OverflowError:
+        # The first or last hours of the calendar, which UTC does not have.
+        return text
+
+
+def _amount(number: Decimal) -> str:
+    """Without trailing zeros, exactly: `normalize` would round to the precision of the moment."""
+    if not number.is_finite():
+        return str(number)
+    sign, digits, exponent = number.as_tuple()
+    text = "".join(map(str, digits)).lstrip("0")
+    short = text.rstrip("0")
+    if not short:
+        return "0"
+    assert isinstance(exponent, int)
+    return f"{'-' if sign else ''}{short}e{exponent + len(text) - len(short)}"
+
+
+def content_hash(definition: Definition) -> str:
+    """The hash of what runs: without positions, descriptions, labels, display names and the version number."""
+    document = write_definition(definition)
+    content: dict[str, Any] = {key: value for key, value in document.items() if key not in _NOT_CONTENT}
+    for declared in ("inputs", "outputs"):
+        if declared in content:
+            content[declared] = [_without(item, _NOT_CONTENT_OF_DECLARATION) for item in content[declared]]
+    content["root"] = write_node(definition.root, with_metadata=False)
+    return sha256(_CANONICAL.encode(_floats_as_text(content))).hexdigest()
+
+
+def _without(record: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in left_out}
+
+
+def _floats_as_text(data: Any) -> Any:
+    if data.__class__ is float:
+        return {TAG: "float", "v": repr(data)}
+    if data.__class__ is dict:
+        return {key: _floats_as_text(item) for key, item in data.items()}
+    return [_floats_as_text(item) for item in data] if data.__class__ is list else data

@@ -1,0 +1,1 @@
+"""How a JSON document becomes a definition; `model/reader.py` is the way in."""

@@ -1,0 +1,13 @@
+"""The names of types in definitions: what they mean, what conforms to them, how values are converted to them.
+
+`any string integer number decimal boolean bytes datetime date time duration uuid object list`, `list[T]`, `T?` (or
+nothing), and the public names of registered classes.
+"""
+
+from __future__ import annotations
+
+from holdfast.model.types.conversion import conforms, convert, fit
+from holdfast.model.types.names import BUILT_IN, TypeName, is_known_type, parse_type
+from holdfast.model.types.schemas import describe, schema_of
+
+__all__ = ["BUILT_IN", "TypeName", "conforms", "convert", "describe", "fit", "is_known_type", "parse_type", "schema_of"]

@@ -1,0 +1,43 @@
+"""Whether a definition can run: all problems at once, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from holdfast.model.checks.activities import check_activity, check_ids
+from holdfast.model.checks.declarations import check_declarations, check_own_declarations
+from holdfast.model.checks.expressions import check_expressions
+from holdfast.model.checks.flowcharts import check_flowchart
+from holdfast.model.checks.survey import Language, Survey
+from holdfast.model.definition import Definition
+from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.problem import Problem
+from holdfast.model.values import TypeRegistry
+
+__all__ = ["Language", "validate"]
+
+
+def validate(
+    definition: Definition,
+    *,
+    descriptors: Mapping[str, ActivityDescriptor],
+    languages: Mapping[str, Language] | None = None,
+    types: TypeRegistry | None = None,
+    trusted: bool = False,
+    commit_strategies: Collection[str] = (),
+) -> list[Problem]:
+    """Errors keep it from running, warnings do not.
+
+    `descriptors` holds the latest of each activity type. Without `languages` expressions are not compiled; without
+    `types` the names of classes are taken on trust. `trusted` lets `$code` in.
+    """
+    survey = Survey(definition, descriptors, languages, types, trusted, commit_strategies)
+    places = list(survey.places())
+    check_declarations(survey)
+    check_ids(survey, places)
+    for place in places:
+        check_own_declarations(survey, place)
+        check_activity(survey, place)
+        check_expressions(survey, place)
+        check_flowchart(survey, place)
+    return survey.problems

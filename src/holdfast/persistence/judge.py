@@ -1,0 +1,117 @@
+"""Which commits of a batch may be written: guards stand or fall together, decided in one place.
+
+Used by every store that looks first (under a lock) and writes then: memory, SQLite, MySQL. Pure but for the evidence,
+which the survivors change as they are let through: the second of a batch to take a key or consume a row loses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Loss, Lost
+from holdfast.model.guard import GuardKind, GuardRef
+from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.model.work import EffectRef
+
+
+class Holder(NamedTuple):
+    instance_id: str
+    fingerprint: str
+
+
+class Evidence(Protocol):
+    """What the store holds of the rows that a batch is guarded by."""
+
+    def version_of(self, key: InstanceKey) -> int:
+        """0 for none."""
+
+    def burst_of(self, key: InstanceKey, version: int) -> str | None:
+        """Which burst wrote that version. Asked only for commits that lost by version."""
+
+    def holder_of(self, tenant: str, ref: GuardRef) -> Holder | None: ...
+    def has_work(self, tenant: str, work_id: str) -> bool: ...
+    def has_inbox(self, tenant: str, stimulus_id: str) -> bool: ...
+    def effect_of(self, tenant: str, instance_id: str, execution: int) -> EffectRef | None: ...
+    def due_of(self, tenant: str, schedule_id: str) -> datetime | None: ...
+
+
+def was_sent_before(commit: Commit, evidence: Evidence) -> bool:
+    """Its burst is stored for its version: an unknown outcome that was a success after all (M3)."""
+    instance = commit.instance
+    return (
+        instance is not None
+        and evidence.burst_of(InstanceKey(commit.tenant, instance.id), instance.version) == commit.burst_id
+    )
+
+
+def lost(commit: Commit, evidence: Evidence) -> Lost | None:
+    """The first guard that does not hold, in the order of locks: instance, guards, consumed rows."""
+    return (
+        _lost_version(commit.tenant, commit.instance, evidence)
+        or _lost_guard(commit, evidence)
+        or _lost_row(commit, evidence)
+    )
+
+
+def _lost_version(tenant: str, instance: InstanceRow | None, evidence: Evidence) -> Lost | None:
+    if instance is None:
+        return None
+    stored = evidence.version_of(InstanceKey(tenant, instance.id))
+    if stored == instance.version - 1:
+        return None
+    reason = Loss.EXISTS if instance.version == 1 else Loss.VERSION
+    return Lost(reason=reason, name=instance.id, version=stored)
+
+
+def _lost_guard(commit: Commit, evidence: Evidence) -> Lost | None:
+    for guard in commit.guards_taken:
+        holder = evidence.holder_of(commit.tenant, guard.ref)
+        if holder is None or (guard.ref in commit.guards_released and holder.instance_id == _id_of(commit)):
+            continue
+        return Lost(
+            reason=Loss.KEY if guard.kind is GuardKind.KEY else Loss.SLOT,
+            name=guard.name,
+            holder=holder.instance_id,
+            other_request=holder.fingerprint != guard.fingerprint,
+        )
+    return None
+
+
+def _lost_row(commit: Commit, evidence: Evidence) -> Lost | None:
+    tenant = commit.tenant
+    for work_id in commit.work_consumed:
+        if not evidence.has_work(tenant, work_id):
+            return Lost(reason=Loss.WORK, name=work_id)
+    for stimulus_id in commit.inbox_consumed:
+        if not evidence.has_inbox(tenant, stimulus_id):
+            return Lost(reason=Loss.INBOX, name=stimulus_id)
+    for ref in commit.effects_consumed:
+        if evidence.effect_of(tenant, _id_of(commit), ref.execution) != ref:
+            return Lost(reason=Loss.EFFECT, name=str(ref.execution))
+    for step in commit.schedules_fired:
+        if evidence.due_of(tenant, step.schedule_id) != step.due:
+            return Lost(reason=Loss.SCHEDULE, name=step.schedule_id)
+    return None
+
+
+def _id_of(commit: Commit) -> str:
+    return "" if commit.instance is None else commit.instance.id
+
+
+def judge(
+    batch: Sequence[Commit], evidence: Evidence, let_through: Callable[[Commit], CommitOutcome | None]
+) -> list[CommitOutcome]:
+    """One outcome per commit. `let_through` is called for each survivor in turn, and changes the evidence; what it
+    returns, if anything, is the outcome instead."""
+    outcomes: list[CommitOutcome] = []
+    for commit in batch:
+        loss = lost(commit, evidence)
+        if loss is None:
+            outcomes.append(let_through(commit) or COMMITTED)
+        elif loss.reason in {Loss.VERSION, Loss.EXISTS} and was_sent_before(commit, evidence):
+            outcomes.append(COMMITTED)
+        else:
+            outcomes.append(loss)
+    return outcomes

@@ -1,0 +1,42 @@
+"""Owners of effects, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
+from holdfast.persistence.memory.tables import MemoryPart
+
+
+class MemoryEffects(MemoryPart):
+    async def own_effect(self, tenant: str, instance_id: str, ref: EffectRef, owner: Owner) -> EffectRow | None:
+        return await self.move_effect(tenant, instance_id, ref, ref._replace(owner=owner))
+
+    async def move_effect(self, tenant: str, instance_id: str, ref: EffectRef, new: EffectRef) -> EffectRow | None:
+        key = (tenant, instance_id, ref.execution)
+        row = self._tables.effects.get(key)
+        if row is None or row.ref != ref:
+            return None
+        self._tables.effects[key] = replace(row, attempt=new.attempt, owner=new.owner)
+        return self._tables.effects[key]
+
+    async def effects_of(self, tenant: str, instance_id: str) -> Sequence[EffectRow]:
+        return self._effects(lambda row: row.tenant == tenant and row.instance_id == instance_id)
+
+    async def effects_owned(self, owner: Owner) -> Sequence[EffectRow]:
+        return self._effects(lambda row: row.owner == owner)
+
+    async def lost_effects(self, limit: int) -> Sequence[EffectRow]:
+        now = self._now()
+        alive = {node.owner for node in self._tables.nodes.values() if node.alive_at(now)} | {NOBODY}
+        return self._effects(lambda row: row.owner not in alive)[:limit]
+
+    async def waiting_effects(self, created_before: datetime, limit: int) -> Sequence[EffectRow]:
+        return self._effects(lambda row: row.owner == NOBODY and row.created < created_before)[:limit]
+
+    def _effects(self, asked: Callable[[EffectRow], bool]) -> list[EffectRow]:
+        found = [row for row in self._tables.effects.values() if asked(row)]
+        return sorted(found, key=lambda row: (row.tenant, row.instance_id, row.execution))

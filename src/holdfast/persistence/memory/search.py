@@ -1,0 +1,128 @@
+"""Lists of instances, in memory: what filters and sorting mean, in the plainest form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from holdfast.model.listing import (
+    InstanceFilter,
+    InstancePage,
+    InstanceQuery,
+    InstanceSort,
+    InstanceSummary,
+    SortValue,
+    decode_cursor,
+    encode_cursor,
+    folded,
+)
+from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.persistence.memory.tables import MemoryPart
+
+_SUMMARY = InstanceSummary.__struct_fields__
+_TEXTS = (InstanceSort.NAME, InstanceSort.CORRELATION)
+
+
+class MemorySearch(MemoryPart):
+    async def search(self, query: InstanceQuery) -> InstancePage:
+        rows = self._matching(query.tenant, query.filter)
+        order = _Order(query.sort, query.descending)
+        rows.sort(key=order.place, reverse=query.descending)
+        if query.cursor is not None:
+            seen = order.place_of(*decode_cursor(query.cursor, query.sort))
+            rows = [row for row in rows if (order.place(row) < seen if query.descending else order.place(row) > seen)]
+        page = rows[query.offset : query.offset + query.limit]
+        more = len(rows) > query.offset + query.limit
+        cursor = encode_cursor(query.sort, order.value(page[-1]), page[-1].id) if page and more else None
+        return InstancePage(items=tuple(summary(row) for row in page), cursor=cursor, stale=self._stale(query))
+
+    def _stale(self, query: InstanceQuery) -> bool:
+        if query.position is None:
+            return False
+        instance_id, version = query.position
+        row = self._tables.instances.get(InstanceKey(query.tenant, instance_id))
+        return row is None or row.version < version
+
+    async def count(self, tenant: str, filter: InstanceFilter) -> int:
+        return len(self._matching(tenant, filter))
+
+    async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]:
+        counts: dict[str, int] = {}
+        for row in self._matching(tenant, filter):
+            counts[row.status] = counts.get(row.status, 0) + 1
+        return counts
+
+    def _matching(self, tenant: str, filter: InstanceFilter) -> list[InstanceRow]:
+        return [row for row in self._tables.instances.values() if row.tenant == tenant and matches(row, filter)]
+
+
+class _Order:
+    """The place of a row in a list: a value that compares, then the id. Nothing comes last for times."""
+
+    def __init__(self, sort: InstanceSort, descending: bool) -> None:
+        self._sort = sort
+        self._descending = descending
+
+    def value(self, row: InstanceRow) -> SortValue:
+        value = getattr(row, self._sort.value)
+        if isinstance(value, datetime):
+            return round(value.timestamp() * 1_000_000)
+        if value is None and self._sort in _TEXTS:
+            return ""
+        found: SortValue = value
+        return found
+
+    def place(self, row: InstanceRow) -> tuple[bool, SortValue, str]:
+        return self.place_of(self.value(row), row.id)
+
+    def place_of(self, value: SortValue, instance_id: str) -> tuple[bool, SortValue, str]:
+        missing = value is None
+        return (missing != self._descending, 0 if missing else value, instance_id)
+
+
+def summary(row: InstanceRow) -> InstanceSummary:
+    return InstanceSummary(**{name: getattr(row, name) for name in _SUMMARY})
+
+
+def matches(row: InstanceRow, filter: InstanceFilter) -> bool:
+    return _values_match(row, filter) and _text_matches(row, filter.search) and _times_match(row, filter)
+
+
+def _values_match(row: InstanceRow, filter: InstanceFilter) -> bool:
+    lists = (
+        (filter.ids, row.id),
+        (filter.statuses, row.status),
+        (filter.definition_ids, row.definition_id),
+        (filter.contents, row.content),
+        (filter.correlation_ids, row.correlation_id),
+        (filter.names, row.name),
+    )
+    singles = (
+        (filter.definition_version, row.definition_version),
+        (filter.parent_id, row.parent_id),
+        (filter.has_incidents, row.incidents > 0),
+        (filter.system, row.system),
+    )
+    return all(not wanted or value in wanted for wanted, value in lists) and all(
+        wanted is None or value == wanted for wanted, value in singles
+    )
+
+
+def _text_matches(row: InstanceRow, search: str) -> bool:
+    text = folded(search)
+    return not text or any(
+        text in folded(field or "") for field in (row.id, row.definition_id, row.correlation_id, row.name)
+    )
+
+
+def _times_match(row: InstanceRow, filter: InstanceFilter) -> bool:
+    ranges = (
+        (row.created, filter.created_from, filter.created_before),
+        (row.updated, filter.updated_from, filter.updated_before),
+        (row.finished, filter.finished_from, filter.finished_before),
+    )
+    return all(
+        (start is None or (moment is not None and moment >= start))
+        and (end is None or (moment is not None and moment < end))
+        for moment, start, end in ranges
+    )

@@ -1,0 +1,40 @@
+"""The memory store, put together."""
+
+from __future__ import annotations
+
+from holdfast.model.upkeep import MigrationReport
+from holdfast.persistence.memory.definitions import MemoryDefinitions
+from holdfast.persistence.memory.effects import MemoryEffects
+from holdfast.persistence.memory.mail import MemoryMail
+from holdfast.persistence.memory.nodes import MemoryNodes
+from holdfast.persistence.memory.reads import MemoryReads
+from holdfast.persistence.memory.search import MemorySearch
+from holdfast.persistence.memory.upkeep import MemoryUpkeep
+from holdfast.persistence.memory.work import MemoryWork
+from holdfast.persistence.retry import DEFAULT_TRANSIENT
+from holdfast.ports import TransientErrors
+
+
+class MemoryStore(
+    MemoryDefinitions,
+    MemoryWork,
+    MemoryReads,
+    MemoryEffects,
+    MemoryMail,
+    MemoryNodes,
+    MemorySearch,
+    MemoryUpkeep,
+):
+    """Lost with its process. `MemoryStore(now=…)` runs by a clock of the test's own."""
+
+    name = "memory"
+    transient: TransientErrors = DEFAULT_TRANSIENT
+
+    async def open(self, *, migrate: bool = True) -> None:
+        """Nothing to connect to."""
+
+    async def close(self) -> None:
+        """Nothing to end: what is kept stays readable, so that a test may look."""
+
+    async def migrate(self, *, check: bool = False) -> MigrationReport:
+        return MigrationReport(schema=0)

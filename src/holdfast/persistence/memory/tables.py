@@ -1,0 +1,78 @@
+"""The tables of the memory store, and what its parts share: the tables, a clock, and a bell that rings on change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from holdfast.model.catalog import DefinitionContent, DefinitionVersion, TriggerRow
+from holdfast.model.cluster import NodeRow
+from holdfast.model.guard import GuardKind, GuardRow
+from holdfast.model.stored import (
+    BookmarkRef,
+    BookmarkRow,
+    IncidentRow,
+    InstanceKey,
+    InstanceRow,
+    JournalSegment,
+    ValueRow,
+)
+from holdfast.model.work import DeadLetterRow, EffectRow, InboxRow, OutboxRow, ScheduleRow, WorkRow
+
+
+def system_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Tables:
+    """Plain dictionaries by primary key. One event loop, no awaits between reading and writing: no locks."""
+
+    def __init__(self) -> None:
+        self.contents: dict[tuple[str, str], DefinitionContent] = {}
+        self.versions: dict[tuple[str, str, int], DefinitionVersion] = {}
+        self.deployments: dict[tuple[str, str, str], str] = {}
+        self.triggers: dict[tuple[str, str, str], TriggerRow] = {}
+        self.instances: dict[InstanceKey, InstanceRow] = {}
+        self.journal: dict[InstanceKey, dict[int, JournalSegment]] = {}
+        self.bookmarks: dict[InstanceKey, dict[BookmarkRef, BookmarkRow]] = {}
+        self.sleepers: dict[tuple[str, int], dict[tuple[str, BookmarkRef], BookmarkRow]] = {}
+        """The same bookmarks by (tenant, key)."""
+        self.values: dict[InstanceKey, dict[str, ValueRow]] = {}
+        self.incidents: dict[tuple[str, str, str], IncidentRow] = {}
+        self.effects: dict[tuple[str, str, int], EffectRow] = {}
+        self.guards: dict[tuple[str, GuardKind, str], GuardRow] = {}
+        self.work: dict[tuple[str, str], WorkRow] = {}
+        self.inbox: dict[tuple[str, str], InboxRow] = {}
+        self.outbox: dict[tuple[str, str], OutboxRow] = {}
+        self.outbox_held: dict[tuple[str, str], datetime] = {}
+        self.schedules: dict[tuple[str, str], ScheduleRow] = {}
+        self.dead_letters: dict[tuple[str, str], DeadLetterRow] = {}
+        self.nodes: dict[str, NodeRow] = {}
+        self.epoch = 0
+        self.boots = 0
+
+
+class MemoryPart:
+    """What every part of the memory store can reach."""
+
+    def __init__(self, now: Callable[[], datetime] = system_now) -> None:
+        self._tables = Tables()
+        self._now = now
+        self._claimed: set[tuple[str, str]] = set()
+        self._changes = 0
+        self._bell = asyncio.Event()
+
+    def _changed(self) -> None:
+        self._changes += 1
+        self._bell.set()
+        self._bell = asyncio.Event()
+
+    async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        if self._changes == since:
+            bell = self._bell
+            try:
+                await asyncio.wait_for(bell.wait(), timeout.total_seconds())
+            except TimeoutError:
+                pass
+        return self._changes

@@ -1,0 +1,16 @@
+"""`memory://`: a new, empty store each time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from holdfast.errors import StoreMisconfigured
+from holdfast.persistence.memory.store import MemoryStore
+from holdfast.persistence.memory.tables import system_now
+
+
+def memory_from_url(url: str, *, now: Callable[[], datetime] = system_now) -> MemoryStore:
+    if url.removeprefix("memory:").strip("/"):
+        raise StoreMisconfigured(f"'{url}' names something, but a memory store has no name. Write memory://")
+    return MemoryStore(now)

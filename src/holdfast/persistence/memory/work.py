@@ -1,0 +1,121 @@
+"""Work, schedules and dead letters, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from heapq import nsmallest
+
+from msgspec.structs import replace
+
+from holdfast.model.commit import Commit, CommitOutcome
+from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
+from holdfast.persistence import faultpoints
+from holdfast.persistence.memory.commits import MemoryCommits
+
+_EVER = datetime.max.replace(tzinfo=UTC)
+
+
+class MemoryClaim:
+    def __init__(self, store: MemoryCommits, rows: Sequence[WorkRow], epoch: int) -> None:
+        self._store = store
+        self.rows = rows
+        self.epoch = epoch
+
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
+        return await self._store.commit(batch)
+
+
+class MemoryWork(MemoryCommits):
+    async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
+        added = [self._tables.work.setdefault((row.tenant, row.id), row) is row for row in rows]
+        self._changed()
+        return added
+
+    @asynccontextmanager
+    async def claim(
+        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+    ) -> AsyncIterator[MemoryClaim]:
+        now = self._now()
+        free = (
+            row
+            for key, row in self._tables.work.items()
+            if row.queue in queues
+            and (row.due is None or row.due <= now)
+            and row.content not in lacking
+            and key not in self._claimed
+        )
+        rows = nsmallest(limit, free, key=claim_order)
+        held = {(row.tenant, row.id) for row in rows}
+        self._claimed |= held
+        try:
+            faultpoints.reached("claim.taken")
+            yield MemoryClaim(self, rows, self._tables.epoch)
+        finally:
+            self._claimed -= held
+
+    async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
+        return self._rewrite(rows, lambda row: replace(row, attempts=row.attempts + 1))
+
+    async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
+        self._rewrite(rows, lambda row: replace(row, due=due))
+        self._changed()
+
+    async def next_due(self, queues: Sequence[str]) -> datetime | None:
+        dues = [row.due or row.created for row in self._tables.work.values() if row.queue in queues]
+        return min(dues, default=None)
+
+    async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
+        table = self._tables.schedules
+        old = {key: row for key, row in table.items() if row.tenant == tenant and row.definition_id == definition_id}
+        for key in old:
+            del table[key]
+        for row in rows:
+            kept = old.get((tenant, row.id))
+            table[tenant, row.id] = kept if kept is not None and kept.payload == row.payload else row
+        self._changed()
+
+    async def due_schedules(self, limit: int) -> Sequence[ScheduleRow]:
+        now = self._now()
+        due = [row for row in self._tables.schedules.values() if row.due is not None and row.due <= now]
+        return nsmallest(limit, due, key=lambda row: (row.due or _EVER, row.tenant, row.id))
+
+    async def list_schedules(self, tenant: str, definition_id: str | None = None) -> Sequence[ScheduleRow]:
+        found = [
+            row
+            for row in self._tables.schedules.values()
+            if row.tenant == tenant and definition_id in {None, row.definition_id}
+        ]
+        return sorted(found, key=lambda row: row.id)
+
+    async def list_dead_letters(self, tenant: str, *, limit: int = 100, offset: int = 0) -> Sequence[DeadLetterRow]:
+        found = [row for row in self._tables.dead_letters.values() if row.work.tenant == tenant]
+        found.sort(key=lambda row: (row.died, row.work.id), reverse=True)
+        return found[offset : offset + limit]
+
+    async def replay_dead_letters(self, tenant: str, ids: Sequence[str]) -> int:
+        letters = [self._tables.dead_letters.pop((tenant, work_id), None) for work_id in ids]
+        found = [letter.work for letter in letters if letter is not None]
+        for row in found:
+            self._tables.work[tenant, row.id] = replace(row, attempts=0, due=None)
+        self._changed()
+        return len(found)
+
+    async def delete_dead_letters(self, tenant: str, ids: Sequence[str]) -> int:
+        return sum(self._tables.dead_letters.pop((tenant, work_id), None) is not None for work_id in ids)
+
+    def _rewrite(self, rows: Sequence[WorkRow], change: Callable[[WorkRow], WorkRow]) -> list[WorkRow]:
+        changed = []
+        for row in rows:
+            stored = self._tables.work.get((row.tenant, row.id))
+            if stored is not None:
+                self._tables.work[row.tenant, row.id] = change(stored)
+                changed.append(self._tables.work[row.tenant, row.id])
+        return changed
+
+
+def claim_order(row: WorkRow) -> tuple[int, float, str, str]:
+    """Rows that are due at once by priority and rank; timers among them as if their due time were the rank."""
+    rank = row.rank if row.due is None else round(row.due.timestamp() * 1_000_000)
+    return -row.priority, rank, row.tenant, row.id

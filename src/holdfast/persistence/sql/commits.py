@@ -1,0 +1,180 @@
+"""The commit of a batch where the database is asked first and written then: SQLite and MySQL.
+
+One script for the whole batch: gather the evidence under locks, judge, write the survivors table by table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from holdfast.model.commit import Commit, CommitOutcome
+from holdfast.model.guard import GuardRow
+from holdfast.model.stored import InstanceRow
+from holdfast.persistence import faultpoints
+from holdfast.persistence.judge import judge
+from holdfast.persistence.sql.dialect import Dialect
+from holdfast.persistence.sql.evidence import gather
+from holdfast.persistence.sql.instance_tables import (
+    BOOKMARK,
+    EFFECT,
+    GUARD,
+    INCIDENT,
+    INSTANCE,
+    JOURNAL,
+    VALUE,
+    StoredSegment,
+)
+from holdfast.persistence.sql.script import Script, Statement, Value, each
+from holdfast.persistence.sql.tables import micros, micros_or_none
+from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
+from holdfast.ports import Codec
+
+_UPDATE = (
+    "update hf_instance set version = ?, burst_id = ?, status = ?, content = ?, definition_version = ?, "
+    "correlation_id = ?, name = ?, incidents = ?, updated = ?, finished = ?, state = ? where tenant = ? and id = ?"
+)
+_BURN = (
+    "delete from hf_bookmark where tenant = ? and wake_key = ? and correlation = ? and instance_id = ? and seq = ?"
+)
+_DROP_WORK = "delete from hf_work where tenant = ? and id = ?"
+_DROP_INBOX = "delete from hf_inbox where tenant = ? and id = ?"
+_DROP_EFFECT = "delete from hf_effect where tenant = ? and instance_id = ? and execution = ?"
+_DROP_VALUE = "delete from hf_value where tenant = ? and instance_id = ? and ref = ?"
+_RELEASE = "delete from hf_guard where tenant = ? and kind = ? and name = ? and instance_id = ?"
+_RESOLVE = "update hf_incident set is_open = 0 where tenant = ? and instance_id = ? and id = ?"
+_FIRE = "update hf_schedule set due = ?, fired = ? where tenant = ? and id = ?"
+
+Rows = list[tuple[Value, ...]]
+
+
+def commit_script(batch: Sequence[Commit], dialect: Dialect, codec: Codec) -> Script[list[CommitOutcome]]:
+    found = yield from gather(batch, dialect.lock)
+    survivors: list[Commit] = []
+
+    def let_through(commit: Commit) -> None:
+        found.after(commit)
+        survivors.append(commit)
+
+    outcomes = judge(batch, found, let_through)
+    faultpoints.reached("commit.locked")
+    for statement in writes(survivors, dialect, codec):
+        if statement.values:
+            yield statement
+    faultpoints.reached("commit.written")
+    return outcomes
+
+
+def writes(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterator[Statement]:
+    """Every row that these commits change. What goes is deleted first, so that a key may be used again at once."""
+    with_instance = [(commit, commit.instance) for commit in commits if commit.instance is not None]
+    yield from _instances(with_instance, codec)
+    yield from _guards(with_instance)
+    yield from _sleeping(with_instance, codec)
+    yield from _effects(with_instance, codec)
+    yield from _remarks(with_instance, codec)
+    yield from _work(commits, codec)
+    yield from _mail(commits, dialect, codec)
+
+
+_Written = Sequence[tuple[Commit, InstanceRow]]
+
+
+def _instances(written: _Written, codec: Codec) -> Iterator[Statement]:
+    yield each(INSTANCE.insert, [INSTANCE.encode(row, codec) for _, row in written if row.version == 1])
+    yield each(_UPDATE, [_update(row, codec) for _, row in written if row.version > 1])
+    segments = [
+        StoredSegment(row.tenant, row.id, segment)
+        for commit, row in written
+        if (segment := commit.segment) is not None
+    ]
+    yield each(JOURNAL.insert, [JOURNAL.encode(segment, codec) for segment in segments])
+
+
+def _update(row: InstanceRow, codec: Codec) -> tuple[Value, ...]:
+    return (
+        row.version, row.burst_id, row.status, row.content, row.definition_version, row.correlation_id, row.name,
+        row.incidents, micros(row.updated), micros_or_none(row.finished),
+        codec.encode(row.state, "instance.state|" + row.tenant), row.tenant, row.id,
+    )  # fmt: skip
+
+
+def _guards(written: _Written) -> Iterator[Statement]:
+    released: Rows = []
+    taken: Rows = []
+    for commit, row in written:
+        released += [(row.tenant, ref.kind.value, ref.name, row.id) for ref in commit.guards_released]
+        taken += [
+            (row.tenant, guard.kind.value, guard.name, guard.fingerprint, row.id, micros(row.updated), None)
+            for guard in commit.guards_taken
+        ]
+    yield each(_RELEASE, released)
+    yield each(GUARD.insert, taken)
+
+
+
+def _sleeping(written: _Written, codec: Codec) -> Iterator[Statement]:
+    yield each(
+        _BURN,
+        [
+            (row.tenant, ref.key, ref.correlation, row.id, ref.seq)
+            for commit, row in written
+            for ref in commit.bookmarks_burned
+        ],
+    )
+    yield each(
+        BOOKMARK.insert, [BOOKMARK.encode(mark, codec) for commit, _ in written for mark in commit.bookmarks_added]
+    )
+
+
+def _effects(written: _Written, codec: Codec) -> Iterator[Statement]:
+    gone: Rows = []
+    for commit, row in written:
+        gone += [(row.tenant, row.id, ref.execution) for ref in commit.effects_consumed]
+        gone += [(row.tenant, row.id, execution) for execution in commit.effects_dropped]
+    yield each(_DROP_EFFECT, gone)
+    yield each(EFFECT.insert, [EFFECT.encode(effect, codec) for commit, _ in written for effect in commit.effects_added])
+
+
+def _remarks(written: _Written, codec: Codec) -> Iterator[Statement]:
+    yield each(
+        INCIDENT.insert, [INCIDENT.encode(mark, codec) for commit, _ in written for mark in commit.incidents_added]
+    )
+    yield each(
+        _RESOLVE,
+        [(row.tenant, row.id, incident) for commit, row in written for incident in commit.incidents_resolved],
+    )
+    yield each(
+        _DROP_VALUE, [(row.tenant, row.id, ref) for commit, row in written for ref in commit.values_dropped]
+    )
+    yield each(VALUE.insert, [VALUE.encode(value, codec) for commit, _ in written for value in commit.values_added])
+
+
+def _work(commits: Sequence[Commit], codec: Codec) -> Iterator[Statement]:
+    gone: Rows = []
+    for commit in commits:
+        gone += [(commit.tenant, work_id) for work_id in commit.work_consumed]
+        gone += [(commit.tenant, work_id) for work_id in commit.work_dropped]
+    yield each(_DROP_WORK, gone)
+    yield each(WORK.insert, [WORK.encode(row, codec) for commit in commits for row in commit.work_added])
+    yield each(
+        DEAD_LETTER.insert, [DEAD_LETTER.encode(row, codec) for commit in commits for row in commit.dead_letters]
+    )
+    yield each(
+        _FIRE,
+        [
+            (micros_or_none(step.next_due), micros(step.due), commit.tenant, step.schedule_id)
+            for commit in commits
+            for step in commit.schedules_fired
+        ],
+    )
+
+
+def _mail(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterator[Statement]:
+    yield each(
+        _DROP_INBOX, [(commit.tenant, stimulus) for commit in commits for stimulus in commit.inbox_consumed]
+    )
+    yield each(
+        f"{INBOX.insert} {dialect.skip_existing}",
+        [INBOX.encode(row, codec) for commit in commits for row in commit.inbox_added],
+    )
+    yield each(OUTBOX.insert, [OUTBOX.encode(row, codec) for commit in commits for row in commit.outbox_added])

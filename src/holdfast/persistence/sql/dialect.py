@@ -1,0 +1,23 @@
+"""What databases say differently."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    name: str
+    lock: str = ""
+    """Behind a SELECT whose rows this transaction is about to change; empty where a write transaction is alone."""
+    lock_free: str = ""
+    """The same for rows that nobody else has locked: claims."""
+    skip_existing: str = "on conflict do nothing"
+    """Behind an INSERT that leaves a row of the same key as it is."""
+    listing: str = "hf_instance"
+    """The table that lists are read from; where the projection stands apart, its own."""
+    now: str | None = None
+    """A SELECT of microseconds since 1970; None asks the store's own clock, where the database has no other."""
+    text_order: str = ""
+    """Behind a text column in ORDER BY, to sort by code point."""
+    contains: str = "instr(lower({column}), ?) > 0"
+    """Whether a text holds a part, which is handed in lower case."""

@@ -1,0 +1,54 @@
+"""What every part of a SQL store can reach: the dialect, the codec, the clock, and a driver that runs scripts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from holdfast.persistence.sql.dialect import Dialect
+from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.tables import micros, moment
+from holdfast.ports import Codec
+
+T = TypeVar("T")
+
+
+def system_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class SqlPart(ABC):
+    def __init__(self, dialect: Dialect, codec: Codec, now: Callable[[], datetime] = system_now) -> None:
+        self._dialect = dialect
+        self._codec = codec
+        self._now = now
+
+    @abstractmethod
+    async def _read(self, script: Script[T]) -> T:
+        """Run in one snapshot."""
+
+    @abstractmethod
+    async def _write(self, make: Callable[[], Script[T]]) -> T:
+        """Run in one transaction, durable when it returns; made anew each time it is tried again."""
+
+    def _micros_now(self) -> Script[int]:
+        """By the database's clock."""
+        if self._dialect.now is None:
+            return micros(self._now())
+        rows = yield ask(self._dialect.now)
+        return int(rows[0][0])
+
+    def _epoch(self) -> Script[int]:
+        rows = yield ask("select value from hf_counter where name = 'epoch'")
+        return int(rows[0][0])
+
+    def _count_up(self, counter: str) -> Script[int]:
+        """Grow a counter and hold its row until the transaction ends: who counts up waits for others who do."""
+        yield ask("update hf_counter set value = value + 1 where name = ?", counter)
+        rows = yield ask("select value from hf_counter where name = ?", counter)
+        return int(rows[0][0])
+
+    async def now(self) -> datetime:
+        return moment(await self._read(self._micros_now()))

@@ -1,0 +1,305 @@
+"""Plugins: collecting what they bring, in the order of their needs, and refusing what does not fit together.
+
+A plugin is any object with `name`, `needs` and `register(registration)`; see `holdfast.ports.Plugin`. They come from
+`Holdfast(plugins=[…])` and from installed packages that offer the entry point group `holdfast.plugins` (a plugin, or
+something that makes one when called). Nothing that a plugin brings is used before all of them have registered, so a
+clash is always an error at start, with both claimants by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from graphlib import CycleError, TopologicalSorter
+from importlib import metadata
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from msgspec import Struct, structs
+
+from holdfast.errors import PluginError
+from holdfast.model.values.registry import default_name
+from holdfast.ports import ActivityProvider, ActivityType, ExpressionEvaluator, MiddlewarePlacement, Plugin
+
+GROUP = "holdfast.plugins"
+T = TypeVar("T")
+Task = Callable[[], Awaitable[None]]
+Factory = Callable[[str], Any]
+"""Makes a store or a transport from its URL."""
+
+
+class AddedSetting(Struct, frozen=True, kw_only=True):
+    """A setting that a plugin adds to the table of `holdfast.settings`."""
+
+    name: str
+    type: type
+    default: Any
+    description: str
+
+
+class RecurringTask(Struct, frozen=True, kw_only=True):
+    name: str
+    every: timedelta
+    task: Task
+
+
+# -- the result --------------------------------------------------------------------------------------------------------
+
+
+class Registry(Struct, frozen=True, kw_only=True):
+    """All that was registered. Nothing is added later; `refreshed` makes another one."""
+
+    plugins: tuple[str, ...] = ()
+    """Names, in the order in which they registered."""
+    activity_types: Mapping[tuple[str, int], ActivityType] = {}
+    """By type and version."""
+    providers: Mapping[str, ActivityProvider] = {}
+    provided: Mapping[tuple[str, int], str] = {}
+    """Which provider an activity type came from."""
+    languages: Mapping[str, ExpressionEvaluator] = {}
+    middleware: tuple[MiddlewarePlacement, ...] = ()
+    services: Mapping[type, Any] = {}
+    value_types: tuple[type, ...] = ()
+    commit_strategies: Mapping[str, Any] = {}
+    incident_strategies: Mapping[str, Any] = {}
+    settings: tuple[AddedSetting, ...] = ()
+    start_tasks: tuple[Task, ...] = ()
+    recurring_tasks: tuple[RecurringTask, ...] = ()
+    stores: Mapping[str, Factory] = {}
+    transports: Mapping[str, Factory] = {}
+
+    def latest(self) -> dict[str, ActivityType]:
+        """The highest version of each activity type."""
+        found: dict[str, ActivityType] = {}
+        for (name, _), activity_type in sorted(self.activity_types.items(), key=lambda item: item[0]):
+            found[name] = activity_type
+        return found
+
+    def refreshed(self) -> Registry:
+        """Ask every provider again. A type that is yielded no more stays, for the instances that pinned it."""
+        types, provided = dict(self.activity_types), dict(self.provided)
+        for provider in self.providers.values():
+            for activity_type in map(activity_type_of, provider.activity_types()):
+                key = _key(activity_type)
+                holder = provided.get(key, "a plugin") if key in types else provider.name
+                if holder != provider.name:
+                    raise PluginError(
+                        f"The activity type '{key[0]}' (version {key[1]}) is claimed twice: by {holder} and by the "
+                        f"activity provider {provider.name}. Rename one of them."
+                    )
+                types[key], provided[key] = activity_type, provider.name
+        return structs.replace(self, activity_types=MappingProxyType(types), provided=MappingProxyType(provided))
+
+
+def activity_type_of(offered: Any) -> ActivityType:
+    """What an `Activity` class, an `@activity` function or an activity type itself stands for."""
+    activity_type: ActivityType = getattr(offered, "activity_type", offered)
+    if not hasattr(activity_type, "descriptor") or not callable(getattr(activity_type, "compile", None)):
+        raise PluginError(
+            f"{offered!r} is no activity: it has neither `activity_type` nor `descriptor` and `compile`. "
+            "Derive it from Activity or put @activity on the function."
+        )
+    return activity_type
+
+
+def _key(activity_type: ActivityType) -> tuple[str, int]:
+    return activity_type.descriptor.type, activity_type.descriptor.version
+
+
+# -- registering -------------------------------------------------------------------------------------------------------
+
+
+class Registrar:
+    """Implements `holdfast.ports.Registration`: collects, and knows who claimed what."""
+
+    def __init__(self) -> None:
+        self.plugins: list[str] = []
+        self._claims: dict[str, dict[Any, tuple[str, Any]]] = {}
+        self._provided: dict[tuple[str, int], str] = {}
+        self._start_tasks: list[Task] = []
+
+    def admit(self, plugin: Plugin) -> None:
+        """Let the plugin register. Whatever goes wrong is told with its name."""
+        self.plugins.append(plugin.name)
+        try:
+            plugin.register(self)
+        except PluginError:
+            raise
+        except Exception as error:
+            raise PluginError(f"Plugin '{plugin.name}' failed while registering: {error!r}.") from error
+
+    def activity(self, *types: Any) -> None:
+        for offered in types:
+            activity_type = activity_type_of(offered)
+            name, version = _key(activity_type)
+            self._claim("activity type", (name, version), activity_type, shown=f"{name} (version {version})")
+
+    def activity_provider(self, provider: ActivityProvider) -> None:
+        self._claim("activity provider", provider.name, provider)
+        types = [activity_type_of(offered) for offered in provider.activity_types()]
+        self.activity(*types)
+        self._provided |= dict.fromkeys(map(_key, types), provider.name)
+
+    def language(self, evaluator: ExpressionEvaluator) -> None:
+        self._claim("language", evaluator.language, evaluator)
+
+    def middleware(self, placement: MiddlewarePlacement) -> None:
+        self._claim("middleware", placement.name, placement)
+
+    def service(self, service_type: type[T], instance: T) -> None:
+        if not isinstance(instance, service_type) and not getattr(service_type, "_is_protocol", False):
+            raise PluginError(
+                f"Plugin '{self._claimant}' registers {instance!r} as the service {service_type.__qualname__}, "
+                "which it is not. Register an instance of that type."
+            )
+        self._claim("service", service_type, instance, shown=service_type.__qualname__)
+
+    def value_type(self, *types: type) -> None:
+        for value_type in types:
+            self._claim("value type", default_name(value_type), value_type)
+
+    def commit_strategy(self, name: str, strategy: Any) -> None:
+        self._claim("commit strategy", name, strategy)
+
+    def incident_strategy(self, name: str, strategy: Any) -> None:
+        self._claim("incident strategy", name, strategy)
+
+    def setting(self, name: str, setting_type: type, default: Any, description: str) -> None:
+        added = AddedSetting(name=name, type=setting_type, default=default, description=description)
+        self._claim("setting", name, added)
+
+    def on_start(self, task: Task) -> None:
+        self._start_tasks.append(task)
+
+    def recurring(self, name: str, every: Any, task: Task) -> None:
+        if not isinstance(every, timedelta) or every <= timedelta(0):
+            raise PluginError(
+                f"The recurring task '{name}' of plugin '{self._claimant}' is to run every {every!r}. "
+                "Give a timedelta above zero."
+            )
+        self._claim("recurring task", name, RecurringTask(name=name, every=every, task=task))
+
+    def store(self, scheme: str, factory: Factory) -> None:
+        self._claim("store", scheme, factory)
+
+    def transport(self, scheme: str, factory: Factory) -> None:
+        self._claim("transport", scheme, factory)
+
+    def registry(self) -> Registry:
+        return Registry(
+            plugins=tuple(self.plugins),
+            activity_types=self._table("activity type"),
+            providers=self._table("activity provider"),
+            provided=MappingProxyType(self._provided),
+            languages=self._table("language"),
+            middleware=tuple(self._table("middleware").values()),
+            services=self._table("service"),
+            value_types=tuple(self._table("value type").values()),
+            commit_strategies=self._table("commit strategy"),
+            incident_strategies=self._table("incident strategy"),
+            settings=tuple(self._table("setting").values()),
+            start_tasks=tuple(self._start_tasks),
+            recurring_tasks=tuple(self._table("recurring task").values()),
+            stores=self._table("store"),
+            transports=self._table("transport"),
+        )
+
+    @property
+    def _claimant(self) -> str:
+        return self.plugins[-1]
+
+    def _claim(self, kind: str, name: Any, value: Any, *, shown: str | None = None) -> None:
+        taken = self._claims.setdefault(kind, {})
+        holder, held = taken.setdefault(name, (self._claimant, value))
+        if held is not value:
+            raise PluginError(
+                f"The {kind} '{shown or name}' is claimed twice: by plugin '{holder}' and by plugin "
+                f"'{self._claimant}'. Rename one of them or leave one plugin out."
+            )
+
+    def _table(self, kind: str) -> Mapping[Any, Any]:
+        return MappingProxyType({name: value for name, (_, value) in self._claims.get(kind, {}).items()})
+
+
+# -- order -------------------------------------------------------------------------------------------------------------
+
+
+def load_plugins(plugins: Iterable[Plugin] = (), *, entry_points: bool = True) -> Registry:
+    """Register the given plugins and, unless told otherwise, those of installed packages."""
+    given = list(plugins)
+    registrar = Registrar()
+    for plugin in in_order([*given, *installed_plugins(given)] if entry_points else given):
+        registrar.admit(plugin)
+    return registrar.registry()
+
+
+def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
+    """Each after those that it needs, otherwise as given. Missing ones, name clashes and cycles: all told at once."""
+    by_name: dict[str, Plugin] = {}
+    problems: list[str] = []
+    for plugin in plugins:
+        other = by_name.setdefault(plugin.name, plugin)
+        if other is not plugin:
+            problems.append(
+                f"The plugin name '{plugin.name}' is claimed twice: by {_origin(other)} and by {_origin(plugin)}. "
+                "Leave one of them out."
+            )
+    graph = {name: _needs(plugin) for name, plugin in by_name.items()}
+    for name, needs in graph.items():
+        problems.extend(
+            f"Plugin '{name}' needs '{need}', which is not there. Install it or pass it: Holdfast(plugins=[…])."
+            for need in needs
+            if need not in by_name
+        )
+    if problems:
+        raise PluginError("\n".join(problems))
+    try:
+        return [by_name[name] for name in TopologicalSorter(graph).static_order()]
+    except CycleError as error:
+        # graphlib gives each plugin before the one that needs it.
+        circle = " needs ".join(f"'{name}'" for name in reversed(error.args[1]))
+        raise PluginError(f"Plugins need each other in a circle: {circle}. One of them must do without.") from error
+
+
+def _needs(plugin: Plugin) -> tuple[str, ...]:
+    needs = getattr(plugin, "needs", ())
+    if isinstance(needs, str):
+        raise PluginError(f"Plugin '{plugin.name}': `needs` is a text; write a tuple of names: needs = ('{needs}',).")
+    return tuple(needs)
+
+
+def installed_plugins(given: Sequence[Plugin]) -> list[Plugin]:
+    """Plugins of installed packages, without those that the caller made and configured with his own hands."""
+    own = {(plugin.name, type(plugin)) for plugin in given}
+    found = [_load(entry) for entry in sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)]
+    return [plugin for plugin in found if (plugin.name, type(plugin)) not in own]
+
+
+def _load(entry: metadata.EntryPoint) -> Plugin:
+    source = f"entry point '{entry.name}' ({entry.value})"
+    try:
+        offered = entry.load()
+        plugin: Plugin = offered() if callable(offered) else offered
+    except Exception as error:
+        raise PluginError(f"The {source} cannot be loaded: {error!r}. Mend or uninstall its package.") from error
+    if not isinstance(getattr(plugin, "name", None), str) or not callable(getattr(plugin, "register", None)):
+        raise PluginError(f"The {source} gives {plugin!r}, which is no plugin: it needs `name` and `register`.")
+    return plugin
+
+
+def _origin(plugin: Plugin) -> str:
+    kind = type(plugin)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+__all__ = [
+    "GROUP",
+    "AddedSetting",
+    "RecurringTask",
+    "Registrar",
+    "Registry",
+    "activity_type_of",
+    "in_order",
+    "installed_plugins",
+    "load_plugins",
+]

@@ -1,0 +1,77 @@
+"""Definitions that this process knows, and the plans made of them."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+
+from holdfast.execution.plan import Plan
+from holdfast.model.definition import Definition
+
+PLANS_MAX = 1_000
+
+
+class DefinitionCatalog:
+    """Finds definitions by id, version id, name, or the activity type name made of their name."""
+
+    def __init__(self, definitions: Iterable[Definition] = ()) -> None:
+        self._definitions: list[Definition] = []
+        for definition in definitions:
+            self.add(definition)
+
+    def add(self, definition: Definition) -> None:
+        self._definitions = [
+            item for item in self._definitions if (item.id, item.version) != (definition.id, definition.version)
+        ]
+        self._definitions.append(definition)
+
+    def __iter__(self) -> Iterable[Definition]:  # type: ignore[override]  # a list's iterator
+        return iter(self._definitions)
+
+    def find(self, reference: str, *, version: int | None = None) -> Definition | None:
+        for names in (_ids, _names, _type_names):
+            found = [item for item in self._definitions if reference in names(item)]
+            if version is not None:
+                found = [item for item in found if item.version == version]
+            if found:
+                return max(found, key=lambda item: item.version)
+        return None
+
+
+def _ids(definition: Definition) -> set[str]:
+    elsa = definition.metadata.get("elsa") or definition.extra.get("elsa") or {}
+    version_id = definition.metadata.get("version_id") or (elsa.get("id") if isinstance(elsa, dict) else None)
+    return {definition.id, str(version_id)}
+
+
+def _names(definition: Definition) -> set[str]:
+    return {definition.name or ""}
+
+
+def _type_names(definition: Definition) -> set[str]:
+    return {activity_type_name(definition.title)}
+
+
+def activity_type_name(name: str) -> str:
+    """`Subworkflow test` → `SubworkflowTest`."""
+    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[^0-9A-Za-z]+", name) if word)
+
+
+class PlanCache:
+    """Plans by the definition object they were made of; the least used go first."""
+
+    def __init__(self, compile_one: Callable[[Definition], Plan]) -> None:
+        self._compile = compile_one
+        self._plans: OrderedDict[int, tuple[Definition, Plan]] = OrderedDict()
+
+    def plan(self, definition: Definition) -> Plan:
+        found = self._plans.get(id(definition))
+        if found is not None:
+            self._plans.move_to_end(id(definition))
+            return found[1]
+        plan = self._compile(definition)
+        self._plans[id(definition)] = (definition, plan)
+        if len(self._plans) > PLANS_MAX:
+            self._plans.popitem(last=False)
+        return plan

@@ -1,0 +1,197 @@
+"""Drives one instance: segment, commit, effects, results, and again, until it rests or waits.
+
+The life of a burst reads in `drive`. The commit of the runner keeps nothing: it lets out what a segment produced (lines,
+effects, children), in the order in which a store would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdfast import telemetry
+from holdfast.execution import delivery
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.segment import Ended, run_segment
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.instance import Bookmark, BookmarkKind, Status
+from holdfast.runtime.effects import InstanceEffects
+from holdfast.runtime.result import RunResult
+
+if TYPE_CHECKING:
+    from holdfast.runtime.runner import Runner
+
+
+class Driver:
+    def __init__(
+        self,
+        runner: Runner,
+        live: LiveInstance,
+        *,
+        wait: bool,
+        on_line: Callable[[str], None] | None,
+        children: dict[str, RunResult] | None = None,
+        lines: list[str] | None = None,
+    ) -> None:
+        self.runner = runner
+        self.live = live
+        self.wait = wait
+        self.on_line = on_line
+        self.lines = list(lines or ())
+        self.children = dict(children or {})
+        self.effects = InstanceEffects(live, runner.pools, runner.middleware, runner.cancel_grace)
+        self.canceled = False
+
+    async def drive(self) -> RunResult:
+        """Run until the instance rests, or waits for something that does not come from here."""
+        # One context for all pure code of this burst: what it sets in it does not leak to the next (rule H13).
+        context = contextvars.Context()
+        try:
+            while True:
+                ended = context.run(run_segment, self.live, self.runner.limits)
+                await self._commit()
+                if ended is not Ended.IDLE:
+                    await asyncio.sleep(0)
+                elif self.live.queue or self._deliver_local():
+                    continue
+                elif self.live.effects:
+                    await self._take_results()
+                elif not await self._wait_for_due():
+                    break
+        except BaseException:
+            await self.effects.cancel_all("canceled")
+            raise
+        await self.effects.cancel_all("drained")
+        self._tell()
+        return RunResult(self.live, self.lines, self.children)
+
+    def cancel(self, cause: str, *, finalize: bool = True) -> None:
+        """Cancel the instance while it runs; called between two segments, as everything in this loop is."""
+        delivery.cancel(self.live, cause, finalize=finalize)
+        self.canceled = True
+        self.effects.wake()
+
+    # -- after a segment -----------------------------------------------------------------------------------------------
+
+    async def _commit(self) -> None:
+        live = self.live
+        live.commits += 1
+        if telemetry.listeners:
+            telemetry.emit(
+                "segment.committed",
+                instance_id=live.id,
+                definition_id=live.definition_id,
+                activities=live.sequence,
+            )
+        lines, live.lines = live.lines, []
+        self.lines.extend(lines)
+        if self.on_line is not None:
+            for line in lines:
+                self.on_line(line)
+        gone, live.canceled_effects = live.canceled_effects, []
+        if gone:
+            await self.effects.cancel(gone, live.stopping or "lost race")
+        starting, live.new_effects = live.new_effects, []
+        for request in starting:
+            self.effects.start(request)
+        await self._start_children()
+
+    async def _take_results(self) -> None:
+        for execution_id, attempt, result in await self.effects.next():
+            if execution_id in self.live.effects:
+                delivery.finish_effect(self.live, execution_id, attempt, result)
+
+    async def _wait_for_due(self) -> bool:
+        """With `wait`: sleep until the next bookmark is due, and resume it. False if there is nothing to wait for."""
+        due = [item for item in self.live.bookmarks.values() if item.due is not None]
+        if not self.wait or not due or self.live.status.at_rest:
+            return False
+        first = min(due, key=_due_order)
+        assert first.due is not None
+        await self.runner.clock.wait_until(first.due)
+        delivery.resume(self.live, first.id)
+        return True
+
+    # -- events to itself ----------------------------------------------------------------------------------------------
+
+    def _deliver_local(self) -> bool:
+        """Hand a published event that only this instance may hear to an activity of its own that waits for it."""
+        live = self.live
+        if not live.published or live.status.at_rest:
+            return False
+        for event in live.published:
+            if not event["local"]:
+                continue
+            key = stimulus_hash("Event", {"event_name": event["name"]})
+            mark = next((item for item in live.bookmarks.values() if item.hash == key), None)
+            if mark is not None:
+                live.published.remove(event)
+                delivery.resume(live, mark.id, event["payload"])
+                return True
+        return False
+
+    # -- children ------------------------------------------------------------------------------------------------------
+
+    async def _start_children(self) -> None:
+        starts, self.live.child_starts = self.live.child_starts, []
+        for start in starts:
+            bookmark = self._child_bookmark(start)
+            if bookmark is not None:
+                await self._run_child(start, bookmark)
+
+    async def _run_child(self, start: ChildStart, bookmark: Bookmark) -> None:
+        """The runner has no store: it runs the child here and now, as an instance of its own."""
+        try:
+            result = await self.runner.run_child(start, self.live.id, on_line=self._child_line, wait=self.wait)
+        except Exception as error:  # noqa: BLE001 - whatever keeps the child from starting is the activity's fault
+            delivery.resume(self.live, bookmark.id, {"refused": str(error)})
+            return
+        if result.status.at_rest or not start.wait:
+            delivery.resume(self.live, bookmark.id, child_payload(result))
+        else:
+            self.children[bookmark.id] = result
+
+    def _child_line(self, line: str) -> None:
+        self.lines.append(line)
+        if self.on_line is not None:
+            self.on_line(line)
+
+    def _child_bookmark(self, start: ChildStart) -> Bookmark | None:
+        marks = self.live.bookmarks.values()
+        return next(
+            (item for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == start.execution_id), None
+        )
+
+    def child_ended(self, bookmark_id: str, result: RunResult) -> None:
+        """A child that was waited for has moved on."""
+        if result.status.at_rest:
+            self.children.pop(bookmark_id, None)
+            delivery.resume(self.live, bookmark_id, child_payload(result))
+        else:
+            self.children[bookmark_id] = result
+
+    # -- telling -------------------------------------------------------------------------------------------------------
+
+    def _tell(self) -> None:
+        if not telemetry.listeners:
+            return
+        live = self.live
+        names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
+        if live.status is Status.SUSPENDED:
+            telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))
+        elif live.status is Status.FINISHED:
+            telemetry.emit("instance.finished", **names, activities=live.sequence)
+        elif live.status is Status.FAULTED:
+            telemetry.emit("instance.faulted", **names, incidents=len(live.incidents))
+        elif live.status is Status.CANCELED:
+            telemetry.emit("instance.canceled", **names)
+
+
+def child_payload(result: RunResult) -> dict[str, Any]:
+    return {"instance_id": result.instance_id, "status": result.status.value, "outputs": result.outputs}
+
+
+def _due_order(bookmark: Bookmark) -> tuple[Any, str]:
+    return bookmark.due, bookmark.id

@@ -1,0 +1,197 @@
+"""Runs the effects of one instance: a task each, in a fresh context; results come back in the order they end.
+
+The task that drives segments never awaits user code (rule H13). A cancellation has a cause, written before it happens: a
+CancelledError that nobody caused is the fault of whoever raised it (rule M1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections import deque
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+from inspect import isawaitable
+from typing import Any
+
+from holdfast import telemetry
+from holdfast.errors import ActivityTimeout, ExecutionError
+from holdfast.execution.context import Facts, RecordingContext
+from holdfast.execution.faults import error_names, source_of, type_name
+from holdfast.execution.invoke import EffectCall
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Node
+from holdfast.execution.record import EffectFailure, EffectRequest, Record
+from holdfast.model import values
+from holdfast.ports import EffectMiddleware, MiddlewarePlacement
+from holdfast.runtime.pools import EffectPools
+
+Finished = tuple[int, int, Record | EffectFailure]
+"""Execution id, attempt, what came of it."""
+
+
+class InstanceEffects:
+    """The effects of one instance that run in this process now."""
+
+    def __init__(
+        self, live: LiveInstance, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], grace: timedelta
+    ) -> None:
+        self._live = live
+        self._pools = pools
+        self._middleware = [item for item in middleware if isinstance(item.middleware, EffectMiddleware)]
+        self._grace = grace
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._causes: dict[int, str] = {}
+        self._flags: dict[int, bool] = {}
+        self._finished: deque[Finished] = deque()
+        self._news: asyncio.Future[None] | None = None
+
+    # -- for the driver ------------------------------------------------------------------------------------------------
+
+    def start(self, request: EffectRequest) -> None:
+        """Begin an attempt. Its row is committed already."""
+        node = self._live.plan.by_key[request.activity_id]
+        context = self._context(request)
+        work = self._attempt(node, request, context)
+        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._tasks[request.execution_id] = task
+        if telemetry.listeners:
+            telemetry.emit("effect.started", **self._fields(node, request))
+
+    async def next(self) -> list[Finished]:
+        """Wait until at least one effect has ended or somebody called `wake`; everything that has ended by then."""
+        if not self._finished:
+            self._news = asyncio.get_running_loop().create_future()
+            try:
+                await self._news
+            finally:
+                self._news = None
+        found = list(self._finished)
+        self._finished.clear()
+        return found
+
+    def wake(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
+
+    async def cancel(self, execution_ids: list[int], cause: str) -> None:
+        """End these; each may take the grace period to clean up, then it is left alone."""
+        tasks = [self._tasks[key] for key in execution_ids if key in self._tasks]
+        for key in execution_ids:
+            if key in self._tasks:
+                self._causes[key] = cause
+                self._flags[key] = True
+                self._tasks[key].cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=self._grace.total_seconds())
+
+    async def cancel_all(self, cause: str) -> None:
+        await self.cancel(list(self._tasks), cause)
+
+    # -- one attempt ---------------------------------------------------------------------------------------------------
+
+    async def _attempt(self, node: Node, request: EffectRequest, context: RecordingContext) -> None:
+        key = request.execution_id
+        try:
+            result = await self._outcome(node, request, context)
+        except asyncio.CancelledError:
+            cause = self._causes.get(key)
+            if cause is None:
+                error = ExecutionError(f"'{node.key}' was canceled by the code that it called, not by anybody's wish.")
+                result = failure(error)
+            else:
+                result = EffectFailure(type="Canceled", message=f"canceled: {cause}", cause=cause)
+        except Exception as error:
+            result = failure(error)
+        self._tasks.pop(key, None)
+        self._finished.append((key, request.attempt, result))
+        if telemetry.listeners:
+            self._tell(node, request, result)
+        self.wake()
+
+    async def _outcome(self, node: Node, request: EffectRequest, context: RecordingContext) -> Record:
+        call = partial(self._invoke, node.effect, request, context)
+        for placement in reversed(self._middleware):
+            if not placement.types or node.definition.type in placement.types:
+                call = partial(placement.middleware.around_effect, context, call)
+        limit = node.timeout
+        if limit is None:
+            await call()
+        else:
+            await self._within(limit, node, request, call)
+        context.record.state = context.state
+        return context.record
+
+    async def _within(
+        self, limit: timedelta, node: Node, request: EffectRequest, call: Callable[[], Awaitable[Any]]
+    ) -> None:
+        try:
+            async with asyncio.timeout(limit.total_seconds()) as deadline:
+                await call()
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            self._flags[request.execution_id] = True
+            raise ActivityTimeout(node.key, str(limit)) from None
+
+    async def _invoke(self, call: EffectCall, request: EffectRequest, context: RecordingContext) -> None:
+        inputs = values.copy(request.inputs)
+        if call.mode == "async":
+            result = call.run(inputs, context, request.method, request.argument)
+            if isawaitable(result):
+                await result
+        elif call.mode == "process":
+            assert call.function is not None
+            context.set_output("result", await self._pools.in_process(call.function, inputs))
+        else:
+            await self._pools.in_thread(lambda: call.run(inputs, context, request.method, request.argument))
+
+    def _context(self, request: EffectRequest) -> RecordingContext:
+        live, key = self._live, request.execution_id
+        activation = live.waiters[key]
+        facts = Facts(
+            instance_id=live.id,
+            correlation_id=live.correlation_id,
+            definition_id=live.definition_id,
+            activity_id=request.activity_id,
+            execution_id=key,
+            attempt=request.attempt,
+            now=live.moment(),
+        )
+        data = activation.data if isinstance(activation.data, dict) else {}
+        state = values.copy(data.get("state") or {})
+        return RecordingContext(facts, live.services, state, is_canceled=lambda: self._flags.get(key, False))
+
+    # -- telling -------------------------------------------------------------------------------------------------------
+
+    def _fields(self, node: Node, request: EffectRequest) -> dict[str, Any]:
+        return {
+            "instance_id": self._live.id,
+            "definition_id": self._live.definition_id,
+            "activity_id": node.key,
+            "activity_type": node.definition.type,
+            "attempt": request.attempt,
+        }
+
+    def _tell(self, node: Node, request: EffectRequest, result: Record | EffectFailure) -> None:
+        fields = self._fields(node, request)
+        if isinstance(result, Record):
+            telemetry.emit("effect.finished", **fields)
+        elif result.cause == "timeout":
+            telemetry.emit("effect.timed_out", **fields)
+        else:
+            telemetry.emit("effect.faulted", **fields, type=result.type)
+
+
+def failure(error: Exception) -> EffectFailure:
+    """An exception as data, with the exception itself for those in this process."""
+    names = error_names(error)
+    return EffectFailure(
+        type=type_name(error),
+        message=str(error),
+        bases=names[1:],
+        source=source_of(error),
+        cause="timeout" if isinstance(error, ActivityTimeout) else "fault",
+        error=error,
+    )

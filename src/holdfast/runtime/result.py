@@ -1,0 +1,116 @@
+"""What a run gave: a value. Resuming it gives another one; the first stays what it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.execution import snapshot
+from holdfast.execution.composite import UNSET
+from holdfast.execution.journal import readable
+from holdfast.execution.live import LiveInstance
+from holdfast.model.definition import Definition
+from holdfast.model.instance import Bookmark, BookmarkKind, Incident, JournalEntry, Status
+from holdfast.model.scope import Scope
+
+_OPEN_TO_OTHERS = (BookmarkKind.ACTIVITY, BookmarkKind.RETRY)
+
+
+class RunResult:
+    """An instance after a burst: its status, outputs, bookmarks, incidents and journal, and the state to go on from."""
+
+    def __init__(self, live: LiveInstance, lines: list[str], children: dict[str, RunResult]) -> None:
+        self._live = live
+        self.lines = lines
+        """What WriteLine has written since the instance started, or since its state was imported."""
+        self.children = children
+        """Instances that this one started and waits for, by the bookmark that waits."""
+        self._state: dict[str, Any] | None = None
+
+    @property
+    def instance_id(self) -> str:
+        return self._live.id
+
+    @property
+    def definition(self) -> Definition:
+        return self._live.plan.definition
+
+    @property
+    def status(self) -> Status:
+        return self._live.status
+
+    @property
+    def correlation_id(self) -> str | None:
+        return self._live.correlation_id
+
+    @property
+    def name(self) -> str | None:
+        return self._live.name
+
+    @property
+    def outcome(self) -> Any:
+        """The outcomes that the workflow completed with; None if it named none."""
+        return self._live.outcome
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        scope = self._live.root.scope
+        declared = {name: scope[slot] for name, slot in scope[1].outputs.items() if scope[slot] is not UNSET}
+        return {**declared, **self._live.spare_outputs}
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        scope: Scope = self._live.root.scope
+        return {name: scope[slot] for name, slot in scope[1].names.items()}
+
+    @property
+    def bookmarks(self) -> list[Bookmark]:
+        """Where it waits, oldest first; those of children have ids such as `<child>/b1`."""
+        if self.status.at_rest:
+            return []
+        own = [item for item in self._live.bookmarks.values() if item.kind in _OPEN_TO_OTHERS]
+        return own + [_within(child, item) for child in self.children.values() for item in child.bookmarks]
+
+    @property
+    def incidents(self) -> list[Incident]:
+        return list(self._live.incidents)
+
+    @property
+    def journal(self) -> list[JournalEntry]:
+        return readable(self._live.plan, self._live.journal, self._live.journal_base)
+
+    @property
+    def published(self) -> list[dict[str, Any]]:
+        """Events that it published and nobody here took."""
+        return list(self._live.published)
+
+    @property
+    def commits(self) -> int:
+        """How many segments were committed."""
+        return self._live.commits
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The whole instance as JSON-able data: `Runner.load` goes on from it, in any process."""
+        if self._state is None:
+            children = {
+                key: {"state": child.state, "definition": child.definition.id} for key, child in self.children.items()
+            }
+            self._state = {**snapshot.dump(self._live), "children": children}
+        return self._state
+
+    def bookmark(self, activity_id: str) -> Bookmark:
+        """The first open bookmark of an activity."""
+        for item in self.bookmarks:
+            if item.activity_id == activity_id:
+                return item
+        waiting = ", ".join(item.activity_id for item in self.bookmarks) or "nothing"
+        raise LookupError(f"'{activity_id}' does not wait at a bookmark; waiting: {waiting}.")
+
+    def __repr__(self) -> str:
+        return f"<RunResult {self.instance_id} {self.status}>"
+
+
+def _within(child: RunResult, bookmark: Bookmark) -> Bookmark:
+    return replace(bookmark, id=f"{child.instance_id}/{bookmark.id}")

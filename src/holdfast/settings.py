@@ -1,0 +1,287 @@
+"""Every setting in one table, and where its value comes from.
+
+    arguments of Holdfast(…)  >  HOLDFAST_… in the environment  >  holdfast.toml  >  the default
+
+A name that does not exist and a value that makes no sense are refused, wherever they stand and even if a stronger place
+overrules them: all of them at once, each with what is allowed. `docs/reference/settings.md` is written from this table.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+from msgspec import Meta, Struct, structs
+
+from holdfast.errors import SettingsError
+from holdfast.model import durations
+
+PREFIX = "HOLDFAST_"
+FILE = "holdfast.toml"
+FILE_VARIABLE = "HOLDFAST_CONFIG"
+TEST_PREFIX = "HOLDFAST_TEST_"
+"""Names of test suites, ours and our users'; never settings."""
+
+
+class JournalMode(StrEnum):
+    """What the journal keeps of an activity's values where nothing else is said."""
+
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
+    OFF = "off"
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    segment_time: Annotated[
+        timedelta, Meta(description="A segment is cut after this long, so that others get their turn.")
+    ] = timedelta(milliseconds=5)
+    segment_activities: Annotated[int, Meta(ge=1, description="A segment is cut after this many activities.")] = 5_000
+    runaway_activities: Annotated[
+        int,
+        Meta(ge=1, description="After this many activities without a bookmark or effect: the incident `runaway`."),
+    ] = 1_000_000
+    threads_max: Annotated[int, Meta(ge=1, description="Threads for effects that are not async functions.")] = 32
+    processes_max: Annotated[int, Meta(ge=1, description="Processes for effects declared with `cpu=True`.")] = 2
+    cancel_grace: Annotated[
+        timedelta,
+        Meta(description="How long a canceled or timed-out effect may take to clean up before it is left alone."),
+    ] = timedelta(seconds=10)
+    journal: Annotated[JournalMode, Meta(description="Whether the journal keeps the values of inputs and outputs.")] = (
+        JournalMode.INCLUDE
+    )
+    expression_time: Annotated[
+        timedelta, Meta(description="How long one expression or script may run, in any language.")
+    ] = timedelta(seconds=1)
+    expression_memory: Annotated[
+        int, Meta(ge=1_000_000, description="How many bytes one JavaScript evaluation may use.")
+    ] = 64_000_000
+    plugins: Mapping[str, Any] = {}
+    """Values of the settings that plugins added, by name."""
+
+    def __getitem__(self, name: str) -> Any:
+        """A plugin's setting."""
+        return self.plugins[name]
+
+
+class SettingDescription(Struct, frozen=True, kw_only=True):
+    """One row of the table, for documents and for reading values."""
+
+    name: str
+    type: Any
+    default: Any
+    description: str
+    least: int | None = None
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.name.upper()
+
+    @property
+    def allowed(self) -> str:
+        """What may be written, in words."""
+        if isinstance(self.type, type) and issubclass(self.type, StrEnum):
+            return "one of " + ", ".join(self.type)
+        words = _KINDS[self.type].words
+        return words if self.least is None else f"{words}, at least {self.least:_}"
+
+
+class DeclaredSetting(Protocol):
+    """A setting that a plugin adds."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def type(self) -> type: ...
+    @property
+    def default(self) -> Any: ...
+    @property
+    def description(self) -> str: ...
+
+
+def describe_settings(plugins: Iterable[DeclaredSetting] = ()) -> tuple[SettingDescription, ...]:
+    """The table: our own settings, then those of plugins."""
+    hints = typing.get_type_hints(Settings, include_extras=True)
+    own = [_own_row(item, hints[item.name]) for item in structs.fields(Settings) if item.name != "plugins"]
+    return (*own, *(_plugin_row(item) for item in plugins))
+
+
+def _own_row(item: structs.FieldInfo, hint: Any) -> SettingDescription:
+    bare, meta = typing.get_args(hint)
+    return SettingDescription(
+        name=item.name, type=bare, default=item.default, description=meta.description, least=meta.ge
+    )
+
+
+def _plugin_row(item: DeclaredSetting) -> SettingDescription:
+    if item.type not in _KINDS and not (isinstance(item.type, type) and issubclass(item.type, StrEnum)):
+        known = ", ".join(sorted(kind.__name__ for kind in _KINDS))
+        raise SettingsError(
+            f"The setting '{item.name}' has the type {item.type!r}. A setting may be {known} or a StrEnum."
+        )
+    return SettingDescription(name=item.name, type=item.type, default=item.default, description=item.description)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def load_settings(
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    file: Path | None = None,
+    plugins: Iterable[DeclaredSetting] = (),
+) -> Settings:
+    """The settings that hold, from all four places.
+
+    Without `file` it is the one that HOLDFAST_CONFIG names, or `holdfast.toml` here, if there is one.
+    """
+    environment = os.environ if environment is None else environment
+    table = {row.name: row for row in describe_settings(plugins)}
+    problems: list[str] = []
+    values: dict[str, Any] = {name: row.default for name, row in table.items()}
+    values |= _read(_from_file(file, environment), table, problems)
+    values |= _read(_from_environment(environment), table, problems)
+    values |= _read([(name, name, value) for name, value in (arguments or {}).items()], table, problems)
+    if problems:
+        listed = "\n".join(f"  {problem}" for problem in problems)
+        raise SettingsError(f"The settings have {len(problems)} problem(s):\n{listed}")
+    own = {name for name in Settings.__struct_fields__ if name != "plugins"}
+    return Settings(
+        **{name: value for name, value in values.items() if name in own},
+        plugins={name: value for name, value in values.items() if name not in own},
+    )
+
+
+Written = tuple[str, str, Any]
+"""Where it is written (for messages), the setting's name, the value as written."""
+
+
+def _from_file(file: Path | None, environment: Mapping[str, str]) -> list[Written]:
+    named = file or (Path(environment[FILE_VARIABLE]) if FILE_VARIABLE in environment else None)
+    path = named or Path(FILE)
+    if not path.is_file():
+        if named is None:
+            return []
+        raise SettingsError(f"There is no settings file '{path}'. Correct the path or remove {FILE_VARIABLE}.")
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The settings file '{path}' is not TOML: {error}.") from error
+    return [(f"{path.name}: {name}", name, value) for name, value in document.items()]
+
+
+def _from_environment(environment: Mapping[str, str]) -> list[Written]:
+    return [
+        (variable, variable.removeprefix(PREFIX).lower(), value)
+        for variable, value in sorted(environment.items())
+        if variable.startswith(PREFIX) and variable != FILE_VARIABLE and not variable.startswith(TEST_PREFIX)
+    ]
+
+
+def _read(written: Iterable[Written], table: Mapping[str, SettingDescription], problems: list[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for place, name, value in written:
+        row = table.get(name)
+        if row is None:
+            close = difflib.get_close_matches(name, table, n=1)
+            guess = f" Did you mean '{close[0]}'?" if close else f" There are: {', '.join(sorted(table))}."
+            problems.append(f"{place}: there is no setting '{name}'.{guess}")
+            continue
+        try:
+            values[name] = _parse(row, value)
+        except (ValueError, TypeError, OverflowError):
+            problems.append(f"{place}: {value!r} is not allowed. '{name}' takes {row.allowed}.")
+    return values
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def _parse(row: SettingDescription, value: Any) -> Any:
+    if isinstance(row.type, type) and issubclass(row.type, StrEnum):
+        return row.type(value)
+    parsed = _KINDS[row.type].parse(value)
+    if row.least is not None and parsed < row.least:
+        raise ValueError(value)
+    return parsed
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError(value)
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError(value)
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _flag(value: Any) -> bool:
+    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or value.lower() not in words:
+        raise ValueError(value)
+    return words[value.lower()]
+
+
+_UNITS = {"us": "microseconds", "ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_SHORT = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>us|ms|s|m|h|d)")
+
+
+def parse_duration(value: Any) -> timedelta:
+    """`5ms`, `10s`, `5m`, `2h`, `1d`, ISO 8601 without months and years, or a timedelta; above zero."""
+    duration = value if isinstance(value, timedelta) else _written_duration(_text(value).strip())
+    if duration <= timedelta(0):
+        raise ValueError(value)
+    return duration
+
+
+def _written_duration(text: str) -> timedelta:
+    short = _SHORT.fullmatch(text)
+    if short:
+        return timedelta(**{_UNITS[short["unit"]]: float(short["number"])})
+    return durations.parse_duration(text)
+
+
+class _Kind(Struct, frozen=True):
+    words: str
+    parse: Callable[[Any], Any]
+
+
+_KINDS: Mapping[Any, _Kind] = {
+    timedelta: _Kind("a duration such as 5ms, 10s, 5m, 2h, 1d or PT1M30S", parse_duration),
+    int: _Kind("a whole number", _whole),
+    float: _Kind("a number", _number),
+    str: _Kind("text", _text),
+    bool: _Kind("true or false", _flag),
+}
+
+__all__ = [
+    "DeclaredSetting",
+    "JournalMode",
+    "SettingDescription",
+    "Settings",
+    "describe_settings",
+    "load_settings",
+    "parse_duration",
+]

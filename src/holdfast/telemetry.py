@@ -1,0 +1,99 @@
+"""Every event that Holdfast emits, in one table: its name, when it happens, what it carries.
+
+Spans, metrics and logs are made *of* these events by whoever listens, so there is one place that says what can be seen
+from outside. `docs/reference/events.md` is written from this table, and a test compares it with every `emit` in the
+source: no event without an entry, no entry without an event, no field more or less.
+
+Nobody listens by default, and then an event costs one look at a list:
+
+    if telemetry.listeners:
+        telemetry.emit("instance.finished", instance_id=…, definition_id=…, status=…)
+
+A listener is called where the event happens, synchronously, also inside a segment, which may be thrown away and run
+again: it must be quick and must not call back into the engine. What it raises is logged and goes no further; a broken
+dashboard does not break an order.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct
+
+logger = logging.getLogger("holdfast")
+
+Listener = Callable[[str, Mapping[str, Any]], None]
+"""Called with the event's name and its fields."""
+
+
+class Event(Struct, frozen=True):
+    name: str
+    when: str
+    fields: tuple[str, ...]
+    level: int = logging.INFO
+    """How loud it is in a log; see `log_event`."""
+
+
+_INSTANCE = ("instance_id", "definition_id")
+_EFFECT = (*_INSTANCE, "activity_id", "activity_type", "attempt")
+
+EVENTS: tuple[Event, ...] = (
+    # -- the life of an instance
+    Event("instance.started", "an instance begins its first burst", (*_INSTANCE, "definition_version")),
+    Event("instance.suspended", "nothing is left but bookmarks", (*_INSTANCE, "bookmarks")),
+    Event("instance.resumed", "a stimulus met a bookmark", (*_INSTANCE, "bookmark_id")),
+    Event("instance.finished", "the root activity completed", (*_INSTANCE, "activities")),
+    Event("instance.faulted", "an incident ended it", (*_INSTANCE, "incidents"), logging.ERROR),
+    Event("instance.canceled", "someone canceled it", _INSTANCE),
+    # -- the parts of a burst
+    Event("segment.committed", "a segment ended and is kept", (*_INSTANCE, "activities"), logging.DEBUG),
+    # -- effects
+    Event("effect.started", "an attempt of a recorded effect begins", _EFFECT, logging.DEBUG),
+    Event("effect.finished", "an attempt gave a result", _EFFECT, logging.DEBUG),
+    Event("effect.faulted", "an attempt raised", (*_EFFECT, "type"), logging.WARNING),
+    Event("effect.timed_out", "an attempt took longer than its timeout", _EFFECT, logging.WARNING),
+)
+
+BY_NAME: Mapping[str, Event] = {event.name: event for event in EVENTS}
+
+listeners: list[Listener] = []
+"""Those who hear everything now. Look whether it is empty before you build an event's fields."""
+
+
+def emit(name: str, /, **fields: Any) -> None:
+    """Tell every listener. One that raises is logged; the others and the engine go on."""
+    for listener in tuple(listeners):
+        try:
+            listener(name, fields)
+        except Exception:
+            logger.exception("A telemetry listener failed on %s; it stays subscribed. Mend or remove it.", name)
+
+
+@contextmanager
+def on(listener: Listener, *names: str) -> Iterator[None]:
+    """Listen inside a `with` block, to all events or to those named; a name that is not in the table is refused."""
+    unknown = sorted(set(names) - BY_NAME.keys())
+    if unknown:
+        raise ValueError(f"No such event: {', '.join(unknown)}. The table is in docs/reference/events.md.")
+    wanted = frozenset(names)
+
+    def chosen(name: str, fields: Mapping[str, Any]) -> None:
+        if not wanted or name in wanted:
+            listener(name, fields)
+
+    listeners.append(chosen)
+    try:
+        yield
+    finally:
+        listeners.remove(chosen)
+
+
+def log_event(name: str, fields: Mapping[str, Any]) -> None:
+    """A listener that writes each event to the logger `holdfast`, at the level of the table."""
+    logger.log(BY_NAME[name].level, "%s %s", name, " ".join(f"{key}={value}" for key, value in fields.items()))
+
+
+__all__ = ["BY_NAME", "EVENTS", "Event", "Listener", "emit", "listeners", "log_event", "on"]

@@ -1,0 +1,49 @@
+"""What every store must do, as tests. Run them against yours:
+
+    class TestMyStore(StoreContract):
+        @pytest.fixture
+        async def store(self, tmp_path):
+            store = MyStore(tmp_path)
+            await store.open()
+            yield store
+            await store.close()
+
+        @pytest.fixture
+        async def another(self, store):  # a second one on the same database: another process, another node
+            ...
+
+Every test runs for two tenants. `rows_left` may be overridden to count what is really in the tables.
+The tests are plain pytest with asyncio in auto mode (`asyncio_mode = "auto"`).
+"""
+
+from __future__ import annotations
+
+from holdfast.testing.store_contract.commits import CommitContract
+from holdfast.testing.store_contract.definitions import DefinitionContract
+from holdfast.testing.store_contract.effects import EffectContract
+from holdfast.testing.store_contract.guards import GuardContract
+from holdfast.testing.store_contract.mail import MailContract
+from holdfast.testing.store_contract.nodes import NodeContract
+from holdfast.testing.store_contract.reads import ReadContract
+from holdfast.testing.store_contract.search import SearchContract
+from holdfast.testing.store_contract.tenancy import TenancyContract
+from holdfast.testing.store_contract.upkeep import UpkeepContract
+from holdfast.testing.store_contract.work import WorkContract
+
+__all__ = ["StoreContract"]
+
+
+class StoreContract(
+    CommitContract,
+    GuardContract,
+    ReadContract,
+    MailContract,
+    WorkContract,
+    EffectContract,
+    NodeContract,
+    DefinitionContract,
+    SearchContract,
+    UpkeepContract,
+    TenancyContract,
+):
+    """Every obligation of the port."""

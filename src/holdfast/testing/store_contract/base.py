@@ -1,0 +1,61 @@
+"""What the parts of the contract share: the fixtures that an adapter gives, and the steps that tests are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from holdfast.model.commit import Commit, CommitOutcome, Committed, Lost
+from holdfast.model.stored import InstanceKey, InstanceRow
+from holdfast.ports import Store
+
+
+class ContractBase:
+    @pytest.fixture
+    def store(self) -> Store:
+        """An open, empty store."""
+        raise NotImplementedError("give the fixture `store`: an open store on an empty database")
+
+    @pytest.fixture
+    def another(self, store: Store) -> Store:
+        """A second store on the same database. The same one, where there can be no other."""
+        return store
+
+    @pytest.fixture(params=["", "acme"], ids=["default tenant", "tenant acme"])
+    def tenant(self, request: pytest.FixtureRequest) -> str:
+        return str(request.param)
+
+    async def rows_left(self, store: Store, tenant: str, instance_id: str) -> Mapping[str, int]:
+        """How many rows of the instance each table holds, keys apart. Override it to look into the tables."""
+        return {
+            "instances": len((await store.load([InstanceKey(tenant, instance_id)])).instances),
+            "bookmarks": len(await store.bookmarks_of(tenant, instance_id)),
+            "journal": len(await store.read_journal(tenant, instance_id)),
+            "effects": len(await store.effects_of(tenant, instance_id)),
+            "inbox": len(await store.inbox_of(tenant, instance_id)),
+            "incidents": len(await store.list_incidents(tenant, instance_id=instance_id, only_open=False)),
+        }
+
+
+async def stored(store: Store, tenant: str, instance_id: str) -> InstanceRow | None:
+    key = InstanceKey(tenant, instance_id)
+    return (await store.load([key])).instances.get(key)
+
+
+async def committed(store: Store, *batch: Commit) -> None:
+    """Commit, and all of it must succeed."""
+    outcomes = await store.commit(batch)
+    assert all(isinstance(outcome, Committed) for outcome in outcomes), outcomes
+
+
+async def loss_of(store: Store, commit: Commit) -> Lost:
+    """Commit, and it must lose."""
+    return lost_among(await store.commit([commit]))
+
+
+def lost_among(outcomes: Sequence[CommitOutcome]) -> Lost:
+    """The only loser."""
+    losers = [outcome for outcome in outcomes if isinstance(outcome, Lost)]
+    assert len(losers) == 1, outcomes
+    return losers[0]

@@ -1,0 +1,43 @@
+"""Every example runs and prints what stands beside it.
+
+`examples/NAME.py` runs with Python, `examples/NAME.json` with `holdfast run` (further arguments in `NAME.args`);
+`NAME.out` is what it prints.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in {".py", ".json"})
+
+
+def command(example: Path) -> list[str]:
+    if example.suffix == ".py":
+        return [sys.executable, "-W", "error", example.name]
+    given = example.with_suffix(".args")
+    further = shlex.split(given.read_text(encoding="utf-8")) if given.exists() else []
+    return [sys.executable, "-W", "error", "-m", "holdfast.cli", "run", example.name, *further]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_example_prints_what_it_should(name: str) -> None:
+    example = EXAMPLES / name
+
+    run = subprocess.run(command(example), cwd=EXAMPLES, capture_output=True, text=True, check=False, timeout=100)
+
+    assert run.returncode == 0, run.stderr
+    assert not run.stderr
+    assert run.stdout == example.with_suffix(".out").read_text(encoding="utf-8")
+
+
+def test_no_output_stands_without_its_example() -> None:
+    examples = {Path(name).stem for name in NAMES}
+
+    assert examples
+    assert {path.stem for path in EXAMPLES.glob("*.out")} == examples
