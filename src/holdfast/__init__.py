@@ -9,13 +9,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.activities.composition import Composite, ExecuteWorkflow
-    from holdfast.activities.composition import Scope_ as Scope
+    from holdfast.activities.composition import Composite, ExecuteWorkflow, Scope_ as Scope
     from holdfast.activities.console import Log, ReadLine, WriteLine
     from holdfast.activities.control.attempt import Try
     from holdfast.activities.control.branch import If, Switch
     from holdfast.activities.control.compensation import Compensable, Compensate
-    from holdfast.activities.control.flowchart import FlowDecision, Flowchart, FlowFork, FlowJoin, FlowSwitch
+    from holdfast.activities.control.flowchart import Flowchart, FlowDecision, FlowFork, FlowJoin, FlowSwitch
     from holdfast.activities.control.loops import DoWhile, For, ForEach, While
     from holdfast.activities.control.parallel import Fork, Parallel, ParallelForEach
     from holdfast.activities.control.sequence import Sequence

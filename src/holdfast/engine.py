@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,7 @@ class StandardPlugin:
     """Our own activities and languages, brought in by the door that is open to everyone."""
 
     name = "holdfast"
-    needs: tuple[str, ...] = ()
+    needs: Sequence[str] = ()
 
     def register(self, registration: Registration) -> None:
         registration.activity(*standard_types())
@@ -47,7 +47,7 @@ class _GivenPlugin:
     """What was handed to `Holdfast(…)` itself."""
 
     name = "Holdfast(…)"
-    needs: tuple[str, ...] = ("holdfast",)
+    needs: Sequence[str] = ("holdfast",)
 
     def __init__(
         self,
@@ -135,9 +135,7 @@ class Holdfast:
 
     def validate(self, workflow: Any) -> list[Problem]:
         """All problems of a definition, as data."""
-        return validate(
-            self.definition(workflow), descriptors=self.descriptors, languages=self.registry.languages
-        )
+        return validate(self.definition(workflow), descriptors=self.descriptors, languages=self.registry.languages)
 
     @property
     def descriptors(self) -> dict[str, ActivityDescriptor]:
@@ -202,4 +200,3 @@ class Holdfast:
     def close(self) -> None:
         """Let go of threads and processes."""
         self._pools.close()
-

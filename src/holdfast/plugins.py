@@ -228,7 +228,7 @@ def load_plugins(plugins: Iterable[Plugin] = (), *, entry_points: bool = True) -
     """Register the given plugins and, unless told otherwise, those of installed packages."""
     given = list(plugins)
     registrar = Registrar()
-    for plugin in in_order([*given, *installed_plugins(given)] if entry_points else given):
+    for plugin in in_order([*given, *_installed(given)] if entry_points else given):
         registrar.admit(plugin)
     return registrar.registry()
 
@@ -268,7 +268,7 @@ def _needs(plugin: Plugin) -> tuple[str, ...]:
     return tuple(needs)
 
 
-def installed_plugins(given: Sequence[Plugin]) -> list[Plugin]:
+def _installed(given: Sequence[Plugin]) -> list[Plugin]:
     """Plugins of installed packages, without those that the caller made and configured with his own hands."""
     own = {(plugin.name, type(plugin)) for plugin in given}
     found = [_load(entry) for entry in sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)]
@@ -300,6 +300,5 @@ __all__ = [
     "Registry",
     "activity_type_of",
     "in_order",
-    "installed_plugins",
     "load_plugins",
 ]

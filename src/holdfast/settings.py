@@ -109,11 +109,11 @@ class DeclaredSetting(Protocol):
     def description(self) -> str: ...
 
 
-def describe_settings(plugins: Iterable[DeclaredSetting] = ()) -> tuple[SettingDescription, ...]:
+def describe_settings(declared: Iterable[DeclaredSetting] = ()) -> tuple[SettingDescription, ...]:
     """The table: our own settings, then those of plugins."""
     hints = typing.get_type_hints(Settings, include_extras=True)
     own = [_own_row(item, hints[item.name]) for item in structs.fields(Settings) if item.name != "plugins"]
-    return (*own, *(_plugin_row(item) for item in plugins))
+    return (*own, *(_plugin_row(item) for item in declared))
 
 
 def _own_row(item: structs.FieldInfo, hint: Any) -> SettingDescription:
@@ -140,14 +140,14 @@ def load_settings(
     *,
     environment: Mapping[str, str] | None = None,
     file: Path | None = None,
-    plugins: Iterable[DeclaredSetting] = (),
+    declared: Iterable[DeclaredSetting] = (),
 ) -> Settings:
     """The settings that hold, from all four places.
 
     Without `file` it is the one that HOLDFAST_CONFIG names, or `holdfast.toml` here, if there is one.
     """
     environment = os.environ if environment is None else environment
-    table = {row.name: row for row in describe_settings(plugins)}
+    table = {row.name: row for row in describe_settings(declared)}
     problems: list[str] = []
     values: dict[str, Any] = {name: row.default for name, row in table.items()}
     values |= _read(_from_file(file, environment), table, problems)

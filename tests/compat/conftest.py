@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.engine import Holdfast
+from holdfast import Holdfast
 from holdfast.elsa import parse_elsa
 
 MAX_RESUMES = 50

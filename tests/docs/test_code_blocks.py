@@ -21,7 +21,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "docs/quickstart.md", "docs/middleware.md", "docs/plugins.md"]
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: file=(?P<file>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMANDS = {"holdfast": ["-m", "holdfast.cli"], "python": []}
+COMMAND_LINE = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; sys.exit(main())"
+COMMANDS = {"holdfast": ["-c", COMMAND_LINE], "python": []}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ def test_blocks_of_page_run(name: str, tmp_path: Path) -> None:
     printed = ""
     blocks = blocks_of(ROOT / name)
     assert blocks
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     for block in blocks:
         if block.language == "text":
             assert printed == block.text, f"{name}, line {block.line}"

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+COMMAND_LINE = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; sys.exit(main())"
+"""The `holdfast` command, with this interpreter's switches."""
 NAMES = sorted(path.name for path in EXAMPLES.iterdir() if path.suffix in {".py", ".json"})
 
 
@@ -22,7 +24,7 @@ def command(example: Path) -> list[str]:
         return [sys.executable, "-W", "error", example.name]
     given = example.with_suffix(".args")
     further = shlex.split(given.read_text(encoding="utf-8")) if given.exists() else []
-    return [sys.executable, "-W", "error", "-m", "holdfast.cli", "run", example.name, *further]
+    return [sys.executable, "-W", "error", "-c", COMMAND_LINE, "run", example.name, *further]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from holdfast.execution.pipeline import BUILT_IN
+
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -28,6 +30,12 @@ def test_the_readme_is_short(root: Path) -> None:
 
 def test_the_change_log_has_what_is_not_yet_released(root: Path) -> None:
     assert "\n## Unreleased\n" in (root / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_order_of_middleware_is_the_real_one(root: Path) -> None:
+    page = (root / "docs/middleware.md").read_text(encoding="utf-8")
+
+    assert tuple(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == BUILT_IN
 
 
 def test_links_between_documents_lead_somewhere(root: Path) -> None:

@@ -12,14 +12,31 @@ HEAVY = {
 }  # fmt: skip
 
 
-def test_import_loads_nothing_heavy() -> None:
-    listed = subprocess.run(
-        [sys.executable, "-c", "import sys, holdfast; print('\\n'.join(sys.modules))"],
+def loaded_after(code: str) -> set[str]:
+    run = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint('\\n'.join(sys.modules))"],
         capture_output=True,
         text=True,
         check=True,
     )
-    loaded = set(listed.stdout.split())
+    return set(run.stdout.split())
 
-    assert "holdfast.errors" in loaded
+
+def test_import_loads_nothing_heavy() -> None:
+    loaded = loaded_after("import holdfast")
+
+    assert "holdfast" in loaded
+    assert not loaded & HEAVY
+
+
+def test_not_even_the_whole_public_api_loads_something_heavy() -> None:
+    loaded = loaded_after("import holdfast\nfor name in holdfast.__all__: getattr(holdfast, name)")
+
+    assert "holdfast.engine" in loaded
+    assert not loaded & HEAVY
+
+
+def test_an_engine_that_runs_no_script_loads_no_interpreter() -> None:
+    loaded = loaded_after("import holdfast\nholdfast.Holdfast(entry_points=False)")
+
     assert not loaded & HEAVY

@@ -112,7 +112,7 @@ def test_settings_of_plugins_are_read_like_ours() -> None:
     settings = load_settings(
         {"mail_share": 1},
         environment={"HOLDFAST_MAIL_COLOUR": "blue", "HOLDFAST_MAIL_SAFE": "off"},
-        plugins=declared,
+        declared=declared,
     )
 
     assert settings["mail_host"] == "localhost"
@@ -121,7 +121,7 @@ def test_settings_of_plugins_are_read_like_ours() -> None:
 
 def test_a_plugin_setting_of_a_type_that_cannot_be_written_is_refused() -> None:
     with pytest.raises(SettingsError, match="'odd' has the type"):
-        load_settings(environment={}, plugins=[AddedSetting(name="odd", type=set, default=None, description="")])
+        load_settings(environment={}, declared=[AddedSetting(name="odd", type=set, default=None, description="")])
 
 
 def test_every_default_is_allowed() -> None:

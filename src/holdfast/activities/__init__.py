@@ -7,8 +7,8 @@ from typing import Any
 
 def standard_types() -> list[Any]:
     """Every built-in activity class."""
-    from holdfast.activities import composition, console, data, events, scheduling, scripting  # noqa: PLC0415 - import weight
-    from holdfast.activities.control import CONTROL  # noqa: PLC0415
+    from holdfast.activities import composition, console, data, events, scheduling, scripting
+    from holdfast.activities.control import CONTROL
 
     return [
         *CONTROL,

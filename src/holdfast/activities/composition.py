@@ -47,19 +47,20 @@ class Scope_(Activity, name="Scope", pure=True, container=True, category="Compos
 class Composite(Activity, abstract=True):
     """An activity made of activities. `build` returns its body; the fields are what the body's expressions may name.
 
-        class Greet(Composite):
-            who: str
+    class Greet(Composite):
+        who: str
 
-            @classmethod
-            def build(cls) -> Activity:
-                return WriteLine(expr("'Hello ' + who"))
+        @classmethod
+        def build(cls) -> Activity:
+            return WriteLine(expr("'Hello ' + who"))
     """
 
     variables_of: ClassVar[Mapping[str, Any]] = {}
     """Variables of the body, with their defaults."""
 
     def __init_subclass__(cls, **given: Any) -> None:
-        super().__init_subclass__(**({"pure": True, "container": True, "category": "Composites"} | given))
+        options: dict[str, Any] = {"pure": True, "container": True, "category": "Composites"}
+        super().__init_subclass__(**(options | given))
 
     @classmethod
     def build(cls) -> Activity:

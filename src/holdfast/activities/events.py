@@ -75,7 +75,9 @@ class PublishEvent(Activity, pure=True, category="Events", icon="megaphone"):
             }
             live.published.append(event)
             at = live.now()
-            live.journal.append((JournalEvent.PUBLISHED, index, n, at, {"name": event["name"], "payload": kept(payload)}))
+            live.journal.append(
+                (JournalEvent.PUBLISHED, index, n, at, {"name": event["name"], "payload": kept(payload)})
+            )
             live.journal.append((COMPLETED, index, n, at, None))
             done(live, owner, scope, None)
 

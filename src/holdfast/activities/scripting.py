@@ -103,7 +103,9 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             activation = live.activate(node, owner, scope)
-            context = RecordingContext(facts_of(live, activation), live.services, {}, read_variable=variable_reader(activation))
+            context = RecordingContext(
+                facts_of(live, activation), live.services, {}, read_variable=variable_reader(activation)
+            )
             found = call(context)
             if iscoroutine(found):
                 found = finish_at_once(found, "Inline")

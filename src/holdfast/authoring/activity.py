@@ -20,25 +20,41 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any, ClassVar, dataclass_transform
 
 from holdfast.authoring.describe import ClassFacts, describe_class, value_classes
-from holdfast.authoring.fields import MISSING, InputSpec, OutputSpec, PortSpec, entries, field, output, port, ports
+from holdfast.authoring.fields import MISSING, InputSpec, OutputSpec, PortSpec, common
 from holdfast.errors import ActivityDeclarationError
 from holdfast.model.definition import Variable
 from holdfast.model.descriptor import ActivityDescriptor, Kind
-from holdfast.model.policy import ActivityOptions, Retry
+from holdfast.model.policy import ActivityOptions, JournalRule, MergeMode, OnLost, Retry
 from holdfast.ports import Context
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 OPTIONS = ("retry", "timeout", "commit", "journal", "on_lost", "queue", "can_start", "merge")
 
 
-@dataclass_transform(field_specifiers=(field, output, port, ports, entries))
+@dataclass_transform(field_specifiers=(common,))
 class Activity:
     """The base of activities written as classes, and of the objects that workflows are built from."""
 
     type_name: ClassVar[str]
     activity_type: ClassVar[ClassActivity]
+
+    id: str | None = common(default=None, kw_only=True)
+    name: str | None = common(default=None, kw_only=True)
+    variables: Mapping[str, Any] | Iterable[Variable] = common(default=(), kw_only=True)
+    metadata: Mapping[str, Any] = common(default=_NOTHING, kw_only=True)
+    retry: Retry | None = common(default=None, kw_only=True)
+    timeout: timedelta | None = common(default=None, kw_only=True)
+    commit: str | None = common(default=None, kw_only=True)
+    journal: JournalRule | None = common(default=None, kw_only=True)
+    on_lost: OnLost | None = common(default=None, kw_only=True)
+    queue: str | None = common(default=None, kw_only=True)
+    can_start: bool = common(default=False, kw_only=True)
+    merge: MergeMode | None = common(default=None, kw_only=True)
 
     def __init_subclass__(
         cls,
@@ -108,11 +124,7 @@ class Activity:
     def __repr__(self) -> str:
         return f"<{self.type_name} {getattr(self, 'id', None) or 'without id'}>"
 
-    id: ClassVar[str | None] = None
-    name: ClassVar[str | None] = None
     options: ClassVar[ActivityOptions] = ActivityOptions()
-    variables: ClassVar[tuple[Variable, ...]] = ()
-    metadata: ClassVar[Mapping[str, Any]] = {}
 
 
 class Exit:
@@ -164,11 +176,13 @@ def place(target: Activity, args: tuple[Any, ...], given: dict[str, Any]) -> Non
     facts = type(target).activity_type
     names = list(facts.specs)
     if len(args) > len(names):
-        raise ActivityDeclarationError(f"{target.type_name} takes {len(names)} fields ({', '.join(names)}), not {len(args)}.")
+        raise ActivityDeclarationError(
+            f"{target.type_name} takes {len(names)} fields ({', '.join(names)}), not {len(args)}."
+        )
     options = {name: given.pop(name) for name in OPTIONS if name in given and name not in facts.specs}
-    for common in ("id", "name", "metadata"):
-        if common in given and common not in facts.specs:
-            object.__setattr__(target, common, given.pop(common))
+    for word in ("id", "name", "metadata"):
+        if word in given and word not in facts.specs:
+            object.__setattr__(target, word, given.pop(word))
     if "variables" in given and "variables" not in facts.specs:
         object.__setattr__(target, "variables", declared(given.pop("variables")))
     if options:
@@ -245,4 +259,3 @@ def _specs(cls: type[Activity]) -> dict[str, InputSpec | OutputSpec | PortSpec]:
             known = isinstance(default, InputSpec | OutputSpec | PortSpec)
             found[name] = default if known else InputSpec(default=default)
     return found
-

@@ -60,7 +60,10 @@ def describe_class(cls: type, facts: ClassFacts, specs: Specs) -> ActivityDescri
         ),
         ports=tuple(
             PortDescriptor(
-                name=name, kind=PortKind(spec.kind), variables=spec.variables, display_name=spec.display_name or spaced(name)
+                name=name,
+                kind=PortKind(spec.kind),
+                variables=spec.variables,
+                display_name=spec.display_name or spaced(name),
             )
             for name, spec in specs.items()
             if isinstance(spec, PortSpec)

@@ -72,6 +72,11 @@ def entries(*, variables: tuple[str, ...] = (), display_name: str | None = None)
     return PortSpec(kind="entries", variables=variables, display_name=display_name)
 
 
+def common(*, default: Any, kw_only: bool = True) -> Any:
+    """What every activity takes beside its own fields: by keyword only."""
+    return default
+
+
 # -- expressions -------------------------------------------------------------------------------------------------------
 
 

@@ -186,8 +186,6 @@ def activity(
             browsable=True,
         )
         options = ActivityOptions(retry=retry, timeout=timeout, on_lost=on_lost, queue=queue)
-        return FunctionActivity(
-            target, facts, options, cpu=cpu, aliases=tuple(aliases), secrets=frozenset(secrets)
-        )
+        return FunctionActivity(target, facts, options, cpu=cpu, aliases=tuple(aliases), secrets=frozenset(secrets))
 
     return decorate if function is None else decorate(function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from holdfast.authoring.activity import Activity, Link
+from holdfast.authoring.activity import Activity, Link, declared
 from holdfast.authoring.fields import MISSING, OutputSpec, PortSpec
 from holdfast.authoring.function import BoundFunction
 from holdfast.errors import ActivityDeclarationError
@@ -29,10 +29,13 @@ class TreeReader:
             )
         self._alive.append(activity)
         identity = self._identify(activity)
-        bound = isinstance(activity, BoundFunction)
-        activity_type = activity.function.activity_type if bound else type(activity).activity_type
-        self.activity_types[activity_type.descriptor.type] = activity_type
-        return self._bound_node(activity, identity) if bound else self._class_node(activity, identity)
+        if isinstance(activity, BoundFunction):
+            function_type = activity.function.activity_type
+            self.activity_types[function_type.descriptor.type] = function_type
+            return self._bound_node(activity, identity)
+        class_type = type(activity).activity_type
+        self.activity_types[class_type.descriptor.type] = class_type
+        return self._class_node(activity, identity)
 
     def _identify(self, activity: Activity) -> str:
         identity = activity.id
@@ -78,11 +81,11 @@ class TreeReader:
             id=identity,
             type=activity.type_name,
             version=type(activity).activity_type.facts.version,
-            name=getattr(activity, "name", None) if "name" not in given else None,
+            name=activity.name if "name" not in given else None,
             inputs=inputs,
             outputs=outputs,
             ports=children,
-            variables=tuple(activity.variables),
+            variables=declared(activity.variables),
             connections=self._connections(getattr(activity, "links", ())),
             options=activity.options,
             metadata=activity.metadata,

@@ -10,7 +10,7 @@ import msgspec
 from holdfast.elsa.activity_writer import OWN_TYPES, activity_shell
 from holdfast.elsa.connections import read_connections
 from holdfast.elsa.declarations import read_variables
-from holdfast.elsa.expressions import read_expression
+from holdfast.elsa.expressions import csharp_as_script, read_expression
 from holdfast.elsa.names import Declared
 from holdfast.elsa.normal import (
     as_list,
@@ -25,7 +25,7 @@ from holdfast.elsa.properties import own_part, read_activity_options, read_metad
 from holdfast.elsa.reports import Reports
 from holdfast.elsa.residue import Json, difference
 from holdfast.elsa.shapes import is_child, is_workflow_activity, looks_like_activity, lowered_all, without_children
-from holdfast.elsa.table import EntriesField, InputField, Row, row_for_elsa
+from holdfast.elsa.table import BY_ELSA, EntriesField, InputField, Row, row_for_elsa
 from holdfast.elsa.types import ElsaType, parse_type
 from holdfast.model.definition import ActivityNode, Expression, PortEntry
 from holdfast.model.pointers import pointer
@@ -62,6 +62,8 @@ class ActivityReader:
         row = row_for_elsa(type_name)
         if row is not None:
             return self._read_known(normal_activity(raw), row, path)
+        if type_name == "Elsa.RunCSharp" and (script := self._trivial_script(normal_activity(raw))):
+            return self._read_translated(normal_activity(raw), script, path)
         if type_name.startswith(OWN_TYPES) or is_workflow_activity(fields):
             return self._read_by_shape(normal_activity(raw), type_name, path)
         return self._keep_unknown(raw, fields, type_name, path)
@@ -104,6 +106,22 @@ class ActivityReader:
         )
         self._report_strangers(fields, row, path)
         return self._finish(fields, row.ours, row, inputs, outputs, ports, path)
+
+    def _trivial_script(self, fields: Json) -> str | None:
+        script = fields.get("script")
+        expression = script.get("expression") if isinstance(script, Mapping) else None
+        literal = isinstance(expression, Mapping) and expression.get("type", "Literal") == "Literal"
+        return csharp_as_script(str(expression.get("value") or ""), self._names) if expression and literal else None
+
+    def _read_translated(self, fields: Json, script: str, path: str) -> ActivityNode:
+        """A trivial C# script as JavaScript; it goes back as C# for as long as nobody edits it."""
+        row = BY_ELSA["Elsa.RunJavaScript"]
+        expression = {"type": "Literal", "value": script}
+        translated = {**fields, "type": row.elsa, "script": {**fields["script"], "expression": expression}}
+        node = self._read_known(translated, row, path)
+        residue = difference(activity_shell(node, self._names, Reports(), path), without_children(fields, node, row))
+        residue["together"] = [["/type", "/script/expression"]]
+        return msgspec.structs.replace(node, metadata={**node.metadata, "elsa": residue})
 
     def _read_by_shape(self, fields: Json, type_name: str, path: str) -> ActivityNode:
         """An activity without a row: each property says by its shape whether it is input, output or port."""

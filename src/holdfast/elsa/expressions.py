@@ -181,6 +181,17 @@ def _csharp(source: str, names: Declared, reports: Reports, path: str) -> Any:
     return Expression("csharp", source)
 
 
+def csharp_as_script(source: str, names: Declared) -> str | None:
+    """The JavaScript that a trivial C# script comes to; None for one that is not trivial."""
+    reports = Reports()
+    value = _csharp(source, names, reports, "")
+    if reports.problems:
+        return None
+    if not isinstance(value, Expression):
+        return f"return {json.dumps(value)};"
+    return f"return {value.source if value.language == 'javascript' else _getter(value.language.capitalize(), value.source)};"
+
+
 def _declared(name: str, names: Declared) -> str:
     return names.reference(name) or name
 

@@ -1,11 +1,13 @@
 """What of a foreign document our own data cannot say, kept so that writing it back gives the same document.
 
 The *canonical* form is what the writer makes of our data alone. The residue is the difference between it and the
-document that was read, as three small tables by JSON pointer:
+document that was read, as small tables by JSON pointer:
 
     keep     values that only the document has           {"/text/memoryReference": {…}}
     spelled  values that the document writes differently  {"/version": [1, 2]}      (canonical, document)
     absent   values that the document leaves out          {"/description": "…"}
+
+    together groups of spellings that count only together  [["/type", "/script/expression"]]
 
 Each is applied only while it still fits: a spelling counts as long as the canonical value is the one that was replaced,
 a kept value as long as its place exists and is free. So whoever edits our data is never overruled by the past.
@@ -35,13 +37,17 @@ def difference(canonical: Json, document: Json) -> Json:
 def restore(canonical: Json, residue: Mapping[str, Any]) -> Json:
     """The document again: the canonical form with whatever of the residue still fits."""
     document: Json = copy.deepcopy(canonical)
-    for pointer, (was, spelled) in residue.get("spelled", {}).items():
-        place = _place(document, pointer)
-        if place is not None and place[0].get(place[1], _NOTHING) == was:
+    spellings: Mapping[str, list[Any]] = residue.get("spelled", {})
+    stale = {pointer for pointer, (was, _) in spellings.items() if _at(document, pointer) != was}
+    for group in residue.get("together", ()):
+        stale.update(group if stale & set(group) else ())
+    for pointer, (_, spelled) in spellings.items():
+        place = _place(document, pointer) if pointer not in stale else None
+        if place is not None:
             place[0][place[1]] = copy.deepcopy(spelled)
     for pointer, was in residue.get("absent", {}).items():
         place = _place(document, pointer)
-        if place is not None and place[0].get(place[1], _NOTHING) == was:
+        if place is not None and _at(document, pointer) == was:
             del place[0][place[1]]
     for pointer, kept in residue.get("keep", {}).items():
         place = _place(document, pointer)
@@ -96,6 +102,11 @@ def _by_key(items: list[Any]) -> dict[str, Json] | None:
         if all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
             return {str(name): item for name, item in zip(names, items, strict=True)}
     return {str(index): item for index, item in enumerate(items)}
+
+
+def _at(document: Json, pointer: str) -> Any:
+    place = _place(document, pointer)
+    return place[0].get(place[1], _NOTHING) if place else _NOTHING
 
 
 def _place(document: Json, pointer: str) -> tuple[Json, str] | None:

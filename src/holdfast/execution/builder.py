@@ -47,7 +47,9 @@ class NodeBuilder:
         if isinstance(value, Expression):
             if value.language == "literal":
                 return value.source
-            self.problem(f"inputs/{name}", "not-a-literal", f"'{name}' must be a plain value.", "Write the value itself.")
+            self.problem(
+                f"inputs/{name}", "not-a-literal", f"'{name}' must be a plain value.", "Write the value itself."
+            )
             return default
         return value
 
@@ -166,13 +168,13 @@ class NodeBuilder:
 
     def objects(self, activity: Any) -> Op:
         """The operation of an activity written as a class with `execute(context)`."""
-        from holdfast.execution.invoke import object_operation  # noqa: PLC0415 - it needs this module
+        from holdfast.execution.invoke import object_operation
 
         return object_operation(self, activity)
 
     def function(self, activity: Any) -> Op:
         """The operation of an activity written as a function."""
-        from holdfast.execution.functions import function_operation  # noqa: PLC0415 - it needs this module
+        from holdfast.execution.functions import function_operation
 
         return function_operation(self, activity)
 
@@ -189,9 +191,7 @@ class NodeBuilder:
         return op
 
     def problem(self, where: str, code: str, message: str, remedy: str) -> None:
-        self.compiler.problems.append(
-            Problem(path=f"{self.path}/{where}", code=code, message=message, remedy=remedy)
-        )
+        self.compiler.problems.append(Problem(path=f"{self.path}/{where}", code=code, message=message, remedy=remedy))
 
 
 def constant(value: Any) -> CompiledExpression:

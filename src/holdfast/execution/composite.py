@@ -69,7 +69,11 @@ def describe_workflow(definition: Definition, type_name: str) -> ActivityDescrip
         category=definition.options.activity_category or "Workflows",
         inputs=tuple(
             InputDescriptor(
-                name=item.name, type=item.type, required=item.required, default=item.default, description=item.description
+                name=item.name,
+                type=item.type,
+                required=item.required,
+                default=item.default,
+                description=item.description,
             )
             for item in definition.inputs
         ),

@@ -245,10 +245,10 @@ class RecordingContext:
     def write_line(self, text: str) -> None:
         self.record.lines.append(text)
 
-    def publish(self, name: str, payload: Any = None, *, correlation_id: str | None = None, local: bool = False) -> None:
+    def publish(
+        self, name: str, payload: Any = None, *, correlation_id: str | None = None, local: bool = False
+    ) -> None:
         values.check(payload, "event payload")
         self.record.published.append(
             {"name": name, "payload": payload, "correlation_id": correlation_id, "local": local}
         )
-
-

@@ -38,7 +38,8 @@ def start(
     live.trigger, live.trigger_payload, live.trigger_open = trigger, trigger_payload, trigger is not None
     live.flowchart_mode = flowchart_mode or plan.flowchart_mode
     shape, first = plan.root.shape, plan.root.first
-    assert shape is not None and first is not None
+    assert shape is not None
+    assert first is not None
     scope = shape.open(live)
     for input_name, value in inputs.items():
         scope[shape.inputs[input_name]] = value
@@ -87,7 +88,7 @@ def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payloa
             woken(live, activation, bookmark, payload)
         elif bookmark.auto_complete:
             live.complete(activation)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
         faults.fault(live, activation, faults.named(activation.node, error))
 
 
@@ -110,13 +111,14 @@ def again(live: LiveInstance, activation: Activation) -> None:
     if node.effect is not None:
         live.record_effect(activation, activation.data["inputs"])
         return
-    assert owner is not None and owner.kids is not None
+    assert owner is not None
+    assert owner.kids is not None
     owner.kids.pop(activation.id, None)
     live.waiters.pop(activation.id, None)
     live.retrying = activation
     try:
         node.op(live, owner, activation.outer)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
         faults.raised(live, node, owner, activation.outer, error)
     finally:
         live.retrying = None
@@ -142,7 +144,7 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
         finish = activation.node.hooks.result
         assert finish is not None
         finish(live, activation, result)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
         faults.fault(live, activation, error)
     return True
 

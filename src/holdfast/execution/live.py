@@ -286,7 +286,7 @@ class LiveInstance:
 class ChildStart:
     """An instance that this one starts: a row of its commit."""
 
-    __slots__ = ("execution_id", "input", "instance_id", "reference", "wait", "correlation_id")
+    __slots__ = ("correlation_id", "execution_id", "input", "instance_id", "reference", "wait")
 
     def __init__(
         self,

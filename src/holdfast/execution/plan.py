@@ -169,4 +169,3 @@ class Plan:
         if found is not None:
             return found
         return next((node for node in self.nodes if activity in (node.definition.id, node.definition.name)), None)
-

@@ -56,7 +56,7 @@ def _loop(live: LiveInstance, limits: Limits) -> Ended:
             node, owner, scope = pop()
             try:
                 node.op(live, owner, scope)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
                 faults.raised(live, node, owner, scope, error)
             if not queue:
                 return Ended.IDLE
@@ -76,7 +76,7 @@ def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
         node, owner, scope = queue.popleft()
         try:
             node.op(live, owner, scope)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
             faults.raised(live, node, owner, scope, error)
         if live.commit_wanted:
             live.commit_wanted = False

@@ -102,5 +102,3 @@ def _forget_transient(live: LiveInstance) -> None:
             for index in level[1].transient:
                 level[index] = level[1].defaults[index - 2]
             level = level[0]
-
-

@@ -175,9 +175,7 @@ def load(document: Mapping[str, Any], plan: Plan, now: Callable[[], int], servic
 
 
 class _Reader:
-    def __init__(
-        self, document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services
-    ) -> None:
+    def __init__(self, document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services) -> None:
         self.plan = plan
         self.live = live = LiveInstance(plan, document["id"], now, services)
         self.scopes = self._read_scopes(document["scopes"])
@@ -199,7 +197,8 @@ class _Reader:
         live.spare_outputs = self.value(document["spare_outputs"])
         live.published = self.value(document["published"])
         live.journal = [
-            (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in document.get("journal", ())
+            (JournalEvent(event), index, n, at, self.value(data))
+            for event, index, n, at, data in document.get("journal", ())
         ]
 
     def value(self, data: Any) -> Any:
@@ -225,9 +224,7 @@ class _Reader:
         for item in stored:
             owner = self.activations[item["owner"]] if item["owner"] is not None else None
             node = self.node(item["node"])
-            activation = Activation(
-                item["id"], node, owner, self.scopes[item["outer"]], self.scopes[item["scope"]]
-            )
+            activation = Activation(item["id"], node, owner, self.scopes[item["outer"]], self.scopes[item["scope"]])
             activation.status, activation.flags = item["status"], item["flags"]
             activation.attempt, activation.bookmarks = item["attempt"], item["bookmarks"]
             self.activations[activation.id] = activation
@@ -254,7 +251,9 @@ class _Reader:
         for item in document["bookmarks"]:
             plain = {**item, "payload": None, "metadata": {}}
             bookmark = msgspec.structs.replace(
-                msgspec.convert(plain, Bookmark), payload=self.value(item["payload"]), metadata=self.value(item["metadata"])
+                msgspec.convert(plain, Bookmark),
+                payload=self.value(item["payload"]),
+                metadata=self.value(item["metadata"]),
             )
             live.bookmarks[bookmark.id] = bookmark
             live.waiters[bookmark.execution_id] = self.activations[bookmark.execution_id]

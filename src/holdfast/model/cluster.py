@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from holdfast.errors import StoreError
+from holdfast.model.ids import WORKERS
 from holdfast.model.work import Owner
 
 
@@ -45,3 +47,14 @@ class Registration(Struct, frozen=True, kw_only=True):
     node: NodeRow
     predecessor_died: bool
     """The life before this one on the same node ended without goodbye: work carefully (KERNEL H15)."""
+
+
+def free_worker(taken: set[int], boot: int) -> int:
+    """A worker number that no live node has; starts at the boot's own, so that a number is not given again soon."""
+    for step in range(WORKERS):
+        worker = (boot + step) % WORKERS
+        if worker not in taken:
+            return worker
+    raise StoreError(
+        f"All {WORKERS} worker numbers are taken by live nodes. Stop some, or wait until dead ones expire."
+    )

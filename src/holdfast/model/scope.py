@@ -9,8 +9,9 @@ Measured: a list index is four times faster than an attribute of a slotted objec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Any, Protocol
+
+from holdfast.model.values import copy
 
 Scope = list[Any]
 
@@ -88,7 +89,7 @@ class Shape:
 
     def open(self, parent: Any) -> Scope:
         """A new scope of this shape, at its defaults."""
-        return [parent, self, *(deepcopy(self.defaults) if self.mutable else self.defaults)]
+        return [parent, self, *(map(copy, self.defaults) if self.mutable else self.defaults)]
 
 
 def levels(scope: Scope) -> Iterator[Scope]:

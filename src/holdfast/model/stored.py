@@ -27,7 +27,8 @@ class InstanceKey(NamedTuple):
 
 class InstanceRow(Struct, frozen=True, kw_only=True):
     """One instance as it is stored. In a commit it is the new image: `version` is the version that it gets, so the
-    stored one must be `version - 1`, and version 1 creates it."""
+    stored one must be `version - 1`, and version 1 creates it. Definition id, parent, `system` and `created` stay as
+    version 1 wrote them."""
 
     tenant: str = DEFAULT_TENANT
     id: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.execution.plan import Plan
 from holdfast.model.definition import Definition
@@ -26,7 +26,7 @@ class DefinitionCatalog:
         ]
         self._definitions.append(definition)
 
-    def __iter__(self) -> Iterable[Definition]:  # type: ignore[override]  # a list's iterator
+    def __iter__(self) -> Iterator[Definition]:
         return iter(self._definitions)
 
     def find(self, reference: str, *, version: int | None = None) -> Definition | None:

@@ -161,7 +161,8 @@ class Driver:
     def _child_bookmark(self, start: ChildStart) -> Bookmark | None:
         marks = self.live.bookmarks.values()
         return next(
-            (item for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == start.execution_id), None
+            (item for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == start.execution_id),
+            None,
         )
 
     def child_ended(self, bookmark_id: str, result: RunResult) -> None:

@@ -93,6 +93,7 @@ class InstanceEffects:
 
     async def _attempt(self, node: Node, request: EffectRequest, context: RecordingContext) -> None:
         key = request.execution_id
+        result: Record | EffectFailure
         try:
             result = await self._outcome(node, request, context)
         except asyncio.CancelledError:
@@ -102,7 +103,7 @@ class InstanceEffects:
                 result = failure(error)
             else:
                 result = EffectFailure(type="Canceled", message=f"canceled: {cause}", cause=cause)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
             result = failure(error)
         self._tasks.pop(key, None)
         self._finished.append((key, request.attempt, result))

@@ -39,9 +39,7 @@ class EffectPools:
 
     async def in_process(self, function: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:
         if self._processes is None:
-            self._processes = ProcessPoolExecutor(
-                self._processes_max, mp_context=multiprocessing.get_context("spawn")
-            )
+            self._processes = ProcessPoolExecutor(self._processes_max, mp_context=multiprocessing.get_context("spawn"))
         module, name = function.__module__, function.__qualname__
         return await self._outcome(self._processes.submit(call_by_name, module, name, dict(inputs)))
 

@@ -229,9 +229,7 @@ class Runner:
             )
         return self.load(item["state"], definition)
 
-    def _again(
-        self, result: RunResult, *, wait: bool = False, on_line: Callable[[str], None] | None = None
-    ) -> Driver:
+    def _again(self, result: RunResult, *, wait: bool = False, on_line: Callable[[str], None] | None = None) -> Driver:
         """A driver over a copy of the instance, made from its state: what others hold is not touched."""
         live = snapshot.load(result.state, result._live.plan, self.clock.now_ns, self._services)
         return Driver(self, live, wait=wait, on_line=on_line, children=result.children, lines=result.lines)

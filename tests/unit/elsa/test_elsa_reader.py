@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from holdfast.elsa import elsa_status, is_elsa, parse_elsa, read_elsa, write_elsa
@@ -330,6 +331,41 @@ def test_an_unknown_type_is_kept_with_its_connections() -> None:
     kept = definition.root.ports["activities"][1]
     assert (kept.type, kept.metadata["position"]) == ("Acme.Buy", {"x": 1, "y": 2})
     assert write_elsa(definition)[0]["root"]["activities"][1] == unknown
+
+
+def _csharp(script: str) -> dict[str, Any]:
+    literal = {"typeName": "String", "expression": {"type": "Literal", "value": script}}
+    return {"definitionId": "d", "root": {"id": "a", "type": "Elsa.RunCSharp", "version": 1, "script": literal}}
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ('return "Bread";', 'return "Bread";'),
+        ("Variable.Count", 'return getVariable("Count");'),
+        ("return Output.LastResult;", "return getLastResult();"),
+    ],
+)
+def test_a_trivial_csharp_script_runs_as_javascript_and_goes_back_as_it_was(script: str, expected: str) -> None:
+    definition = parse_elsa(_csharp(script))
+    assert (definition.root.type, dict(definition.root.inputs)) == (
+        "RunScript",
+        {"script": expected, "language": "javascript"},
+    )
+    assert write_elsa(definition)[0]["root"] == _csharp(script)["root"]
+
+
+def test_a_translated_script_that_was_edited_goes_back_as_javascript() -> None:
+    definition = parse_elsa(_csharp('return "Bread";'))
+    root = msgspec.structs.replace(definition.root, inputs={**definition.root.inputs, "script": "return 1;"})
+    written = write_elsa(msgspec.structs.replace(definition, root=root))[0]["root"]
+    assert (written["type"], written["script"]["expression"]["value"]) == ("Elsa.RunJavaScript", "return 1;")
+
+
+def test_any_other_csharp_script_is_kept_and_reported() -> None:
+    definition, problems = _read(_csharp("var x = 1; return x;"))
+    assert _found(problems) == [("/root/type", "unknown-type", Severity.ERROR)]
+    assert write_elsa(definition)[0]["root"] == _csharp("var x = 1; return x;")["root"]
 
 
 @pytest.mark.parametrize("type_name", ["Elsa.RunCSharp", "Elsa.SendEmail", "Elsa.BpmnProcess"])

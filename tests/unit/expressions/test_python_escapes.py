@@ -387,7 +387,6 @@ SCRIPTS = [
     "x = []\nx.append(x)\nstr(x)",
     "x = {}\nx['x'] = x\nx == x",
     "x = []\nn = x\nx.append(x)",
-    "x = [1]\nfor i in x: x.extend(x)",
     "x = [1]\nwhile True: x.append(1)",
     "x = ['a']\nfor i in range(100): x.extend(x)",
     "x = {}\ni = 0\nwhile True:\n  i += 2305843009213693951\n  x[i] = 1",

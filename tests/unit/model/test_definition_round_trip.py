@@ -32,14 +32,16 @@ names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 texts = st.none() | st.text(max_size=5)
 durations = st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=400))
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.sampled_from(["$python", "$literal", "$t", "type", "id", "a"]), inner, max_size=2)
     ),
     max_leaves=6,
 )
-literals = plain | st.sampled_from([Decimal("1.50"), (1, 2), b"x", datetime(2031, 1, 1, tzinfo=UTC), {1: 2}, {1, 2}])
+literals = plain | st.sampled_from(
+    [Decimal("1.50"), float("inf"), (1, 2), b"x", datetime(2031, 1, 1, tzinfo=UTC), {1: 2}, {1, 2}]
+)
 expressions = st.builds(
     Expression, st.sampled_from(["python", "javascript", "variable"]), st.text(max_size=5)
 ) | st.builds(Expression, st.just("literal"), literals.filter(lambda value: not needs_literal(value)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.activities.control.attempt import Try
 from holdfast.activities.control.branch import If, Switch
 from holdfast.activities.control.compensation import Compensable, Compensate
-from holdfast.activities.control.flowchart import FlowDecision, Flowchart, FlowFork, FlowJoin, FlowSwitch
+from holdfast.activities.control.flowchart import Flowchart, FlowDecision, FlowFork, FlowJoin, FlowSwitch
 from holdfast.activities.control.loops import DoWhile, For, ForEach, While
 from holdfast.activities.control.parallel import Fork, Parallel, ParallelForEach
 from holdfast.activities.control.sequence import Sequence

@@ -49,7 +49,9 @@ class _TryNode:
         self.catches: list[tuple[tuple[str, ...], Node | None]] = [
             (
                 self.names(item.data.get("errors", ())),
-                builder.place(item.activities["activity"], self.body_done, f"{builder.path}/catches/{n}", shape=self.shape)
+                builder.place(
+                    item.activities["activity"], self.body_done, f"{builder.path}/catches/{n}", shape=self.shape
+                )
                 if "activity" in item.activities
                 else None,
             )

@@ -65,7 +65,8 @@ class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
         def undo_next(live: LiveInstance, activation: Activation) -> None:
             wanted = activation.data
             position = next(
-                (n for n in reversed(range(len(live.compensations))) if wanted in (None, live.compensations[n].name)), None
+                (n for n in reversed(range(len(live.compensations))) if wanted in (None, live.compensations[n].name)),
+                None,
             )
             if position is None:
                 live.complete(activation)

@@ -185,11 +185,11 @@ def _conditional(builder: NodeBuilder, *, test_first: bool) -> Op:
 
 def guarded(live: LiveInstance, owner: Activation, work: Callable[[LiveInstance, Activation], None]) -> None:
     """A continuation that may fail: the fault is its own, not the child's that has just completed."""
-    from holdfast.execution import faults  # noqa: PLC0415 - only when needed
+    from holdfast.execution import faults
 
     try:
         work(live, owner)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
         faults.fault(live, owner, faults.named(owner.node, error))
 
 

@@ -57,4 +57,3 @@ def note_stop(live: LiveInstance, activation: Activation, flag: int) -> bool:
     """Break or Continue passes: end as soon as the current activity is done, and let it pass on to the loop."""
     activation.flags |= flag
     return False
-

@@ -98,6 +98,7 @@ def _abs(budget: Budget, value: Any, /) -> Any:
 
 def _sum(budget: Budget, values: Any, /, start: Any = 0) -> Any:
     found = items_of(budget, values)
+    charge(budget, 3 * len(found))
     if not all(is_number(value) or isinstance(value, timedelta) for value in (start, *found)):
         raise TypeError("sum() adds numbers only; texts are joined with ''.join(…)")
     total = sum(found, start)

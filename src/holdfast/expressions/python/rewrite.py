@@ -49,7 +49,7 @@ def local(name: str, context: ast.expr_context | None = None) -> ast.Name:
 
 def weight_of(*nodes: ast.AST) -> int:
     """What one turn through these nodes costs."""
-    return sum(1 for node in nodes for _ in ast.walk(node))
+    return sum(isinstance(part, ast.expr | ast.stmt) for node in nodes for part in ast.walk(node))
 
 
 class Rewriter:
@@ -258,7 +258,8 @@ class Rewriter:
         self, generators: list[ast.comprehension], results: list[ast.expr], keyed: bool
     ) -> tuple[list[ast.comprehension], list[ast.expr]]:
         names: set[str] = set()
-        weight = weight_of(*generators, *results)
+        repeated = [part.iter for part in generators[1:]] + [test for part in generators for test in part.ifs]
+        weight = weight_of(*(part.target for part in generators), *repeated, *results)
         made: list[ast.comprehension] = []
         with self.inside_loop(names):
             for part in generators:

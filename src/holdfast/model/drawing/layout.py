@@ -31,6 +31,8 @@ class Placed:
     height: float
     x: float = 0.0
     y: float = 0.0
+    row_end: float = 0.0
+    """How far down its row reaches: an arrow that leaves it goes straight to there, past taller boxes."""
     children: list[Placed] = field(default_factory=list)
     routes: dict[int, list[Point]] = field(default_factory=dict)
     """By index of an arrow that leads over several layers: the points that it passes."""
@@ -126,7 +128,7 @@ def _arrange(placed: Placed, rows: list[list[Slot]]) -> Point:
         left = _PADDING + (widest - _row_width(row)) / 2
         for slot in row:
             if isinstance(slot, Placed):
-                slot.x, slot.y = left, top + (height - slot.height) / 2
+                slot.x, slot.y, slot.row_end = left, top, top + height
             else:
                 placed.routes.setdefault(slot, []).extend([(left + _LANE / 2, top), (left + _LANE / 2, top + height)])
             left += _slot_width(slot) + _GAP_X

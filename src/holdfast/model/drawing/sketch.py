@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -84,7 +85,7 @@ class _Sketcher:
                     box.arrows.append(Arrow(*ends, _short(connection.outcome or ""), index in graph.backward))
         elif node.type.rpartition(".")[2] == "Sequence":
             following = list(boxes.values())
-            box.arrows.extend(Arrow(one.key, other.key) for one, other in zip(following, following[1:], strict=False))
+            box.arrows.extend(Arrow(one.key, other.key) for one, other in itertools.pairwise(following))
 
     def _port(self, name: str, children: object) -> Iterator[Box]:
         """One box for the port with what stands in it; for entries one box each."""

@@ -14,11 +14,11 @@ __all__ = ["to_svg"]
 _MARGIN = 12.0
 
 _STYLE = """
-  svg { background: #fff; font: 13px system-ui, sans-serif; }
-  rect { fill: #fff; stroke: #64748b; rx: 8px; }
+  svg { background: #fff; }
+  rect { fill: #fff; stroke: #64748b; }
   .container { fill: #f8fafc; } .port { fill: none; stroke-dasharray: 3 3; }
   .start { fill: #dcfce7; } .end { fill: #fee2e2; } .trigger { fill: #fef9c3; } .unknown { stroke: #dc2626; }
-  text { fill: #0f172a; } .subtitle { fill: #64748b; font-size: 11px; }
+  text { fill: #0f172a; font: 13px system-ui, sans-serif; } .subtitle { fill: #64748b; font-size: 11px; }
   path { fill: none; stroke: #475569; stroke-width: 1.5; } .backward { stroke-dasharray: 5 4; }
   .label { font-size: 11px; stroke: #fff; stroke-width: 4px; paint-order: stroke; } .head { fill: #475569; stroke: none; }
   @media (prefers-color-scheme: dark) {
@@ -38,8 +38,10 @@ def to_svg(definition: Definition, descriptors: Descriptors | None = None) -> st
     width, height = placed.width + 2 * _MARGIN, placed.height + 2 * _MARGIN
     title = escape("".join(char for char in definition.title if char.isprintable()))
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{title}">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{title}">'
+        ),
         f"<title>{title}</title>",
         f"<style>{_STYLE}</style>",
         _HEAD,
@@ -54,7 +56,7 @@ def _box(placed: Placed, left: float, top: float) -> Iterator[str]:
     style = f"{box.style} container" if placed.children and box.style != "port" else box.style
     middle = left + placed.width / 2
     yield (
-        f'<rect class="{style}" x="{left:.1f}" y="{top:.1f}" width="{placed.width:.1f}" height="{placed.height:.1f}"/>'
+        f'<rect rx="6" class="{style}" x="{left:.1f}" y="{top:.1f}" width="{placed.width:.1f}" height="{placed.height:.1f}"/>'
     )
     if placed.children:
         subtitle = f' <tspan class="subtitle">{escape(box.subtitle)}</tspan>' if box.subtitle else ""
@@ -81,12 +83,17 @@ def _arrows(placed: Placed, left: float, top: float) -> Iterator[str]:
             points = _loop(source, target, placed.width - 6 - 10.0 * (loops % 8))
         else:
             route = placed.routes.get(index, [])
-            points = [(source.x + source.width / 2, source.y + source.height), *route, _top_of(target)]
+            points = [*_way_out(source), *route, _top_of(target)]
         yield _path([(x + left, y + top) for x, y in points], arrow)
         if arrow.label:
             x, y = _label_place(points)
             label = escape(arrow.label)
             yield f'<text class="label" x="{x + left:.1f}" y="{y + top:.1f}" text-anchor="middle">{label}</text>'
+
+
+def _way_out(source: Placed) -> list[Point]:
+    middle, bottom = source.x + source.width / 2, source.y + source.height
+    return [(middle, bottom), (middle, source.row_end)] if source.row_end > bottom else [(middle, bottom)]
 
 
 def _top_of(placed: Placed) -> Point:

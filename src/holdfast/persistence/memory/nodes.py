@@ -7,9 +7,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from holdfast.errors import StoreError
-from holdfast.model.cluster import NodeRow, NodeState, Registration
-from holdfast.model.ids import WORKERS
+from holdfast.model.cluster import NodeRow, NodeState, Registration, free_worker
 from holdfast.model.work import Owner
 from holdfast.persistence.memory.tables import MemoryPart
 
@@ -64,14 +62,3 @@ class MemoryNodes(MemoryPart):
             return False
         self._tables.nodes[owner.node] = replace(node, heartbeat=self._now(), state=state)
         return True
-
-
-def free_worker(taken: set[int], boot: int) -> int:
-    """A worker number that no live node has; starts at the boot's own, so that a number is not given again soon."""
-    for step in range(WORKERS):
-        worker = (boot + step) % WORKERS
-        if worker not in taken:
-            return worker
-    raise StoreError(
-        f"All {WORKERS} worker numbers are taken by live nodes. Stop some, or wait until dead ones expire."
-    )

@@ -3,12 +3,13 @@
 One script for the whole batch: gather the evidence under locks, judge, write the survivors table by table.
 """
 
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from holdfast.model.commit import Commit, CommitOutcome
-from holdfast.model.guard import GuardRow
 from holdfast.model.stored import InstanceRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.judge import judge
@@ -33,9 +34,7 @@ _UPDATE = (
     "update hf_instance set version = ?, burst_id = ?, status = ?, content = ?, definition_version = ?, "
     "correlation_id = ?, name = ?, incidents = ?, updated = ?, finished = ?, state = ? where tenant = ? and id = ?"
 )
-_BURN = (
-    "delete from hf_bookmark where tenant = ? and wake_key = ? and correlation = ? and instance_id = ? and seq = ?"
-)
+_BURN = "delete from hf_bookmark where tenant = ? and wake_key = ? and correlation = ? and instance_id = ? and seq = ?"
 _DROP_WORK = "delete from hf_work where tenant = ? and id = ?"
 _DROP_INBOX = "delete from hf_inbox where tenant = ? and id = ?"
 _DROP_EFFECT = "delete from hf_effect where tenant = ? and instance_id = ? and execution = ?"
@@ -83,9 +82,7 @@ def _instances(written: _Written, codec: Codec) -> Iterator[Statement]:
     yield each(INSTANCE.insert, [INSTANCE.encode(row, codec) for _, row in written if row.version == 1])
     yield each(_UPDATE, [_update(row, codec) for _, row in written if row.version > 1])
     segments = [
-        StoredSegment(row.tenant, row.id, segment)
-        for commit, row in written
-        if (segment := commit.segment) is not None
+        StoredSegment(row.tenant, row.id, segment) for commit, row in written if (segment := commit.segment) is not None
     ]
     yield each(JOURNAL.insert, [JOURNAL.encode(segment, codec) for segment in segments])
 
@@ -111,7 +108,6 @@ def _guards(written: _Written) -> Iterator[Statement]:
     yield each(GUARD.insert, taken)
 
 
-
 def _sleeping(written: _Written, codec: Codec) -> Iterator[Statement]:
     yield each(
         _BURN,
@@ -132,7 +128,9 @@ def _effects(written: _Written, codec: Codec) -> Iterator[Statement]:
         gone += [(row.tenant, row.id, ref.execution) for ref in commit.effects_consumed]
         gone += [(row.tenant, row.id, execution) for execution in commit.effects_dropped]
     yield each(_DROP_EFFECT, gone)
-    yield each(EFFECT.insert, [EFFECT.encode(effect, codec) for commit, _ in written for effect in commit.effects_added])
+    yield each(
+        EFFECT.insert, [EFFECT.encode(effect, codec) for commit, _ in written for effect in commit.effects_added]
+    )
 
 
 def _remarks(written: _Written, codec: Codec) -> Iterator[Statement]:
@@ -143,9 +141,7 @@ def _remarks(written: _Written, codec: Codec) -> Iterator[Statement]:
         _RESOLVE,
         [(row.tenant, row.id, incident) for commit, row in written for incident in commit.incidents_resolved],
     )
-    yield each(
-        _DROP_VALUE, [(row.tenant, row.id, ref) for commit, row in written for ref in commit.values_dropped]
-    )
+    yield each(_DROP_VALUE, [(row.tenant, row.id, ref) for commit, row in written for ref in commit.values_dropped])
     yield each(VALUE.insert, [VALUE.encode(value, codec) for commit, _ in written for value in commit.values_added])
 
 
@@ -170,9 +166,7 @@ def _work(commits: Sequence[Commit], codec: Codec) -> Iterator[Statement]:
 
 
 def _mail(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterator[Statement]:
-    yield each(
-        _DROP_INBOX, [(commit.tenant, stimulus) for commit in commits for stimulus in commit.inbox_consumed]
-    )
+    yield each(_DROP_INBOX, [(commit.tenant, stimulus) for commit in commits for stimulus in commit.inbox_consumed])
     yield each(
         f"{INBOX.insert} {dialect.skip_existing}",
         [INBOX.encode(row, codec) for commit in commits for row in commit.inbox_added],

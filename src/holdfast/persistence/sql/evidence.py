@@ -3,6 +3,8 @@
 Read in the order of locks: instances by id, guards by name, consumed rows. Survivors change it as they are let through.
 """
 
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -120,7 +122,9 @@ def _rows(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Sc
     schedules = sorted({step.schedule_id for commit in commits for step in commit.schedules_fired})
     where = " where tenant = ? and id in ({marks}) order by id" + lock
     found.work |= {(tenant, row[0]) for row in (yield from all_of("select id from hf_work" + where, (tenant,), work))}
-    found.inbox |= {(tenant, row[0]) for row in (yield from all_of("select id from hf_inbox" + where, (tenant,), inbox))}
+    found.inbox |= {
+        (tenant, row[0]) for row in (yield from all_of("select id from hf_inbox" + where, (tenant,), inbox))
+    }
     for schedule_id, due in (yield from all_of("select id, due from hf_schedule" + where, (tenant,), schedules)):
         found.schedules[tenant, schedule_id] = moment_or_none(due)
 

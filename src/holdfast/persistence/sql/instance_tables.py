@@ -89,9 +89,7 @@ def _value(row: ValueRow, codec: Codec) -> tuple[Any, ...]:
 
 
 def _read_value(row: Sequence[Any], codec: Codec) -> ValueRow:
-    return ValueRow(
-        tenant=row[0], instance_id=row[1], ref=row[2], data=codec.decode(row[3], "value.data|" + row[0])
-    )
+    return ValueRow(tenant=row[0], instance_id=row[1], ref=row[2], data=codec.decode(row[3], "value.data|" + row[0]))
 
 
 def _incident(row: IncidentRow, codec: Codec) -> tuple[Any, ...]:
@@ -171,6 +169,4 @@ EFFECT = Table(
     _effect,
     _read_effect,
 )
-GUARD = Table(
-    "hf_guard", "tenant, kind, name, fingerprint, instance_id, created, released", _guard, _read_guard
-)
+GUARD = Table("hf_guard", "tenant, kind, name, fingerprint, instance_id, created, released", _guard, _read_guard)

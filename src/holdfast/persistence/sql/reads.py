@@ -1,5 +1,7 @@
 """Reads by key: instances, bookmarks, journal, values, guards, incidents."""
 
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +11,7 @@ from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, IncidentRow, InstanceKey, InstanceRow, JournalSegment
 from holdfast.persistence.sql.instance_tables import BOOKMARK, GUARD, INCIDENT, INSTANCE, JOURNAL
 from holdfast.persistence.sql.part import SqlPart
-from holdfast.persistence.sql.script import Script, all_of, ask, grouped
+from holdfast.persistence.sql.script import Script, Value, all_of, ask, grouped
 from holdfast.ports import Loaded, Matches
 
 _LOAD = INSTANCE.select + " where tenant = ? and id in ({marks})"
@@ -63,13 +65,14 @@ class SqlReads(SqlPart):
         epoch = yield from self._epoch()
         found: list[list[BookmarkRow]] = []
         for query in queries:
-            found.append((yield from self._sleepers(query)))
+            rows = yield from self._sleepers(query)
+            found.append(rows)
         keys = [InstanceKey(row.tenant, row.instance_id) for rows in found for row in rows]
         instances = (yield from self._instances(keys)) if load else {}
         return Matches(epoch=epoch, bookmarks=found, instances=instances)
 
     def _sleepers(self, query: BookmarkQuery) -> Script[list[BookmarkRow]]:
-        sql, values = _OF_KEY, [query.tenant, query.key]
+        sql, values = _OF_KEY, list[Value]([query.tenant, query.key])
         if query.correlation:
             sql, values = sql + " and correlation = ?", [*values, query.correlation]
         if query.oldest:
@@ -116,9 +119,7 @@ class SqlReads(SqlPart):
         return found
 
     def _guard(self, tenant: str, ref: GuardRef) -> Script[GuardRow | None]:
-        rows = yield ask(
-            GUARD.select + " where tenant = ? and kind = ? and name = ?", tenant, ref.kind.value, ref.name
-        )
+        rows = yield ask(GUARD.select + " where tenant = ? and kind = ? and name = ?", tenant, ref.kind.value, ref.name)
         return GUARD.decode(rows[0], self._codec) if rows else None
 
     def _incidents(

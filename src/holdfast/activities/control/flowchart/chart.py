@@ -83,7 +83,9 @@ class _FlowchartNode:
 
     def flow(self, live: LiveInstance) -> CounterFlow | TokenFlow:
         """The chart as it runs in this instance: by mode, and by the trigger it began with."""
-        trigger = live.trigger if live.trigger in self.child_ids else None
+        trigger = live.trigger
+        if trigger is not None and trigger not in self.child_ids:
+            trigger = None
         key = (live.flowchart_mode, trigger)
         found = self.flows.get(key)
         if found is None:
@@ -115,7 +117,7 @@ class _FlowchartNode:
                 return
             try:
                 self.flow(live).completed(live, owner, position, outcome)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
                 faults.fault(live, owner, error)
 
         return done

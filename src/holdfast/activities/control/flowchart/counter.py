@@ -86,29 +86,34 @@ class CounterFlow:
 
     def _spread(self, live: LiveInstance, activation: Activation, position: int, outcome: Outcome) -> None:
         """Visit what leaves an activity; skipped activities are gone through at once, depth first."""
-        data = activation.data
-        stack: list[Iterator[Move]] = [iter(self.routes.moves(position, outcome))]
-        while stack:
-            move = next(stack[-1], None)
-            if move is None:
-                stack.pop()
-                continue
-            connection, target, followed, backward, valid = move
-            data[COUNTS][connection] += 1
-            data[FOLLOWED][connection] = followed
-            if backward:
-                if followed:
-                    self._loop(live, activation, connection, valid=valid)
-                continue
-            decision = self._decide(live, activation, target, connection)
-            if decision == RUN:
-                self.schedule(live, activation, target)
-            elif decision == SKIP:
-                self._count_visit(data, target)
-                live.journal.append(
-                    (JournalEvent.SKIPPED, self.nodes[target].index, 0, live.now(), {"reason": "no living path leads here"})
-                )
-                stack.append(iter(self.routes.moves(target, NOTHING)))
+        counts, followed_by = activation.data[COUNTS], activation.data[FOLLOWED]
+        stack: list[Iterator[Move]] = []
+        moves: Iterator[Move] = iter(self.routes.moves(position, outcome))
+        while True:
+            for connection, target, followed, backward, valid in moves:
+                counts[connection] += 1
+                followed_by[connection] = followed
+                if backward:
+                    if followed:
+                        self._loop(live, activation, connection, valid=valid)
+                    continue
+                decision = self._decide(live, activation, target, connection)
+                if decision == RUN:
+                    self.schedule(live, activation, target)
+                elif decision == SKIP:
+                    self._skip(live, activation, target)
+                    stack.append(moves)
+                    moves = iter(self.routes.moves(target, NOTHING))
+                    break
+            else:
+                if not stack:
+                    return
+                moves = stack.pop()
+
+    def _skip(self, live: LiveInstance, activation: Activation, target: int) -> None:
+        self._count_visit(activation.data, target)
+        data = {"reason": "no living path leads here"}
+        live.journal.append((JournalEvent.SKIPPED, self.nodes[target].index, 0, live.now(), data))
 
     def _loop(self, live: LiveInstance, activation: Activation, connection: int, *, valid: bool) -> None:
         source, target = self.routes.sources[connection], self.routes.targets[connection]
@@ -124,19 +129,28 @@ class CounterFlow:
         data = activation.data
         inbound = self.routes.inbound[target]
         join = self.join_modes[target]
-        if join is None and len(inbound) == 1:
-            return RUN if data[FOLLOWED][connection] else SKIP
-        mode = WAIT_ACTIVE if join is None else join(activation.scope)
-        counts, followed, visits = data[COUNTS], data[FOLLOWED], data[VISITS][target]
-        if mode == WAIT_ANY:
-            return self._decide_any(live, activation, target, connection)
-        lowest = min(counts[item] for item in inbound)
-        if lowest <= visits:
-            self._note_wait(live, activation, target, inbound)
-            return WAIT
-        highest = max(counts[item] for item in inbound)
-        arrived = [followed[item] and counts[item] == highest for item in inbound]
-        return RUN if (all(arrived) if mode == WAIT_ALL else any(arrived)) else SKIP
+        followed = data[FOLLOWED]
+        if join is None:
+            if len(inbound) == 1:
+                return RUN if followed[connection] else SKIP
+            mode = WAIT_ACTIVE
+        else:
+            mode = join(activation.scope)
+            if mode == WAIT_ANY:
+                return self._decide_any(live, activation, target, connection)
+        counts, visits = data[COUNTS], data[VISITS][target]
+        highest = 0
+        for item in inbound:
+            count = counts[item]
+            if count <= visits:
+                self._note_wait(live, activation, target)
+                return WAIT
+            highest = max(highest, count)
+        for item in inbound:
+            arrived = followed[item] and counts[item] == highest
+            if arrived != (mode == WAIT_ALL):
+                return RUN if arrived else SKIP
+        return RUN if mode == WAIT_ALL else SKIP
 
     def _decide_any(self, live: LiveInstance, activation: Activation, target: int, connection: int) -> int:
         data = activation.data
@@ -169,7 +183,7 @@ class CounterFlow:
             if data[COUNTS][item] <= visits
         ]
 
-    def _note_wait(self, live: LiveInstance, activation: Activation, target: int, inbound: tuple[int, ...]) -> None:
+    def _note_wait(self, live: LiveInstance, activation: Activation, target: int) -> None:
         live.journal.append(
             (JournalEvent.WAITING, self.nodes[target].index, 0, live.now(), {"for": self._missing(activation, target)})
         )

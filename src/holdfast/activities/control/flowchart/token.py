@@ -47,9 +47,7 @@ class TokenFlow:
         for connection, target, *_ in followed:
             self._arrive(live, activation, connection, target)
         self._end(live, activation)
-        data[TOKENS] = [
-            token for token in data[TOKENS] if not (token[CONSUMED] and self._leads_to(token, position))
-        ]
+        data[TOKENS] = [token for token in data[TOKENS] if not (token[CONSUMED] and self._leads_to(token, position))]
 
     def canceled(self, live: LiveInstance, activation: Activation, position: int) -> None:
         data = activation.data

@@ -1,0 +1,222 @@
+"""Definitions: content, labels, deployments, triggers."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.errors import OriginRefused
+from holdfast.model.catalog import (
+    DefinitionContent,
+    DefinitionQuery,
+    DefinitionVersion,
+    Origin,
+    TriggerRow,
+    Which,
+    check_origin,
+)
+from holdfast.model.listing import folded
+from holdfast.persistence.sql.part import SqlPart
+from holdfast.persistence.sql.script import Rows, Script, Value, all_of, ask, each, marks
+from holdfast.persistence.sql.work_tables import CONTENT, TRIGGER, VERSION
+
+_OF = " where tenant = ? and definition_id = ?"
+_SORTS = {"name": "name", "created": "created", "version": "version"}
+
+
+class SqlDefinitions(SqlPart):
+    async def epoch(self) -> int:
+        return await self._read(self._epoch())
+
+    async def save_version(
+        self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow] = ()
+    ) -> DefinitionVersion:
+        check_origin(content)
+        return await self._write(lambda: self._save(label, content, triggers))
+
+    async def deploy(
+        self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str
+    ) -> DefinitionVersion:
+        check_origin(content)
+        return await self._write(lambda: self._deploy(label, content, triggers, deployment))
+
+    async def retract(self, tenant: str, definition_id: str) -> bool:
+        return await self._write(lambda: self._retract(tenant, definition_id))
+
+    async def delete_version(self, tenant: str, definition_id: str, version: int) -> bool:
+        return await self._write(lambda: self._delete_label(tenant, definition_id, version))
+
+    async def find_version(
+        self, tenant: str, definition_id: str, version: int | Which = Which.PUBLISHED
+    ) -> DefinitionVersion | None:
+        versions = await self._read(self._labels(tenant, definition_id))
+        for row in versions:
+            if row.version == version or (version == Which.LATEST and row.latest):
+                return row
+            if version == Which.PUBLISHED and row.published:
+                return row
+        return None
+
+    async def list_versions(self, tenant: str, query: DefinitionQuery) -> tuple[Sequence[DefinitionVersion], int]:
+        return await self._read(self._list(tenant, query))
+
+    async def load_content(self, tenant: str, content: str) -> DefinitionContent | None:
+        return await self._read(self._content(tenant, content))
+
+    async def find_triggers(self, tenant: str, keys: Sequence[int]) -> Sequence[TriggerRow]:
+        return await self._read(self._triggers_of_keys(tenant, keys))
+
+    async def list_triggers(self, tenant: str, definition_id: str | None = None) -> Sequence[TriggerRow]:
+        return await self._read(self._triggers(tenant, definition_id))
+
+    def _labels(self, tenant: str, definition_id: str, lock: str = "") -> Script[list[DefinitionVersion]]:
+        rows = yield ask(f"{VERSION.select}{_OF} order by version{lock}", tenant, definition_id)
+        return VERSION.rows(rows, self._codec)
+
+    def _content(self, tenant: str, content: str) -> Script[DefinitionContent | None]:
+        rows = yield ask(CONTENT.select + " where tenant = ? and hash = ?", tenant, content)
+        return CONTENT.decode(rows[0], self._codec) if rows else None
+
+    def _save(
+        self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow]
+    ) -> Script[DefinitionVersion]:
+        yield from self._count_up("epoch")
+        labels = yield from self._labels(label.tenant, label.definition_id, self._dialect.lock)
+        yield from self._put_content(labels, label, content)
+        previous = next((row for row in labels if row.version == label.version), None)
+        if label.published or (previous is not None and previous.published):
+            yield from self._unpublish(label.tenant, label.definition_id)
+        yield ask(f"delete from hf_version{_OF} and version = ?", label.tenant, label.definition_id, label.version)
+        yield ask(VERSION.insert, *VERSION.encode(label, self._codec))
+        if label.published and triggers:
+            yield each(TRIGGER.insert, [TRIGGER.encode(row, self._codec) for row in triggers])
+        return (yield from self._settled(label))
+
+    def _deploy(
+        self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str
+    ) -> Script[DefinitionVersion]:
+        yield from self._count_up("epoch")
+        labels = yield from self._labels(label.tenant, label.definition_id, self._dialect.lock)
+        place = (label.tenant, label.definition_id, deployment)
+        seen = yield ask(f"select content from hf_deployment{_OF} and deployment = ?", *place)
+        known = next((row for row in labels if row.content == content.hash), None)
+        yield from self._put_content(labels, label, content)
+        if seen and known is not None:
+            return known
+        number = known.version if known is not None else max((row.version for row in labels), default=0) + 1
+        made = replace(known or label, version=number, content=content.hash, published=not seen)
+        if seen:
+            triggers = ()
+        else:
+            yield from self._unpublish(label.tenant, label.definition_id)
+            yield ask(
+                f"insert into hf_deployment (tenant, definition_id, deployment, content) values ({marks(4)})",
+                *place,
+                content.hash,
+            )
+        yield ask(f"delete from hf_version{_OF} and version = ?", label.tenant, label.definition_id, number)
+        yield ask(VERSION.insert, *VERSION.encode(made, self._codec))
+        if triggers:
+            rows = [TRIGGER.encode(replace(row, version=number), self._codec) for row in triggers]
+            yield each(TRIGGER.insert, rows)
+        return (yield from self._settled(made))
+
+    def _put_content(
+        self, labels: Sequence[DefinitionVersion], label: DefinitionVersion, content: DefinitionContent
+    ) -> Script[None]:
+        """Content is written once; a definition that is written in code takes no document."""
+        hashes = sorted({row.content for row in labels} | {content.hash})
+        stored = yield from all_of(
+            "select hash, origin from hf_content where tenant = ? and hash in ({marks})", (label.tenant,), hashes
+        )
+        origins = {row[1] for row in stored}
+        if content.origin is Origin.DOCUMENT and Origin.CODE.value in origins:
+            raise OriginRefused(
+                f"Definition '{label.definition_id}' is written in code. Change the code, or save the document "
+                "under another id."
+            )
+        if content.hash not in {row[0] for row in stored}:
+            yield ask(f"{CONTENT.insert} {self._dialect.skip_existing}", *CONTENT.encode(content, self._codec))
+
+    def _unpublish(self, tenant: str, definition_id: str) -> Script[None]:
+        yield ask("delete from hf_trigger" + _OF, tenant, definition_id)
+        yield ask("update hf_version set published = 0" + _OF, tenant, definition_id)
+
+    def _retract(self, tenant: str, definition_id: str) -> Script[bool]:
+        labels = yield from self._labels(tenant, definition_id, self._dialect.lock)
+        if not any(row.published for row in labels):
+            return False
+        yield from self._count_up("epoch")
+        yield from self._unpublish(tenant, definition_id)
+        return True
+
+    def _delete_label(self, tenant: str, definition_id: str, version: int) -> Script[bool]:
+        labels = yield from self._labels(tenant, definition_id, self._dialect.lock)
+        label = next((row for row in labels if row.version == version), None)
+        if label is None:
+            return False
+        yield from self._count_up("epoch")
+        if label.published:
+            yield from self._unpublish(tenant, definition_id)
+        yield ask(f"delete from hf_version{_OF} and version = ?", tenant, definition_id, version)
+        yield from self._settled(label)
+        return True
+
+    def _settled(self, label: DefinitionVersion) -> Script[DefinitionVersion]:
+        """Mark the latest version, and give the label back as it is stored."""
+        labels = yield from self._labels(label.tenant, label.definition_id)
+        highest = max((row.version for row in labels), default=0)
+        wrong = [row for row in labels if row.latest != (row.version == highest)]
+        for row in wrong:
+            yield ask(
+                f"update hf_version set latest = ?{_OF} and version = ?",
+                int(row.version == highest),
+                row.tenant,
+                row.definition_id,
+                row.version,
+            )
+        return replace(label, latest=label.version == highest)
+
+    def _list(self, tenant: str, query: DefinitionQuery) -> Script[tuple[list[DefinitionVersion], int]]:
+        where, values = self._asked(tenant, query)
+        total: Rows = yield ask("select count(*) from hf_version" + where, *values)
+        direction = " desc" if query.descending else ""
+        sort = _SORTS.get(query.sort, "name")
+        order = sort + (self._dialect.text_order if sort == "name" else "") + direction
+        rows = yield ask(
+            f"{VERSION.select}{where} order by {order}, definition_id{self._dialect.text_order}, version"
+            " limit ? offset ?",
+            *values,
+            query.limit,
+            query.offset,
+        )
+        return VERSION.rows(rows, self._codec), int(total[0][0])
+
+    def _asked(self, tenant: str, query: DefinitionQuery) -> tuple[str, list[Value]]:
+        where, values = " where tenant = ?", list[Any]([tenant])
+        if query.which is not Which.ALL:
+            where += f" and {query.which.value} = 1"
+        if query.definition_ids:
+            where += f" and definition_id in ({marks(len(query.definition_ids))})"
+            values += query.definition_ids
+        if query.search:
+            either = [self._dialect.contains.format(column=column) for column in ("name", "definition_id")]
+            where += f" and ({' or '.join(either)})"
+            values += [folded(query.search)] * 2
+        return where, values
+
+    def _triggers_of_keys(self, tenant: str, keys: Sequence[int]) -> Script[list[TriggerRow]]:
+        sql = TRIGGER.select + " where tenant = ? and wake_key in ({marks})"
+        rows = yield from all_of(sql, (tenant,), sorted(set(keys)))
+        return sorted(TRIGGER.rows(rows, self._codec), key=lambda row: (row.definition_id, row.id))
+
+    def _triggers(self, tenant: str, definition_id: str | None) -> Script[list[TriggerRow]]:
+        sql, values = TRIGGER.select + " where tenant = ?", list[Any]([tenant])
+        if definition_id is not None:
+            sql, values = sql + " and definition_id = ?", [*values, definition_id]
+        rows = yield ask(sql + " order by definition_id, id", *values)
+        return TRIGGER.rows(rows, self._codec)

@@ -1,0 +1,52 @@
+"""Readers beside the writer: each script sees one snapshot, and never turns into a write."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from holdfast.persistence.sql.script import Script
+from holdfast.persistence.sql.sqlite.connection import explained, patiently, run
+from holdfast.persistence.sql.sqlite.threads import Job
+
+
+class ReadJob(Job[Any]):
+    __slots__ = ("script",)
+
+    def __init__(self, script: Script[Any]) -> None:
+        super().__init__()
+        self.script = script
+
+
+class Reader:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def work(self, jobs: list[ReadJob]) -> None:
+        for job in jobs:
+            try:
+                job.result = self._read(job.script)
+            except sqlite3.Error as error:
+                job.error = explained(error, self._path)
+            except Exception as error:  # noqa: BLE001 - the caller's, and only its own
+                job.error = error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _read(self, script: Script[Any]) -> Any:
+        def begin() -> None:
+            self._connection.execute("begin")
+            try:
+                self._connection.execute("select 1 from hf_counter").fetchone()  # takes the snapshot
+            except BaseException:
+                self._connection.execute("rollback")
+                raise
+
+        patiently(begin)
+        try:
+            return run(self._connection, script)
+        finally:
+            self._connection.execute("rollback")

@@ -1,0 +1,98 @@
+"""Threads that do the work of one connection: what came while they were busy is done together, and told together."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+J = TypeVar("J", bound="Job[Any]")
+
+
+class Job(Generic[T]):
+    """One call: a future of the caller's loop, and what became of it."""
+
+    __slots__ = ("error", "future", "loop", "result")
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[T] = self.loop.create_future()
+        self.result: T | None = None
+        self.error: BaseException | None = None
+
+    def settle(self) -> None:
+        """In the loop: answer the caller, unless it has gone away."""
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)  # type: ignore[arg-type]  # T may be None
+
+
+class WorkerThread(Generic[J]):
+    """Takes all jobs that wait, at most `limit`, and hands them to `work`, until it is stopped."""
+
+    def __init__(self, name: str, work: Callable[[list[J]], None], finish: Callable[[], None], limit: int) -> None:
+        self._jobs: SimpleQueue[J | None] = SimpleQueue()
+        self._work = work
+        self._finish = finish
+        self._limit = limit
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, job: J) -> None:
+        self._jobs.put(job)
+
+    def stop(self) -> None:
+        """What was asked before is still done."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        stopping = False
+        while not stopping:
+            jobs, stopping = self._next()
+            if jobs:
+                try:
+                    self._work(jobs)
+                except BaseException as error:  # noqa: BLE001 - whatever it is, the callers must hear of it
+                    for job in jobs:
+                        job.error = job.error or error
+                tell(jobs)
+        self._finish()
+
+    def _next(self) -> tuple[list[J], bool]:
+        first = self._jobs.get()
+        if first is None:
+            return [], True
+        jobs = [first]
+        while len(jobs) < self._limit:
+            try:
+                job = self._jobs.get_nowait()
+            except Empty:
+                break
+            if job is None:
+                return jobs, True
+            jobs.append(job)
+        return jobs, False
+
+
+def tell(jobs: Sequence[Job[Any]]) -> None:
+    """Wake each caller's loop once."""
+    loops: dict[asyncio.AbstractEventLoop, list[Job[Any]]] = {}
+    for job in jobs:
+        loops.setdefault(job.loop, []).append(job)
+    for loop, of_loop in loops.items():
+        try:
+            loop.call_soon_threadsafe(_settle, of_loop)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            continue
+
+
+def _settle(jobs: Sequence[Job[Any]]) -> None:
+    for job in jobs:
+        job.settle()

@@ -1,0 +1,102 @@
+"""Export and import of one instance with everything that belongs to it."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from holdfast.errors import AlreadyStored
+from holdfast.model.upkeep import InstanceExport
+from holdfast.model.work import NOBODY
+from holdfast.persistence.sql.instance_tables import (
+    BOOKMARK,
+    EFFECT,
+    GUARD,
+    INCIDENT,
+    INSTANCE,
+    JOURNAL,
+    VALUE,
+    StoredSegment,
+)
+from holdfast.persistence.sql.part import SqlPart
+from holdfast.persistence.sql.script import Script, Statement, ask, each
+from holdfast.persistence.sql.tables import Table
+from holdfast.persistence.sql.work_tables import INBOX, OUTBOX, WORK
+
+R = TypeVar("R")
+
+
+class SqlTransfer(SqlPart):
+    async def export_instance(self, tenant: str, instance_id: str) -> InstanceExport | None:
+        return await self._read(self._export(tenant, instance_id))
+
+    async def import_instance(self, export: InstanceExport) -> None:
+        await self._write(lambda: self._import(export))
+
+    def _export(self, tenant: str, instance_id: str) -> Script[InstanceExport | None]:
+        found = yield ask(INSTANCE.select + " where tenant = ? and id = ?", tenant, instance_id)
+        if not found:
+            return None
+
+        def rows(table: Table[R], order: str) -> Script[tuple[R, ...]]:
+            sql = f"{table.select} where tenant = ? and instance_id = ? order by {order}"
+            return tuple(table.rows((yield ask(sql, tenant, instance_id)), self._codec))
+
+        segments = yield from rows(JOURNAL, "version")
+        return InstanceExport(
+            instance=INSTANCE.decode(found[0], self._codec),
+            bookmarks=(yield from rows(BOOKMARK, "seq")),
+            journal=tuple(row.segment for row in segments),
+            values=(yield from rows(VALUE, "ref")),
+            incidents=(yield from rows(INCIDENT, "id")),
+            effects=(yield from rows(EFFECT, "execution")),
+            work=(yield from rows(WORK, "id")),
+            inbox=(yield from rows(INBOX, "id")),
+            outbox=(yield from rows(OUTBOX, "id")),
+            guards=(yield from rows(GUARD, "kind, name")),
+        )
+
+    def _import(self, export: InstanceExport) -> Script[None]:
+        yield from self._refuse_existing(export)
+        tenant, instance_id = export.instance.key
+        yield ask("delete from hf_guard where tenant = ? and instance_id = ?", tenant, instance_id)
+        segments = [StoredSegment(tenant, instance_id, segment) for segment in export.journal]
+        effects = [replace(row, owner=NOBODY) for row in export.effects]
+        inserts: tuple[Statement, ...] = (
+            each(INSTANCE.insert, [INSTANCE.encode(export.instance, self._codec)]),
+            each(JOURNAL.insert, [JOURNAL.encode(row, self._codec) for row in segments]),
+            each(BOOKMARK.insert, [BOOKMARK.encode(row, self._codec) for row in export.bookmarks]),
+            each(VALUE.insert, [VALUE.encode(row, self._codec) for row in export.values]),
+            each(INCIDENT.insert, [INCIDENT.encode(row, self._codec) for row in export.incidents]),
+            each(EFFECT.insert, [EFFECT.encode(row, self._codec) for row in effects]),
+            each(WORK.insert, [WORK.encode(row, self._codec) for row in export.work]),
+            each(INBOX.insert, [INBOX.encode(row, self._codec) for row in export.inbox]),
+            each(OUTBOX.insert, [OUTBOX.encode(row, self._codec) for row in export.outbox]),
+            each(GUARD.insert, [GUARD.encode(row, self._codec) for row in export.guards]),
+        )
+        for statement in inserts:
+            if statement.values:
+                yield statement
+
+    def _refuse_existing(self, export: InstanceExport) -> Script[None]:
+        tenant, instance_id = export.instance.key
+        taken: list[str] = []
+        found = yield ask(
+            f"select id from hf_instance where tenant = ? and id = ?{self._dialect.lock}", tenant, instance_id
+        )
+        for row in export.guards:
+            held = yield ask(
+                f"select instance_id from hf_guard where tenant = ? and kind = ? and name = ?{self._dialect.lock}",
+                tenant,
+                row.kind.value,
+                row.name,
+            )
+            taken += [row.name for holder in held if holder[0] != instance_id]
+        if found or taken:
+            raise AlreadyStored(
+                f"Instance {instance_id} or a key of it ({', '.join(taken) or 'none'}) is stored already. "
+                "Delete it first."
+            )

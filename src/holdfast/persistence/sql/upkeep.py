@@ -1,0 +1,139 @@
+"""Retention, keys, figures."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from holdfast.errors import DeletionRefused
+from holdfast.model.stored import ENDED
+from holdfast.model.upkeep import RetentionRule, StoreStats
+from holdfast.persistence.sql.part import SqlPart
+from holdfast.persistence.sql.script import Script, Value, all_of, ask, each, marks
+from holdfast.persistence.sql.tables import micros, moment_or_none
+from holdfast.persistence.sql.work_tables import AT_ONCE
+
+OF_INSTANCE = (
+    "hf_bookmark",
+    "hf_journal",
+    "hf_value",
+    "hf_incident",
+    "hf_effect",
+    "hf_work",
+    "hf_dead_letter",
+    "hf_inbox",
+    "hf_outbox",
+)
+"""Tables whose rows go with their instance, by the column `instance_id`. Guards apart: keys outlive it."""
+
+_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+_NO_LIVE_KIN = f"""
+    and not exists (select 1 from hf_instance p where p.tenant = i.tenant and p.id = i.parent_id
+        and p.status not in ({_ENDED}))
+    and not exists (select 1 from hf_instance c where c.tenant = i.tenant and c.parent_id = i.id
+        and c.status not in ({_ENDED}))"""
+_KIN = f"""select i.id, k.id, k.status from hf_instance i join hf_instance k
+    on k.tenant = i.tenant and (k.id = i.parent_id or k.parent_id = i.id)
+    where i.tenant = ? and i.id in ({{marks}}) and k.status not in ({_ENDED})"""
+_KEYS_OVER = """select g.tenant, g.name from hf_guard g left join hf_instance i
+    on i.tenant = g.tenant and i.id = g.instance_id
+    where g.kind = 'key' and coalesce(i.finished, g.released) < ? and (i.id is null or i.finished is not null)
+    order by g.tenant, g.name limit ?"""
+_UNUSED = """select c.tenant, c.hash from hf_content c
+    where not exists (select 1 from hf_version v where v.tenant = c.tenant and v.content = c.hash)
+    and not exists (select 1 from hf_trigger t where t.tenant = c.tenant and t.content = c.hash)
+    and not exists (select 1 from hf_instance i where i.tenant = c.tenant and i.content = c.hash) limit ?"""
+
+
+class SqlUpkeep(SqlPart):
+    async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
+        return await self._read(self._expired(tenant, rule, limit))
+
+    async def delete_instances(self, tenant: str, ids: Sequence[str]) -> int:
+        return await self._write(lambda: self._delete_all(tenant, sorted(set(ids))))
+
+    async def sweep_keys(self, keep: timedelta, limit: int) -> int:
+        return await self._write(lambda: self._sweep_keys(keep, limit))
+
+    async def delete_unused_content(self, limit: int) -> int:
+        return await self._write(lambda: self._delete_unused(limit))
+
+    async def stats(self, tenant: str | None = None) -> StoreStats:
+        return await self._read(self._stats(tenant))
+
+    def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
+        statuses = [status for status in rule.statuses if status in ENDED]
+        if not statuses:
+            return []
+        sql = f"select i.id from hf_instance i where i.tenant = ? and i.finished < ? and i.status in ({marks(len(statuses))})"
+        values: list[Value] = [tenant, micros(rule.finished_before), *statuses]
+        if rule.definition_ids:
+            sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
+            values += rule.definition_ids
+        rows = yield ask(f"{sql}{_NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
+        return [row[0] for row in rows]
+
+    def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
+        sql = "select id, status from hf_instance where tenant = ? and id in ({marks}) order by id" + self._dialect.lock
+        found = yield from all_of(sql, (tenant,), ids)
+        for instance_id, status in found:
+            if status not in ENDED:
+                raise DeletionRefused(instance_id, f"it is {status}")
+        for instance_id, kin, status in (yield from all_of(_KIN, (tenant,), ids)):
+            raise DeletionRefused(instance_id, f"its parent or child {kin} is {status}")
+        now = yield from self._micros_now()
+        rows = [(tenant, row[0]) for row in found]
+        if rows:
+            yield each(
+                "update hf_guard set released = ? where tenant = ? and instance_id = ? and kind = 'key'",
+                [(now, *row) for row in rows],
+            )
+            yield each("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
+            for table in OF_INSTANCE:
+                yield each(f"delete from {table} where tenant = ? and instance_id = ?", rows)
+            yield each("delete from hf_instance where tenant = ? and id = ?", rows)
+        return len(rows)
+
+    def _sweep_keys(self, keep: timedelta, limit: int) -> Script[int]:
+        now = yield from self._micros_now()
+        over = yield ask(_KEYS_OVER, now - keep // timedelta(microseconds=1), limit)
+        if over:
+            yield each(
+                "delete from hf_guard where tenant = ? and kind = 'key' and name = ?", [tuple(row) for row in over]
+            )
+        return len(over)
+
+    def _delete_unused(self, limit: int) -> Script[int]:
+        unused = yield ask(_UNUSED, limit)
+        if unused:
+            yield each("delete from hf_content where tenant = ? and hash = ?", [tuple(row) for row in unused])
+        return len(unused)
+
+    def _stats(self, tenant: str | None) -> Script[StoreStats]:
+        now = yield from self._micros_now()
+        whose, values = ("", ()) if tenant is None else (" and tenant = ?", (tenant,))
+
+        def count(table: str, condition: str = "1 = 1", *asked: Value) -> Script[int]:
+            rows = yield ask(f"select count(*) from {table} where {condition}{whose}", *asked, *values)
+            return int(rows[0][0])
+
+        statuses = yield ask(f"select status, count(*) from hf_instance where 1 = 1{whose} group by status", *values)
+        oldest = yield ask(
+            f"select min(case when due = {AT_ONCE} then created else due end) from hf_work where due <= ?{whose}",
+            now,
+            *values,
+        )
+        return StoreStats(
+            instances={row[0]: row[1] for row in statuses},
+            bookmarks=(yield from count("hf_bookmark")),
+            work_ready=(yield from count("hf_work", "due <= ?", now)),
+            work_later=(yield from count("hf_work", "due > ?", now)),
+            oldest_ready=moment_or_none(oldest[0][0]),
+            effects=(yield from count("hf_effect")),
+            inbox=(yield from count("hf_inbox")),
+            outbox=(yield from count("hf_outbox")),
+            dead_letters=(yield from count("hf_dead_letter")),
+            incidents_open=(yield from count("hf_incident", "is_open = 1")),
+        )

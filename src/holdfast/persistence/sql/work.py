@@ -1,0 +1,183 @@
+"""Work, schedules and dead letters."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
+from holdfast.persistence.sql.part import SqlPart
+from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped, marks
+from holdfast.persistence.sql.tables import micros, moment
+from holdfast.persistence.sql.work_tables import AT_ONCE, DEAD_LETTER, SCHEDULE, WORK
+
+_OF_IDS = " where tenant = ? and id in ({marks})"
+
+
+class SqlWork(SqlPart):
+    async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
+        return await self._write(lambda: self._enqueue(rows))
+
+    async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
+        return await self._write(lambda: self._count_attempt(rows))
+
+    async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
+        await self._write(lambda: self._defer(rows, due))
+
+    async def next_due(self, queues: Sequence[str]) -> datetime | None:
+        return await self._read(self._next_due(queues))
+
+    async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
+        await self._write(lambda: self._put_schedules(tenant, definition_id, rows))
+
+    async def due_schedules(self, limit: int) -> Sequence[ScheduleRow]:
+        return await self._read(self._due_schedules(limit))
+
+    async def list_schedules(self, tenant: str, definition_id: str | None = None) -> Sequence[ScheduleRow]:
+        return await self._read(self._schedules(tenant, definition_id))
+
+    async def list_dead_letters(self, tenant: str, *, limit: int = 100, offset: int = 0) -> Sequence[DeadLetterRow]:
+        return await self._read(self._dead_letters(tenant, limit, offset))
+
+    async def replay_dead_letters(self, tenant: str, ids: Sequence[str]) -> int:
+        return await self._write(lambda: self._replay(tenant, ids))
+
+    async def delete_dead_letters(self, tenant: str, ids: Sequence[str]) -> int:
+        return await self._write(lambda: self._delete_letters(tenant, ids))
+
+    def _enqueue(self, rows: Sequence[WorkRow]) -> Script[list[bool]]:
+        there: set[tuple[str, str]] = set()
+        for tenant, group in grouped(rows, lambda row: row.tenant).items():
+            found = yield from all_of("select id from hf_work" + _OF_IDS, (tenant,), [row.id for row in group])
+            there |= {(tenant, row[0]) for row in found}
+        fresh = []
+        for row in rows:
+            fresh.append((row.tenant, row.id) not in there)
+            there.add((row.tenant, row.id))
+        new = [WORK.encode(row, self._codec) for row, is_new in zip(rows, fresh, strict=True) if is_new]
+        if new:
+            yield each(f"{WORK.insert} {self._dialect.skip_existing}", new)
+        return fresh
+
+    def _claimable(
+        self, queues: Sequence[str], limit: int, lacking: Collection[str], held: Collection[tuple[str, str]]
+    ) -> Script[list[WorkRow]]:
+        """Due rows in order: those of no moment by urgency and rank, and timers as if their moment were the rank.
+
+        Two ranges of one index, so that a million timers of tomorrow cost nothing. `held` rows are skipped here where
+        the database cannot skip them.
+        """
+        now = yield from self._micros_now()
+        others = f" and content not in ({marks(len(lacking))})" if lacking else ""
+        found: list[WorkRow] = []
+        for condition, order in (
+            ("due = ?", "urgency, fair_rank, tenant, id"),
+            (f"due > {AT_ONCE} and due <= ?", "due, urgency, tenant, id"),
+        ):
+            for queue in queues:
+                rows = yield ask(
+                    f"{WORK.select} where queue = ? and {condition}{others} order by {order}"
+                    f" limit {limit + len(held)}{self._dialect.lock_free}",
+                    queue,
+                    AT_ONCE if condition == "due = ?" else now,
+                    *lacking,
+                )
+                found += (row for row in WORK.rows(rows, self._codec) if (row.tenant, row.id) not in held)
+        return sorted(found, key=claim_order)[:limit]
+
+    def _stored(self, rows: Sequence[WorkRow]) -> Script[list[WorkRow]]:
+        found: dict[tuple[str, str], WorkRow] = {}
+        sql = WORK.select + _OF_IDS + self._dialect.lock
+        for tenant, group in grouped(rows, lambda row: row.tenant).items():
+            answer = yield from all_of(sql, (tenant,), [row.id for row in group])
+            found |= {(tenant, row.id): row for row in WORK.rows(answer, self._codec)}
+        return [found[row.tenant, row.id] for row in rows if (row.tenant, row.id) in found]
+
+    def _count_attempt(self, rows: Sequence[WorkRow]) -> Script[list[WorkRow]]:
+        stored = yield from self._stored(rows)
+        if stored:
+            yield each(
+                "update hf_work set attempts = attempts + 1 where tenant = ? and id = ?",
+                [(row.tenant, row.id) for row in stored],
+            )
+        return [replace(row, attempts=row.attempts + 1) for row in stored]
+
+    def _defer(self, rows: Sequence[WorkRow], due: datetime) -> Script[None]:
+        if rows:
+            yield each(
+                "update hf_work set due = ? where tenant = ? and id = ?",
+                [(micros(due), row.tenant, row.id) for row in rows],
+            )
+
+    def _next_due(self, queues: Sequence[str]) -> Script[datetime | None]:
+        moments: list[int] = []
+        for queue in queues:
+            rows = yield ask(
+                "select min(due) from hf_work where queue = ? and due > ?"
+                " union all select min(created) from hf_work where queue = ? and due = ?",
+                queue,
+                AT_ONCE,
+                queue,
+                AT_ONCE,
+            )
+            moments += [row[0] for row in rows if row[0] is not None]
+        return moment(min(moments)) if moments else None
+
+    def _put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> Script[None]:
+        found = yield ask(
+            f"{SCHEDULE.select} where tenant = ? and definition_id = ? order by id{self._dialect.lock}",
+            tenant,
+            definition_id,
+        )
+        kept = {row.id: row for row in SCHEDULE.rows(found, self._codec)}
+        yield ask("delete from hf_schedule where tenant = ? and definition_id = ?", tenant, definition_id)
+        new = [kept[row.id] if row.id in kept and kept[row.id].payload == row.payload else row for row in rows]
+        if new:
+            yield each(SCHEDULE.insert, [SCHEDULE.encode(row, self._codec) for row in new])
+
+    def _due_schedules(self, limit: int) -> Script[list[ScheduleRow]]:
+        now = yield from self._micros_now()
+        rows = yield ask(
+            f"{SCHEDULE.select} where due is not null and due <= ? order by due, tenant, id limit ?", now, limit
+        )
+        return SCHEDULE.rows(rows, self._codec)
+
+    def _schedules(self, tenant: str, definition_id: str | None) -> Script[list[ScheduleRow]]:
+        sql, values = SCHEDULE.select + " where tenant = ?", list[Any]([tenant])
+        if definition_id is not None:
+            sql, values = sql + " and definition_id = ?", [*values, definition_id]
+        rows = yield ask(sql + " order by id", *values)
+        return SCHEDULE.rows(rows, self._codec)
+
+    def _dead_letters(self, tenant: str, limit: int, offset: int) -> Script[list[DeadLetterRow]]:
+        rows = yield ask(
+            f"{DEAD_LETTER.select} where tenant = ? order by died desc, id desc limit ? offset ?", tenant, limit, offset
+        )
+        return DEAD_LETTER.rows(rows, self._codec)
+
+    def _replay(self, tenant: str, ids: Sequence[str]) -> Script[int]:
+        found = yield from all_of(DEAD_LETTER.select + _OF_IDS + self._dialect.lock, (tenant,), ids)
+        letters = DEAD_LETTER.rows(found, self._codec)
+        if not letters:
+            return 0
+        rows = [replace(letter.work, attempts=0, due=None) for letter in letters]
+        yield each("delete from hf_dead_letter where tenant = ? and id = ?", [(tenant, row.id) for row in rows])
+        yield each("delete from hf_work where tenant = ? and id = ?", [(tenant, row.id) for row in rows])
+        yield each(WORK.insert, [WORK.encode(row, self._codec) for row in rows])
+        return len(rows)
+
+    def _delete_letters(self, tenant: str, ids: Sequence[str]) -> Script[int]:
+        found = yield from all_of("select id from hf_dead_letter" + _OF_IDS + self._dialect.lock, (tenant,), ids)
+        if found:
+            yield each("delete from hf_dead_letter where tenant = ? and id = ?", [(tenant, row[0]) for row in found])
+        return len(found)
+
+
+def claim_order(row: WorkRow) -> tuple[int, int, str, str]:
+    """The order of claims over both ranges."""
+    return -row.priority, row.rank if row.due is None else micros(row.due), row.tenant, row.id
