@@ -14,6 +14,7 @@ import holdfast
 from holdfast import errors, telemetry
 from holdfast.activities import standard_types
 from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor
+from holdfast.plugins import activity_type_of
 from holdfast.settings import describe_settings
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
@@ -30,7 +31,9 @@ def _cell(text: str) -> str:
 
 
 def first_paragraph(thing: object) -> str:
-    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+    """Of its own docstring, not of one that it inherited."""
+    own = vars(thing).get("__doc__") if inspect.isclass(thing) else inspect.getdoc(thing)
+    return " ".join(inspect.cleandoc(own or "").partition("\n\n")[0].split())
 
 
 # -- pages -------------------------------------------------------------------------------------------------------------
@@ -138,7 +141,9 @@ def events_page() -> str:
 
 
 def activities_page() -> str:
-    described = sorted((item.descriptor for item in standard_types()), key=lambda item: (item.category, item.type))
+    described = sorted(
+        (activity_type_of(item).descriptor for item in standard_types()), key=lambda item: (item.category, item.type)
+    )
     overview = [
         (f"[`{item.type}`](#{item.type.lower()})", item.kind.value, item.category, item.description or "")
         for item in described

@@ -120,6 +120,7 @@ class ActivityReader:
         translated = {**fields, "type": row.elsa, "script": {**fields["script"], "expression": expression}}
         node = self._read_known(translated, row, path)
         residue = difference(activity_shell(node, self._names, Reports(), path), without_children(fields, node, row))
+        residue["spelled"]["/script/expression"] = [expression, fields["script"]["expression"]]
         residue["together"] = [["/type", "/script/expression"]]
         return msgspec.structs.replace(node, metadata={**node.metadata, "elsa": residue})
 

@@ -218,6 +218,8 @@ class RecordingContext:
 
     def cancel_children(self, tag: Any = None) -> None:
         self.record.canceled_tags.append(ALL_CHILDREN if tag is None else tag)
+        # What this very execution has scheduled before is withdrawn too: it is not queued yet.
+        self.record.children = [] if tag is None else [item for item in self.record.children if item.tag != tag]
 
     def _callback(self, method: Callable[..., Any] | None) -> str | None:
         """Callbacks are stored by the method's name, so it must be one of this activity."""

@@ -111,7 +111,8 @@ class CommitStore(Protocol):
         """Write the batch in one transaction; one outcome per commit, in order. Durable when it returns.
 
         - Per commit all guards hold or nothing is written; losers are returned with the reason, the rest commits.
-          Commits of a batch see each other in order: the second to take a key or consume a row loses.
+          Commits of a batch see each other in order: the second to take a key or consume a row loses. Rows that one
+          of them adds are not there yet for the others.
         - An instance twice in a batch: `BatchRefused`, nothing written.
         - A commit that the database refuses whatever the others do is found by bisection and fails alone.
         - A commit whose burst id is stored for its version was sent before: `Committed`, nothing written again. So an
@@ -201,8 +202,8 @@ class WorkStore(Protocol):
         """When the next row of these queues is due; None if there is none."""
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
-        """A number that grows whenever anybody committed something: returned at once if it is not `since`, else soon
-        after it grew, at the latest after `timeout`. Only a hint: whoever waits looks for work either way."""
+        """A number that is another one whenever anybody has committed something: returned at once if it is not `since`,
+        else soon after it changed, at the latest after `timeout`. Only a hint: whoever waits looks for work anyway."""
 
     async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
         """These are the definition's schedules from now on. One that is there with the same payload keeps its due

@@ -51,10 +51,10 @@ class Driver:
         try:
             while True:
                 ended = context.run(run_segment, self.live, self.runner.limits)
-                await self._commit()
+                heard = await self._commit()
                 if ended is not Ended.IDLE:
                     await asyncio.sleep(0)
-                elif self.live.queue or self._deliver_local():
+                elif heard or self.live.queue or self._deliver_local():
                     continue
                 elif self.live.effects:
                     await self._take_results()
@@ -75,7 +75,8 @@ class Driver:
 
     # -- after a segment -----------------------------------------------------------------------------------------------
 
-    async def _commit(self) -> None:
+    async def _commit(self) -> bool:
+        """Let out what the segment produced. True if something came back at once (from a child)."""
         live = self.live
         live.commits += 1
         if telemetry.listeners:
@@ -96,7 +97,7 @@ class Driver:
         starting, live.new_effects = live.new_effects, []
         for request in starting:
             self.effects.start(request)
-        await self._start_children()
+        return await self._start_children()
 
     async def _take_results(self) -> None:
         for execution_id, attempt, result in await self.effects.next():
@@ -134,12 +135,13 @@ class Driver:
 
     # -- children ------------------------------------------------------------------------------------------------------
 
-    async def _start_children(self) -> None:
+    async def _start_children(self) -> bool:
         starts, self.live.child_starts = self.live.child_starts, []
         for start in starts:
             bookmark = self._child_bookmark(start)
             if bookmark is not None:
                 await self._run_child(start, bookmark)
+        return bool(starts)
 
     async def _run_child(self, start: ChildStart, bookmark: Bookmark) -> None:
         """The runner has no store: it runs the child here and now, as an instance of its own."""

@@ -3,8 +3,6 @@
 One script for the whole batch: gather the evidence under locks, judge, write the survivors table by table.
 """
 
-# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Reads by key: instances, bookmarks, journal, values, guards, incidents."""
 
-# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -53,6 +53,9 @@ async def _filled(store: Store, tenant: str) -> None:
             incidents_added=(incident(tenant, "i", id="in", payload=mark),),
             values_added=(value(tenant, "i", "v", mark),),
         ),
+    )
+    await committed(
+        store,
         settlement(
             tenant,
             work_consumed=("dead",),

@@ -1,22 +1,15 @@
-"""The SQLite store: threads, their connections, and the parts that all SQL stores share.
-
-The store belongs to the process that opened it. A forked child that used its connections would damage the file, so it
-is refused; it opens a store of its own.
-"""
+"""The SQLite store: the parts that all SQL stores share, on the driver of a SQLite file."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from holdfast.errors import StoreClosed
+from holdfast.model.cluster import Registration
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.upkeep import MigrationReport
 from holdfast.model.work import WorkRow
@@ -34,12 +27,7 @@ from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
-from holdfast.persistence.sql.sqlite.connection import connect
-from holdfast.persistence.sql.sqlite.migrating import check_schema, migrate
-from holdfast.persistence.sql.sqlite.neighbours import Neighbours
-from holdfast.persistence.sql.sqlite.readers import Reader, ReadJob
-from holdfast.persistence.sql.sqlite.threads import WorkerThread
-from holdfast.persistence.sql.sqlite.writer import CommitJob, ScriptJob, WriteJob, Writer
+from holdfast.persistence.sql.sqlite.driver import SqliteDriver
 from holdfast.persistence.sql.transfer import SqlTransfer
 from holdfast.persistence.sql.upkeep import SqlUpkeep
 from holdfast.persistence.sql.work import SqlWork
@@ -48,14 +36,9 @@ from holdfast.ports import Codec, TransientErrors
 T = TypeVar("T")
 
 SQLITE = Dialect(name="sqlite")
-READERS = 2
-_LISTEN = 0.02
-"""How often somebody who waits looks whether another process has written."""
 
 
-class SqliteStore(
-    SqlDefinitions, SqlWork, SqlReads, SqlEffects, SqlMail, SqlNodes, SqlSearch, SqlUpkeep, SqlTransfer
-):
+class SqliteStore(SqlDefinitions, SqlWork, SqlReads, SqlEffects, SqlMail, SqlNodes, SqlSearch, SqlUpkeep, SqlTransfer):
     name = "sqlite"
 
     def __init__(
@@ -68,16 +51,59 @@ class SqliteStore(
         transient: TransientErrors | None = None,
     ) -> None:
         super().__init__(SQLITE, codec or PayloadCodec(), now)
-        self.path = path
-        self.transient: TransientErrors = DEFAULT_TRANSIENT if transient is None else (
-            TransientTypes(others=(DEFAULT_TRANSIENT, transient))
+        self.transient: TransientErrors = (
+            DEFAULT_TRANSIENT if transient is None else TransientTypes(others=(DEFAULT_TRANSIENT, transient))
         )
         self._retry = retry
-        self._owner: int | None = None
-        self._writer: WorkerThread[Any] | None = None
-        self._readers: WorkerThread[Any] | None = None
-        self._listener: sqlite3.Connection | None = None
         self._claimed: set[tuple[str, str]] = set()
-        self._bell = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._commits = 0
+        self._claiming = asyncio.Lock()
+        self._driver = SqliteDriver(path, lambda batch: commit_script(batch, SQLITE, self._codec), now)
+
+    async def open(self, *, migrate: bool = True) -> None:
+        await asyncio.to_thread(self._driver.open, migrating=migrate)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self._driver.close)
+
+    async def migrate(self, *, check: bool = False) -> MigrationReport:
+        return await asyncio.to_thread(self._driver.migrate, check=check)
+
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
+        check_batch(batch)
+        if not batch:
+            return []
+        faultpoints.reached("commit.begin")
+        return await retrying(lambda: self._driver.commit(batch), transient=self.transient, policy=self._retry)
+
+    @asynccontextmanager
+    async def claim(
+        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+    ) -> AsyncIterator[OptimisticClaim]:
+        async with self._claiming:
+            rows, epoch = await self._read(self._claim(queues, limit, lacking))
+            held = {(row.tenant, row.id) for row in rows}
+            self._claimed |= held
+        try:
+            faultpoints.reached("claim.taken")
+            yield OptimisticClaim(self, rows, epoch)
+        finally:
+            self._claimed -= held
+
+    def _claim(self, queues: Sequence[str], limit: int, lacking: Collection[str]) -> Script[tuple[list[WorkRow], int]]:
+        rows = yield from self._claimable(queues, limit, lacking, frozenset(self._claimed))
+        epoch = yield from self._epoch()
+        return rows, epoch
+
+    async def register_node(self, node_id: str, *, time_to_live: timedelta, details: bytes = b"") -> Registration:
+        registered = await super().register_node(node_id, time_to_live=time_to_live, details=details)
+        self._driver.belongs_here(registered.node.boot)
+        return registered
+
+    async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        return await self._driver.wait_for_change(since, timeout)
+
+    async def _read(self, script: Script[T]) -> T:
+        return await self._driver.read(script)
+
+    async def _write(self, make: Callable[[], Script[T]]) -> T:
+        return await retrying(lambda: self._driver.write(make), transient=self.transient, policy=self._retry)

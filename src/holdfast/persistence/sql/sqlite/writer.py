@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.stored import InstanceKey
@@ -23,6 +23,8 @@ BATCH_MAX = 128
 BATCH_BYTES_MAX = 4_000_000
 _POLITENESS = 0.001
 """How long the writer leaves the file to other processes after a commit, if there are any."""
+
+T = TypeVar("T")
 
 CommitScript = Callable[[Sequence[Commit]], Script[list[CommitOutcome]]]
 
@@ -113,7 +115,7 @@ class Writer:
         middle = len(batch) // 2
         return self._bisected(batch[:middle]) + self._bisected(batch[middle:])
 
-    def _undoable(self, make: Callable[[], Script[Any]]) -> Any:
+    def _undoable(self, make: Callable[[], Script[T]]) -> T:
         self._connection.execute("savepoint part")
         try:
             result = run(self._connection, make())

@@ -1,0 +1,164 @@
+"""What runs the scripts of one SQLite store: a writer thread, reader threads, and an ear for other processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+from holdfast.errors import StoreClosed
+from holdfast.model.commit import Commit, CommitOutcome
+from holdfast.model.upkeep import MigrationReport
+from holdfast.persistence.sql.script import Script
+from holdfast.persistence.sql.sqlite.connection import connect, patiently
+from holdfast.persistence.sql.sqlite.migrating import check_schema, migrate
+from holdfast.persistence.sql.sqlite.neighbours import Neighbours
+from holdfast.persistence.sql.sqlite.readers import Reader, ReadJob
+from holdfast.persistence.sql.sqlite.threads import WorkerThread
+from holdfast.persistence.sql.sqlite.writer import CommitJob, CommitScript, ScriptJob, WriteJob, Writer
+
+T = TypeVar("T")
+
+READERS = 2
+_READS_AT_ONCE = 64
+_WRITES_AT_ONCE = 512
+_LISTEN_EVERY = 0.02
+"""How often somebody who waits looks whether another process has written (M15)."""
+
+
+class SqliteDriver:
+    """Open between `open` and `close`, in the process that opened it."""
+
+    def __init__(self, path: Path, script: CommitScript, now: Callable[[], datetime]) -> None:
+        self._path = path
+        self._script = script
+        self._now = now
+        self._process: int | None = None
+        self._writer: WorkerThread[WriteJob] | None = None
+        self._readers: list[WorkerThread[ReadJob]] = []
+        self._turn = 0
+        self._listener: sqlite3.Connection | None = None
+        self._neighbours: Neighbours | None = None
+        self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+
+    def open(self, *, migrating: bool) -> None:
+        """Blocking: connects, migrates, starts the threads."""
+        if self._process is not None:
+            self._alive()
+            return
+        connection = connect(self._path)
+        try:
+            if migrating:
+                migrate(connection)
+            check_schema(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._process = os.getpid()
+        self._neighbours = Neighbours(connection, self._now)
+        writer = Writer(connection, self._path, self._script, self._neighbours.any, self._ring)
+        self._writer = WorkerThread("holdfast-writer", writer.work, writer.close, _WRITES_AT_ONCE)
+        for number in range(READERS):
+            reader = Reader(connect(self._path), self._path)
+            self._readers.append(WorkerThread(f"holdfast-reader-{number}", reader.work, reader.close, _READS_AT_ONCE))
+        self._listener = connect(self._path)
+
+    def close(self) -> None:
+        """Blocking: finishes what was asked, ends threads and connections."""
+        if self._process is None or self._process != os.getpid():
+            return
+        self._process = None
+        for reader in self._readers:
+            reader.stop()
+        self._readers.clear()
+        if self._writer is not None:
+            self._writer.stop()
+            self._writer = None
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+
+    def migrate(self, *, check: bool) -> MigrationReport:
+        with closing(connect(self._path)) as connection:
+            return migrate(connection, check=check)
+
+    async def read(self, script: Script[T]) -> T:
+        self._alive()
+        job = ReadJob(script)
+        self._turn = (self._turn + 1) % len(self._readers)
+        self._readers[self._turn].submit(job)
+        result: T = await job.future
+        return result
+
+    async def write(self, make: Callable[[], Script[T]]) -> T:
+        job = ScriptJob(make)
+        self._open_writer().submit(job)
+        result: T = await job.future
+        return result
+
+    async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
+        job = CommitJob(batch)
+        self._open_writer().submit(job)
+        return await job.future
+
+    def belongs_here(self, boot: int) -> None:
+        """A node of this process registered."""
+        if self._neighbours is not None:
+            self._neighbours.own.add(boot)
+
+    async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        until = monotonic() + timeout.total_seconds()
+        bell = asyncio.Event()
+        self._waiting[bell] = asyncio.get_running_loop()
+        try:
+            while True:
+                version, left = self._version(), until - monotonic()
+                if version != since or left <= 0:
+                    return version
+                try:
+                    await asyncio.wait_for(bell.wait(), min(left, _LISTEN_EVERY))
+                except TimeoutError:
+                    continue
+                bell.clear()
+        finally:
+            del self._waiting[bell]
+
+    def _version(self) -> int:
+        """Differs whenever any other connection, of whatever process, has committed."""
+        self._alive()
+        listener = self._listener
+        if listener is None:
+            raise StoreClosed(_CLOSED)
+        rows = patiently(lambda: listener.execute("pragma data_version").fetchall())
+        return int(rows[0][0])
+
+    def _ring(self) -> None:
+        """In the writer's thread, after each transaction."""
+        for bell, loop in list(self._waiting.items()):
+            try:
+                loop.call_soon_threadsafe(bell.set)
+            except RuntimeError:  # that loop is closed
+                continue
+
+    def _open_writer(self) -> WorkerThread[WriteJob]:
+        self._alive()
+        if self._writer is None:
+            raise StoreClosed(_CLOSED)
+        return self._writer
+
+    def _alive(self) -> None:
+        if self._process is None:
+            raise StoreClosed(_CLOSED)
+        if self._process != os.getpid():
+            raise StoreClosed(
+                "The store was opened before this process was forked. Open a store of its own in each process."
+            )
+
+
+_CLOSED = "The store is not open. Call `await store.open()` first, and use it before `close`."

@@ -1,0 +1,31 @@
+"""Whether other processes work on the same file: then the writer leaves them room after each commit (M15)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+from time import monotonic
+
+from holdfast.persistence.sql.tables import micros
+
+_LOOK_EVERY = 0.25
+_ALIVE = "select boot from hf_node where state <> 'left' and heartbeat + time_to_live > ?"
+
+
+class Neighbours:
+    def __init__(self, connection: sqlite3.Connection, now: Callable[[], datetime]) -> None:
+        self._connection = connection
+        self._now = now
+        self._looked = float("-inf")
+        self._found = False
+        self.own: set[int] = set()
+        """Boots of nodes that registered through this store."""
+
+    def any(self) -> bool:
+        """Asked by the writer between transactions; looks at the node table now and then."""
+        if monotonic() - self._looked > _LOOK_EVERY:
+            self._looked = monotonic()
+            rows = self._connection.execute(_ALIVE, (micros(self._now()),)).fetchall()
+            self._found = any(row[0] not in self.own for row in rows)
+        return self._found
