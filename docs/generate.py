@@ -10,9 +10,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import click
+
 import holdfast
 from holdfast import errors, telemetry
 from holdfast.activities import standard_types
+from holdfast.cli import commands
 from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor
 from holdfast.plugins import activity_type_of
 from holdfast.settings import describe_settings
@@ -182,9 +185,25 @@ def _input(given: InputDescriptor) -> tuple[str, str, str, str]:
     return f"`{given.name}`", given.type, default, given.description or ""
 
 
+def cli_page() -> str:
+    parts = ["# The command line", "```text\n" + _help(commands.holdfast, "holdfast") + "\n```"]
+    for name in commands.COMMANDS:
+        command = commands.holdfast.get_command(click.Context(commands.holdfast), name)
+        assert command is not None
+        parts.append(f"## holdfast {name}\n\n```text\n{_help(command, f'holdfast {name}')}\n```")
+    return "\n\n".join(parts)
+
+
+def _help(command: click.Command, name: str) -> str:
+    names = click.Context(commands.holdfast, **commands.holdfast.context_settings).help_option_names
+    context = click.Context(command, info_name=name, terminal_width=100, max_content_width=100, help_option_names=names)
+    return command.get_help(context).rstrip()
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "activities.md": activities_page,
     "api.md": api_page,
+    "cli.md": cli_page,
     "errors.md": errors_page,
     "events.md": events_page,
     "settings.md": settings_page,

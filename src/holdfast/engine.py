@@ -12,19 +12,24 @@ from holdfast.authoring.workflow import Workflow
 from holdfast.elsa import is_elsa, parse_elsa
 from holdfast.errors import DefinitionError
 from holdfast.execution.compiler import Environment, compile_plan
+from holdfast.execution.composite import describe_workflow, find_workflow
+from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
 from holdfast.expressions import standard_evaluators
-from holdfast.model.definition import Definition
+from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.problem import Problem
 from holdfast.model.reader import parse_definition
+from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.validate import validate
 from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry, load_plugins
-from holdfast.ports import ActivityType, Clock, MiddlewarePlacement, Plugin, Registration
+from holdfast.ports import ActivityType, Clock, MiddlewarePlacement, Plugin, Registration, Store
 from holdfast.runtime.catalog import DefinitionCatalog, PlanCache
 from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.durable.node import Node
+from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.runner import Runner
 from holdfast.runtime.services import ServiceTable
@@ -90,6 +95,7 @@ class Holdfast:
     ) -> None:
         own = _GivenPlugin(activities, services or {}, middleware, types)
         self.registry: Registry = load_plugins([StandardPlugin(), *plugins, own], entry_points=entry_points)
+        ordered(self.registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
         self.settings: Settings = load_settings(settings, declared=self.registry.settings)
         self.clock = clock or SystemClock()
         self.services = ServiceTable(self.registry.services)
@@ -135,7 +141,17 @@ class Holdfast:
 
     def validate(self, workflow: Any) -> list[Problem]:
         """All problems of a definition, as data."""
-        return validate(self.definition(workflow), descriptors=self.descriptors, languages=self.registry.languages)
+        return validate(
+            self.definition(workflow),
+            descriptors=self.descriptors,
+            languages=self.registry.languages,
+            types=self._value_types(),
+            find=self._describe_workflow,
+        )
+
+    def _describe_workflow(self, activity: ActivityNode) -> ActivityDescriptor | None:
+        found = find_workflow(self.definitions, activity)
+        return None if found is None else describe_workflow(found, activity.type)
 
     @property
     def descriptors(self) -> dict[str, ActivityDescriptor]:
@@ -186,15 +202,40 @@ class Holdfast:
             plan_of=self.plan,
             services=self.services,
             clock=self.clock,
-            limits=Limits(
-                activities=settings.segment_activities,
-                nanoseconds=int(settings.segment_time.total_seconds() * 1_000_000_000),
-                runaway=settings.runaway_activities,
-            ),
+            limits=self._limits(),
             pools=self._pools,
             middleware=self.registry.middleware,
             cancel_grace=settings.cancel_grace,
             definitions=self.definitions,
+        )
+
+    def runtime(self, store: Store, *, tenant: str = DEFAULT_TENANT, node: str = "local", lanes: int = 2) -> Runtime:
+        """Executes workflows with storage: `async with engine.runtime(store) as runtime`."""
+        settings = self.settings
+        return Runtime(
+            Node(
+                store,
+                plan_of=self.plan,
+                services=self.services,
+                clock=self.clock,
+                limits=self._limits(),
+                pools=self._pools,
+                middleware=self.registry.middleware,
+                cancel_grace=settings.cancel_grace,
+                tenant=tenant,
+                name=node,
+                lanes=lanes,
+                definitions=self.definitions,
+            ),
+            self.plan,
+        )
+
+    def _limits(self) -> Limits:
+        settings = self.settings
+        return Limits(
+            activities=settings.segment_activities,
+            nanoseconds=int(settings.segment_time.total_seconds() * 1_000_000_000),
+            runaway=settings.runaway_activities,
         )
 
     def close(self) -> None:

@@ -21,6 +21,7 @@
     │   ├── PureActivityWaited          a pure activity did something only an effect may do
     │   ├── ActivityTimeout             an activity took longer than its timeout
     │   ├── BookmarkNotFound            no such bookmark, or it is burned
+    │   ├── InstanceNotFound            no instance of that id is stored
     │   ├── InstanceAtRest              the instance has ended and takes no more work
     │   └── InvalidState                a state document that cannot be continued
     ├── PluginError                     plugins that do not fit together
@@ -70,6 +71,7 @@ __all__ = [
     "HoldfastError",
     "InputEvaluationFailed",
     "InstanceAtRest",
+    "InstanceNotFound",
     "InvalidCursor",
     "InvalidDefinition",
     "InvalidId",
@@ -270,6 +272,14 @@ class BookmarkNotFound(ExecutionError):
         self.open_ids = tuple(open_ids)
         known = f" Open bookmarks: {', '.join(self.open_ids)}." if self.open_ids else " It has no open bookmark."
         super().__init__(f"Instance {instance_id} has no bookmark '{bookmark_id}'.{known}")
+
+
+class InstanceNotFound(ExecutionError, LookupError):
+    """No instance of that id is stored."""
+
+    def __init__(self, instance_id: str) -> None:
+        self.instance_id = instance_id
+        super().__init__(f"There is no instance '{instance_id}' in this store. Check the id, the store's URL and the tenant.")
 
 
 class InstanceAtRest(ExecutionError):

@@ -31,14 +31,6 @@ TEST_PREFIX = "HOLDFAST_TEST_"
 """Names of test suites, ours and our users'; never settings."""
 
 
-class JournalMode(StrEnum):
-    """What the journal keeps of an activity's values where nothing else is said."""
-
-    INCLUDE = "include"
-    EXCLUDE = "exclude"
-    OFF = "off"
-
-
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -57,15 +49,6 @@ class Settings(Struct, frozen=True, kw_only=True):
         timedelta,
         Meta(description="How long a canceled or timed-out effect may take to clean up before it is left alone."),
     ] = timedelta(seconds=10)
-    journal: Annotated[JournalMode, Meta(description="Whether the journal keeps the values of inputs and outputs.")] = (
-        JournalMode.INCLUDE
-    )
-    expression_time: Annotated[
-        timedelta, Meta(description="How long one expression or script may run, in any language.")
-    ] = timedelta(seconds=1)
-    expression_memory: Annotated[
-        int, Meta(ge=1_000_000, description="How many bytes one JavaScript evaluation may use.")
-    ] = 64_000_000
     plugins: Mapping[str, Any] = {}
     """Values of the settings that plugins added, by name."""
 
@@ -278,7 +261,6 @@ _KINDS: Mapping[Any, _Kind] = {
 
 __all__ = [
     "DeclaredSetting",
-    "JournalMode",
     "SettingDescription",
     "Settings",
     "describe_settings",

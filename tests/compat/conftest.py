@@ -38,7 +38,7 @@ async def play(
                 result = await runner.resume(result, result.bookmarks[0], {})
         else:
             bookmark = next(each for each in result.bookmarks if each.activity_id == step["resume"])
-            result = await runner.resume(result, bookmark, {})
+            result = await runner.resume(result, bookmark, step.get("payload", {}))
     return result, waiting
 
 

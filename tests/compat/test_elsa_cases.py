@@ -36,6 +36,8 @@ async def test_a_workflow_from_elsa(
     assert {name: result.variables.get(name) for name in expected.get("variables", {})} == expected.get("variables", {})
     if "bookmarks_before" in expected:
         assert waiting == expected["bookmarks_before"]
+    if "bookmarks_after" in expected:
+        assert len(result.bookmarks) == expected["bookmarks_after"]
     _check_story(result, expected)
 
 
@@ -54,6 +56,8 @@ def _check_story(result: Any, expected: dict[str, Any]) -> None:
         assert [incident.message for incident in result.incidents] == expected["incidents"]
     if "faulted" in expected:
         assert [incident.activity_id for incident in result.incidents] == expected["faulted"]
+    if "incident_count" in expected:
+        assert len(result.incidents) == expected["incident_count"]
     for text, times in expected.get("counts", {}).items():
         assert result.lines.count(text) == times
     for activity_id, times in expected.get("completed", {}).items():

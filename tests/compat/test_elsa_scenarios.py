@@ -48,13 +48,13 @@ async def test_a_container_that_cancels_itself_takes_its_work_back() -> None:
 
 
 async def test_a_fault_that_a_container_handles_leaves_no_incident() -> None:
-    workflow = Sequence(Try(body=Fault("Mouldy", id="fault"), catches=[{"activity": WriteLine("Caught")}]))
+    workflow = Sequence(Try(body=Fault("Mouldy"), catches=[{"activity": WriteLine("Caught")}]))
     result = await Holdfast().runner.run(workflow)
     assert result.status is Status.FINISHED
     assert result.incidents == []
     assert result.lines == ["Caught"]
-    faulted = [entry.activity_id for entry in result.journal if entry.event is JournalEvent.FAULTED]
-    assert faulted == ["fault"]
+    faulted = [entry.activity_type for entry in result.journal if entry.event is JournalEvent.FAULTED]
+    assert faulted == ["Fault"]
 
 
 async def test_a_fault_that_no_catch_names_goes_on_to_the_next_container() -> None:
@@ -65,6 +65,6 @@ async def test_a_fault_that_no_catch_names_goes_on_to_the_next_container() -> No
 
 
 async def test_a_fault_in_a_catch_counts_as_not_handled() -> None:
-    result = await Holdfast().runner.run(Try(body=Fault("first"), catches=[{"activity": Fault("second", id="second")}]))
+    result = await Holdfast().runner.run(Try(body=Fault("first"), catches=[{"activity": Fault("second")}]))
     assert result.status is Status.FAULTED
-    assert [incident.activity_id for incident in result.incidents] == ["second"]
+    assert [incident.message for incident in result.incidents] == ["second"]

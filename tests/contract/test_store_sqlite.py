@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.ports import Store
-from holdfast.testing.store_contract import StoreContract
+from holdfast.testing.store_contract import ProcessContract, StoreContract
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "holdfast.db"
 
 
-class TestSqliteStore(StoreContract):
+class TestSqliteStore(StoreContract, ProcessContract):
     @pytest.fixture
     async def store(self, database: Path) -> AsyncIterator[Store]:
         store = SqliteStore(database)
@@ -33,6 +33,10 @@ class TestSqliteStore(StoreContract):
         await another.open()
         yield another
         await another.close()
+
+    @pytest.fixture
+    def url(self, database: Path) -> str:
+        return f"sqlite:///{database}"
 
     @pytest.fixture(autouse=True)
     def _path(self, database: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from holdfast.errors import SettingsError
 from holdfast.plugins import AddedSetting
-from holdfast.settings import JournalMode, Settings, describe_settings, load_settings, parse_duration
+from holdfast.settings import Settings, describe_settings, load_settings, parse_duration
 
 
 @pytest.fixture
@@ -37,10 +37,10 @@ def test_arguments_overrule_the_environment_which_overrules_the_file(file: Path)
 
 
 def test_a_file_in_the_working_directory_is_found(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file.write_text('journal = "exclude"', encoding="utf-8")
+    file.write_text("threads_max = 9", encoding="utf-8")
     monkeypatch.chdir(file.parent)
 
-    assert load_settings(environment={}).journal is JournalMode.EXCLUDE
+    assert load_settings(environment={}).threads_max == 9
 
 
 def test_the_environment_names_another_file(tmp_path: Path) -> None:
@@ -68,7 +68,11 @@ def test_all_problems_are_told_at_once_with_place_value_and_what_is_allowed(file
     with pytest.raises(SettingsError) as caught:
         load_settings(
             {"threads_max": 5, "segment_tim": "5ms"},
-            environment={"HOLDFAST_SEGMENT_TIME": "soon", "HOLDFAST_JOURNAL": "some", "HOLDFAST_PROCESSES_MAX": "0"},
+            environment={
+                "HOLDFAST_SEGMENT_TIME": "soon",
+                "HOLDFAST_CANCEL_GRACE": "-1s",
+                "HOLDFAST_PROCESSES_MAX": "0",
+            },
             file=file,
         )
 
@@ -76,9 +80,6 @@ def test_all_problems_are_told_at_once_with_place_value_and_what_is_allowed(file
     assert lines[0] == "The settings have 5 problem(s):"
     assert lines[1].strip() == (
         "holdfast.toml: threads_max: True is not allowed. 'threads_max' takes a whole number, at least 1."
-    )
-    assert lines[2].strip() == (
-        "HOLDFAST_JOURNAL: 'some' is not allowed. 'journal' takes one of include, exclude, off."
     )
     assert "HOLDFAST_PROCESSES_MAX: '0' is not allowed." in lines[3]
     assert "HOLDFAST_SEGMENT_TIME: 'soon' is not allowed. 'segment_time' takes a duration" in lines[4]
@@ -117,6 +118,13 @@ def test_settings_of_plugins_are_read_like_ours() -> None:
 
     assert settings["mail_host"] == "localhost"
     assert (settings["mail_colour"], settings["mail_safe"], settings["mail_share"]) == (Colour.BLUE, False, 1.0)
+
+
+def test_a_setting_with_few_values_names_them() -> None:
+    declared = [AddedSetting(name="mail_colour", type=Colour, default=Colour.RED, description="Its colour.")]
+
+    with pytest.raises(SettingsError, match=r"'green' is not allowed\. 'mail_colour' takes one of red, blue"):
+        load_settings({"mail_colour": "green"}, environment={}, declared=declared)
 
 
 def test_a_plugin_setting_of_a_type_that_cannot_be_written_is_refused() -> None:

@@ -111,7 +111,8 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
         def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
             if isinstance(payload, Mapping) and payload.get("refused"):
                 raise ActivityFault(str(payload["refused"]), category="Composition")
-            put(live, activation.outer, payload)
+            elsa = "elsa" in live.plan.definition.metadata
+            put(live, activation.outer, {**payload, **in_elsa_words(payload)} if elsa else payload)
             live.complete(activation)
 
         node.hooks.resume = resume
@@ -130,6 +131,19 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
             live.child_starts.append(ChildStart(activation.id, instance_id=child_id, **start))
 
         return op
+
+
+def in_elsa_words(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The same result as workflows that came from Elsa read it, where the case of a first letter does not matter."""
+    status = str(payload["status"])
+    ended = status in ("finished", "faulted", "canceled")
+    words = {
+        "WorkflowInstanceId": payload["instance_id"],
+        "Status": "Finished" if ended else "Running",
+        "SubStatus": "Cancelled" if status == "canceled" else status.capitalize(),
+        "Output": payload["outputs"],
+    }
+    return {**words, **{name[0].lower() + name[1:]: value for name, value in words.items() if name != "Status"}}
 
 
 ACTIVITIES = (Scope_, ExecuteWorkflow)

@@ -83,6 +83,11 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
 
     def __init__(self, function: Callable[[Context], Any], **given: Any) -> None:
         name = f"{function.__module__}:{function.__qualname__}"
+        other = _FUNCTIONS.setdefault(name, function)
+        if other is not function and "<lambda>" in name and _code_of(other) is not _code_of(function):
+            raise ActivityDeclarationError(
+                f"Two functions are called '{name}', and a definition holds only the name. Give them names with def."
+            )
         _FUNCTIONS[name] = function
         super().__init__(**({"function": name} | given))
 
@@ -117,6 +122,10 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
             live.complete(activation, context.record.outcomes)
 
         return op
+
+
+def _code_of(function: Callable[..., Any]) -> Any:
+    return getattr(function, "__code__", function)
 
 
 _FUNCTIONS: dict[str, Callable[[Context], Any]] = {}

@@ -52,6 +52,7 @@ def _release(live: LiveInstance, activation: Activation) -> None:
     if live.effects.pop(activation.id, None) is not None:
         live.canceled_effects.append(activation.id)
         live.new_effects = [request for request in live.new_effects if request.execution_id != activation.id]
+    live.child_starts = [start for start in live.child_starts if start.execution_id != activation.id]
     live.note(JournalEvent.CANCELED, activation)
 
 
@@ -70,6 +71,35 @@ def withdraw(live: LiveInstance, owners: Iterable[Activation]) -> None:
     if len(kept) != len(live.queue):
         live.queue.clear()
         live.queue.extend(kept)
+
+
+def leave_queued(live: LiveInstance, activation: Activation) -> None:
+    """A completed activity may have children in the queue. As in Elsa they still run, but nothing of them lives on."""
+    if any(item[1] is activation for item in live.queue):
+        activation.owner, activation.kids = None, None
+        live.leftovers.append(activation)
+
+
+def end_leftovers(live: LiveInstance) -> bool:
+    """The queue is empty: end what was left behind. True if that put something in the queue."""
+    leftovers, live.leftovers = live.leftovers, []
+    for activation in leftovers:
+        cancel_kids(live, activation)
+    return bool(live.queue)
+
+
+def withdraw_all(live: LiveInstance) -> None:
+    """Take everything off the queue, except what cleans up."""
+    kept = [item for item in live.queue if _cleans_up(live, item[1])]
+    live.queue.clear()
+    live.queue.extend(kept)
+    end_leftovers(live)
+
+
+def _cleans_up(live: LiveInstance, owner: Activation) -> bool:
+    while owner.owner is not None:
+        owner = owner.owner
+    return owner is live.cleanup
 
 
 # -- what must still run -----------------------------------------------------------------------------------------------
@@ -110,25 +140,33 @@ def cleanup_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: A
         _start_cleanup(live)
 
 
+def end_finalizer(live: LiveInstance) -> None:
+    """What runs under `cleanup` now ends early (it failed, or said Finish): the next one goes on."""
+    cancel_kids(live, live.cleanup)
+    withdraw(live, [live.cleanup])
+    cleanup_done(live, live.cleanup, live.cleanup.scope, None)
+
+
 # -- the whole instance ------------------------------------------------------------------------------------------------
 
 
 def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> None:
     """Cancel the instance: `finally` and compensations run, then it is canceled. Without `finalize` it just ends."""
-    live.stopping = cause
+    live.stopping = live.stopping or cause
     live.fault_pending = False
-    doomed = [live.root, *live.root.descendants()]
+    doomed = [item for item in [live.root, *live.root.descendants()] if item.status not in (COMPLETED, CANCELED)]
     finalizers = _finalizers(doomed) if finalize else []
     for item in doomed:
         _release(live, item)
     live.root.kids = None
-    live.queue.clear()
-    live.bookmarks.clear()
-    live.child_starts.clear()
+    withdraw_all(live)
     if not finalize:
         live.compensations.clear()
-        live.cleanup.kids = None
         live.cleanup.data.clear()
+        for item in live.cleanup.descendants():
+            _release(live, item)
+        live.cleanup.kids = None
+        live.queue.clear()
         return
     undo = [(item.node, item.scope) for item in reversed(live.compensations)]
     live.compensations.clear()

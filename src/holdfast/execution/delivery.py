@@ -13,7 +13,8 @@ from holdfast.execution import cancellation, faults
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
-from holdfast.execution.record import EffectFailure, Record
+from holdfast.execution.record import EffectFailure, Record, argument_of
+from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
 from holdfast.ports import Services
 
@@ -37,10 +38,9 @@ def start(
     live.correlation_id, live.name, live.parent_id = correlation_id, name, parent_id
     live.trigger, live.trigger_payload, live.trigger_open = trigger, trigger_payload, trigger is not None
     live.flowchart_mode = flowchart_mode or plan.flowchart_mode
-    shape, first = plan.root.shape, plan.root.first
+    shape = plan.root.shape
     assert shape is not None
-    assert first is not None
-    scope = shape.open(live)
+    scope = live.open_scope(shape)
     for input_name, value in inputs.items():
         scope[shape.inputs[input_name]] = value
     live.sequence = 1
@@ -49,10 +49,17 @@ def start(
     live.cleanup.data = []
     live.status = Status.RUNNING
     live.note(JournalEvent.INSTANCE_STARTED, None, {"trigger": trigger} if trigger else None)
-    if plan.root.timeout is not None:
-        live.arm_timeout(live.root, plan.root.timeout)
-    live.queue.append((first, live.root, scope))
+    _begin(live)
     return live
+
+
+def _begin(live: LiveInstance) -> None:
+    """Put the workflow's first activity in the queue; its time runs from now."""
+    root = live.root
+    if root.node.timeout is not None:
+        live.arm_timeout(root, root.node.timeout)
+    assert root.node.first is not None
+    live.queue.append((root.node.first, root, root.scope))
 
 
 # -- bookmarks ---------------------------------------------------------------------------------------------------------
@@ -64,6 +71,7 @@ def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> None:
     bookmark = live.bookmarks.get(bookmark_id)
     if bookmark is None:
         raise BookmarkNotFound(bookmark_id, instance_id=live.id, open_ids=list(live.bookmarks))
+    payload = values.copy(payload, "payload")
     activation = live.waiters[bookmark.execution_id]
     live.status = Status.RUNNING
     live.waited_at = live.sequence
@@ -108,10 +116,16 @@ def again(live: LiveInstance, activation: Activation) -> None:
     activation.attempt += 1
     activation.status = RUNNING
     node, owner = activation.node, activation.owner
-    if node.effect is not None:
-        live.record_effect(activation, activation.data["inputs"])
+    if node.effect is not None and activation.data is not None:
+        # Whatever was called: `execute`, or the callback that failed. Inputs that could not be evaluated have no data.
+        method, argument = activation.data.get("call") or ["execute", {"value": None}]
+        live.record_effect(activation, activation.data["inputs"], method=method, argument=argument_of(argument))
         return
-    assert owner is not None
+    cancellation.cancel_kids(live, activation)
+    cancellation.withdraw(live, [activation])
+    if owner is None:
+        _begin(live)
+        return
     assert owner.kids is not None
     owner.kids.pop(activation.id, None)
     live.waiters.pop(activation.id, None)
@@ -164,10 +178,14 @@ class RemoteError(ExecutionError):
 
 def cancel(live: LiveInstance, cause: str = "canceled", *, finalize: bool = True) -> None:
     """Cancel the instance; a faulted one too, since it may still be retried."""
-    if live.status in (Status.FINISHED, Status.CANCELED):
-        raise InstanceAtRest(live.id, live.status, remedy="There is nothing left to cancel.")
+    refuse_cancel(live)
     live.status = Status.RUNNING
     cancellation.stop(live, cause, finalize=finalize)
+
+
+def refuse_cancel(live: LiveInstance) -> None:
+    if live.status in (Status.FINISHED, Status.CANCELED):
+        raise InstanceAtRest(live.id, live.status, remedy="There is nothing left to cancel.")
 
 
 def retry(live: LiveInstance) -> int:

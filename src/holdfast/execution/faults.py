@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from traceback import extract_tb
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
-from holdfast.execution.cancellation import forget_bookmarks
+from holdfast.execution.cancellation import end_finalizer, forget_bookmarks
 from holdfast.execution.journal import kept
 from holdfast.execution.record import NewBookmark
 from holdfast.model.definition import IncidentStrategy
@@ -17,6 +18,7 @@ from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import BookmarkKind, Incident, JournalEvent
 from holdfast.model.policy import Retry
 from holdfast.model.scope import Scope
+from holdfast.model.values.exceptions import KeptException
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
@@ -27,12 +29,7 @@ MASK = "••••••"
 
 def raised(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
     """An operation raised: find or make the activation that stands for the failed execution, then decide."""
-    retried, live.retrying = live.retrying, None
-    activation = _running(node, owner, live)
-    if activation is None:
-        activation = live.activate(node, owner, scope)
-        if retried is not None and retried.node is node:
-            activation.attempt = retried.attempt
+    activation = _running(node, owner, live) or live.activate(node, owner, scope)
     fault(live, activation, named(node, error))
 
 
@@ -61,15 +58,18 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
     if _retry(live, activation, error):
         return
     activation.status = FAULTED
-    ancestor = activation.owner
+    ancestor, top = activation.owner, activation
     while ancestor is not None:
         handler = ancestor.node.hooks.fault
         if handler is not None and not ancestor.status and handler(live, ancestor, activation, error):
             return
-        ancestor = ancestor.owner
+        ancestor, top = ancestor.owner, ancestor
     live.incidents.append(incident_of(live, activation, error))
     if live.plan.definition.options.incident is IncidentStrategy.FAULT:
         live.fault_pending = True
+    if top is live.cleanup:
+        # Nobody retries what runs while something is being canceled: the rest of the cleaning up goes on.
+        end_finalizer(live)
 
 
 # -- retry -------------------------------------------------------------------------------------------------------------
@@ -135,6 +135,8 @@ def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def type_name(error: BaseException) -> str:
+    if isinstance(error, KeptException):
+        return _short(error.names[0])
     public: str = getattr(error, "type_name", "") if type(error).__name__ == "RemoteError" else ""
     return public or type(error).__name__
 
@@ -143,7 +145,12 @@ def error_names(error: BaseException) -> tuple[str, ...]:
     """The names an error can be caught by: its class, those above it, and what it says of itself."""
     remote: tuple[str, ...] = getattr(error, "names", ())
     own = tuple(item.__name__ for item in type(error).__mro__ if item not in (object, BaseException))
-    return (*remote, *own)
+    return (*remote, *map(_short, remote), *own)
+
+
+def _short(name: str) -> str:
+    """`shop.errors.Declined` → `Declined`."""
+    return re.split(r"[.:]", name)[-1]
 
 
 def source_of(error: BaseException) -> str | None:

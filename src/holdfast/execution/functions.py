@@ -7,7 +7,7 @@ activation is made unless one fails.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from inspect import iscoroutine
+from inspect import Parameter, iscoroutine, signature
 from typing import TYPE_CHECKING, Any
 
 from holdfast.execution.activation import Activation
@@ -48,42 +48,52 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
     function: Callable[..., Any] = activity.function
     inputs = evaluators(builder)
     put = builder.output("result")
+    plan, slot = builder.compiler.plan, _slot_here(builder, "result")
     index, done, type_name = builder.node.index, builder.done, builder.definition.type
-    only = inputs[0] if len(inputs) == 1 else None
     is_async: bool = activity.is_async
     scalars = values.SCALARS
 
-    def arguments(scope: Scope) -> dict[str, Any]:
-        return evaluate_all(inputs, scope)
-
     def finish(live: LiveInstance, owner: Activation, scope: Scope, n: int, result: Any) -> None:
-        put(live, scope, result)
-        live.journal.append(
-            (COMPLETED, index, n, live.now(), {"result": result if result.__class__ in TINY else kept(result)})
-        )
+        if is_async:
+            result = finish_at_once(result, type_name)
+        if slot and result.__class__ in scalars and not plan.records_outputs:
+            scope[slot] = result
+        else:
+            put(live, scope, values.copy(result))
+        data = {"result": result if result.__class__ in TINY else kept(result)}
+        live.journal.append((COMPLETED, index, n, live.now(), data))
         done(live, owner, scope, None)
 
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
-        result = function(**arguments(scope))
-        if is_async:
-            result = finish_at_once(result, type_name)
-        finish(live, owner, scope, n, result if result.__class__ in scalars else values.copy(result))
+        finish(live, owner, scope, n, function(**evaluate_all(inputs, scope)))
 
-    if only is None or only[2] not in _PLAIN:
+    if len(inputs) != 1 or inputs[0][2] not in _PLAIN or not _takes_position(function):
         return op
-
-    name, evaluate, expected = only[0], only[1], _PLAIN[only[2]]
+    name, evaluate, expected = inputs[0][0], inputs[0][1], _PLAIN[inputs[0][2]]
 
     def op_of_one(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        """The same for one input of a plain type: no dict of arguments, and the value as it is."""
         n = live.sequence = live.sequence + 1
         value = evaluate(scope)
-        result = function(**({name: value} if value.__class__ in expected else arguments(scope)))
-        if is_async:
-            result = finish_at_once(result, type_name)
-        finish(live, owner, scope, n, result if result.__class__ in scalars else values.copy(result))
+        if value.__class__ not in expected:
+            value = evaluate_all([(name, lambda _, found=value: found, inputs[0][2])], scope)[name]
+        finish(live, owner, scope, n, function(value))
 
     return op_of_one
+
+
+def _slot_here(builder: NodeBuilder, output: str) -> int:
+    """Where the output is bound in the nearest scope; 0 if it is bound further out, or not at all."""
+    target = builder.definition.outputs.get(output)
+    hops, slot = (builder.node.names.target(target) if target else None) or (0, 0)
+    return 0 if hops else slot
+
+
+def _takes_position(function: Callable[..., Any]) -> bool:
+    """Its only parameter may be given without its name."""
+    parameters = list(signature(function).parameters.values())
+    return len(parameters) == 1 and parameters[0].kind is Parameter.POSITIONAL_OR_KEYWORD
 
 
 _PLAIN: dict[str, frozenset[type]] = {
@@ -97,11 +107,10 @@ _PLAIN: dict[str, frozenset[type]] = {
 
 
 def _call(activity: Any) -> Callable[[Mapping[str, Any], RecordingContext, str, Any], Any]:
+    function, context_name = activity.function, activity.context_name
+
     def run(inputs: Mapping[str, Any], context: RecordingContext, method: str, argument: Any) -> Any:
-        given = dict(inputs)
-        if activity.context_name is not None:
-            given[activity.context_name] = context
-        result = activity.function(**given)
+        result = function(**inputs) if context_name is None else function(**{**inputs, context_name: context})
         if iscoroutine(result):
             return _awaited(result, context)
         context.set_output("result", values.copy(result))
@@ -139,10 +148,7 @@ def _effect(builder: NodeBuilder, activity: Any) -> Op:
 
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         given = evaluate_all(inputs, scope)
-        again, live.retrying = live.retrying, None
         activation = live.activate(node, owner, scope)
-        if again is not None and again.node is node:
-            activation.attempt = again.attempt
         activation.data = {"inputs": given}
         live.record_effect(activation, given)
 
@@ -150,7 +156,8 @@ def _effect(builder: NodeBuilder, activity: Any) -> Op:
         _apply(live, activation, record, outputs)
 
     node.hooks.result = result
-    node.effect = EffectCall(run=_call(activity), mode=activity.mode, function=activity.function)
+    bare = activity.context_name is None and activity.mode == "async"
+    node.effect = EffectCall(run=_call(activity), mode=activity.mode, function=activity.function, bare=bare)
     return op
 
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from holdfast.errors import PureActivityWaited, VariableNotFound
-from holdfast.execution import cancellation
+from holdfast.errors import InputEvaluationFailed, PureActivityWaited, VariableNotFound
+from holdfast.execution import cancellation, faults
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import ChildRef, Facts, RecordingContext
 from holdfast.execution.journal import kept
 from holdfast.execution.plan import Done, Node, Op, Outcome
-from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild
+from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild, argument_data
 from holdfast.model import values
 from holdfast.model.definition import ActivityNode, PortEntry
 from holdfast.model.descriptor import Kind
-from holdfast.model.instance import Bookmark, JournalEvent
+from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent
 from holdfast.model.scope import Scope, Shape, find, find_input
 from holdfast.model.types import conforms, convert
 from holdfast.ports import ChildResult
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
 
 ChildKey = tuple[str, int, str | None]
+
+NUMBER = "~number"
+"""Which scheduling a child belongs to: a hidden slot of the scope it runs in, so that it lasts as long as the child."""
 
 
 class EffectCall(Struct, frozen=True, kw_only=True):
@@ -43,6 +46,8 @@ class EffectCall(Struct, frozen=True, kw_only=True):
     """`async`, `thread` or `process`."""
     function: Callable[..., Any] | None = None
     """For `process`: the bare function, which must be importable there."""
+    bare: bool = False
+    """`function` takes the inputs and nothing else: without middleware it needs no context to run in."""
 
 
 class ObjectActivity:
@@ -62,7 +67,7 @@ class ObjectActivity:
         }
         self.outputs = {item.name: builder.output(item.name) for item in builder.node.descriptor.outputs}
         self.open = builder.open()
-        self.children: dict[ChildKey, tuple[Node, Shape | None]] = {}
+        self.children: dict[ChildKey, tuple[Node, Shape]] = {}
         self.ports = self._place_children(builder)
         self.node.hooks.resume = self.resume
         self.node.hooks.result = apply_result(self)
@@ -76,8 +81,8 @@ class ObjectActivity:
         """Compile the children of every port, and make what the author sees in their place."""
         ports: dict[str, Any] = {}
         for descriptor in builder.node.descriptor.ports:
-            variables = dict.fromkeys(descriptor.variables)
-            shape = builder.shape(descriptor.name, variables)
+            shape = builder.compiler.shape(f"{builder.node.key}#{descriptor.name}", dict.fromkeys(descriptor.variables))
+            shape.add(shape.outputs, NUMBER, "integer", 0)
             value = builder.definition.ports.get(descriptor.name)
             path = f"{builder.path}/{descriptor.name}"
             if isinstance(value, ActivityNode):
@@ -89,7 +94,7 @@ class ObjectActivity:
                 )
         return ports
 
-    def _place_item(self, item: Any, port: str, index: int, shape: Shape | None, path: str) -> Any:
+    def _place_item(self, item: Any, port: str, index: int, shape: Shape, path: str) -> Any:
         if isinstance(item, PortEntry):
             refs = {
                 name: self._place(child, (port, index, name), shape, f"{path}/{name}")
@@ -98,7 +103,7 @@ class ObjectActivity:
             return {**item.data, **refs}
         return self._place(item, (port, index, None), shape, path)
 
-    def _place(self, child: ActivityNode, key: ChildKey, shape: Shape | None, path: str) -> ChildRef:
+    def _place(self, child: ActivityNode, key: ChildKey, shape: Shape, path: str) -> ChildRef:
         node = self.builder.place(child, self._child_done(key), path, shape=shape)
         self.children[key] = (node, shape)
         return ChildRef(key[0], child.id, child.name, key[1], key[2])
@@ -108,17 +113,22 @@ class ObjectActivity:
             if owner.status:
                 return
             waiting: list[dict[str, Any]] = owner.data["waiting"]
-            position = next((i for i, item in enumerate(waiting) if tuple(item["child"]) == key), None)
-            if position is None:
+            number = _number(scope)
+            entry = next((item for item in waiting if item["number"] == number), None)
+            if entry is None:
                 return
-            entry = waiting.pop(position)
+            waiting.remove(entry)
             if entry["callback"] is None:
                 self._rest(live, owner)
                 return
             outcomes = (outcome,) if isinstance(outcome, str) else outcome or ()
             child, _ = self.children[key]
             result = ChildResult(child_id=child.definition.id, outcomes=outcomes, tag=entry["tag"])
-            self.call(live, owner, entry["callback"], result)
+            try:
+                self.call(live, owner, entry["callback"], result)
+            except Exception as error:  # noqa: BLE001 - code of others
+                # The callback's own fault, not that of the child, which has completed.
+                faults.fault(live, owner, faults.named(self.node, error))
 
         return done
 
@@ -129,11 +139,8 @@ class ObjectActivity:
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             given = evaluate_all(inputs, scope)
-            again, live.retrying = live.retrying, None
             activation = live.activate(node, owner, scope, open_scope(scope))
-            if again is not None and again.node is node:
-                activation.attempt = again.attempt
-            activation.data = {"inputs": given, "state": {}, "waiting": []}
+            activation.data = {"inputs": given, "state": {}, "waiting": [], "scheduled": 0}
             self.call(live, activation, "execute", None)
 
         return op
@@ -142,6 +149,7 @@ class ObjectActivity:
         """Run a method of the activity: now if it is pure, as an effect otherwise."""
         if self.is_effect:
             inputs = activation.data["inputs"]
+            activation.data["call"] = [method, argument_data(argument)]
             live.record_effect(activation, inputs, method=method, argument=argument)
             return
         context = self._context(live, activation)
@@ -152,7 +160,7 @@ class ObjectActivity:
         self, inputs: Mapping[str, Any], context: RecordingContext, method: str, argument: Any, scope: Scope
     ) -> None:
         lazy = {name: _lazy(expression.evaluate, scope) for name, expression in self.lazy.items()}
-        target = self.new({**inputs, **lazy}, self.ports)
+        target = self.new({**values.copy(inputs), **lazy}, self.ports)
         context._activity = target
         result = getattr(target, method)(context, *(() if method == "execute" else (argument,)))
         if iscoroutine(result):
@@ -180,6 +188,7 @@ class ObjectActivity:
     # -- applying what was recorded ------------------------------------------------------------------------------------
 
     def apply(self, live: LiveInstance, activation: Activation, record: Record) -> None:
+        values.check(activation.data["state"], "state")
         apply_plain(live, activation, record, self.outputs)
         for tag in record.canceled_tags:
             self._cancel_children(live, activation, tag)
@@ -197,34 +206,35 @@ class ObjectActivity:
 
     def _rest(self, live: LiveInstance, activation: Activation) -> None:
         """Nothing was said: it completes unless it left something to wait for."""
-        if not activation.data["waiting"] and not activation.bookmarks and not activation.data.get("claimed"):
+        waits = [key for key in activation.bookmarks or () if live.bookmarks[key].kind is not BookmarkKind.TIMEOUT]
+        if not activation.data["waiting"] and not waits:
             self.complete(live, activation, None)
 
     def complete(self, live: LiveInstance, activation: Activation, outcomes: Outcome) -> None:
         live.complete(activation, outcomes)
+        if activation.data["waiting"]:
+            cancellation.leave_queued(live, activation)
 
     def _schedule(self, live: LiveInstance, activation: Activation, request: ScheduledChild) -> None:
         key = (request.port, request.index, request.field)
         node, shape = self.children[key]
-        scope = activation.scope
-        if shape is not None:
-            scope = shape.open(scope)
+        scope = shape.open(activation.scope)
         for name, value in request.variables.items():
-            if shape is None or name not in shape.names:
+            if name not in shape.names:
                 raise VariableNotFound(f"{name}' handed to the port '{request.port}")
-            values.check(value, name)
-            scope[shape.names[name]] = value
-        activation.data["waiting"].append({"child": list(key), "callback": request.callback, "tag": request.tag})
+            scope[shape.names[name]] = values.copy(value, name)
+        number = activation.data["scheduled"] = activation.data["scheduled"] + 1
+        scope[shape.outputs[NUMBER]] = number
+        activation.data["waiting"].append({"number": number, "callback": request.callback, "tag": request.tag})
         live.queue.append((node, activation, scope))
 
     def _cancel_children(self, live: LiveInstance, activation: Activation, tag: Any) -> None:
         waiting: list[dict[str, Any]] = activation.data["waiting"]
-        gone = [item for item in waiting if tag in (ALL_CHILDREN, item["tag"])]
-        activation.data["waiting"] = [item for item in waiting if item not in gone]
-        nodes = {id(self.children[tuple(item["child"])][0]) for item in gone}
-        for kid in [kid for kid in (activation.kids or {}).values() if id(kid.node) in nodes]:
+        gone = {item["number"] for item in waiting if tag in (ALL_CHILDREN, item["tag"])}
+        activation.data["waiting"] = [item for item in waiting if item["number"] not in gone]
+        for kid in [kid for kid in (activation.kids or {}).values() if _number(kid.outer) in gone]:
             cancellation.cancel(live, kid, notify=False)
-        queued = [item for item in live.queue if not (item[1] is activation and id(item[0]) in nodes)]
+        queued = [item for item in live.queue if not (item[1] is activation and _number(item[2]) in gone)]
         live.queue.clear()
         live.queue.extend(queued)
 
@@ -251,7 +261,10 @@ def evaluate_all(inputs: list[tuple[str, Callable[[Scope], Any], str]], scope: S
         value = evaluate(scope)
         if value.__class__ not in values.SCALARS:
             value = values.copy(value)
-        given[name] = value if conforms(value, type_name) else convert(value, type_name)
+        try:
+            given[name] = value if conforms(value, type_name) else convert(value, type_name)
+        except ValueError as error:
+            raise InputEvaluationFailed(name, error) from error
     return given
 
 
@@ -320,6 +333,12 @@ def variable_reader(activation: Activation) -> Callable[[str], Any]:
         return values.copy(found[0][found[1]])
 
     return read
+
+
+def _number(scope: Scope) -> int:
+    """Which scheduling the child that runs in this scope belongs to."""
+    number: int = scope[scope[1].outputs[NUMBER]]
+    return number
 
 
 def _lazy(evaluate: Callable[[Scope], Any], scope: Scope) -> Callable[[], Any]:

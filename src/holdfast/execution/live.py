@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
+from weakref import proxy
 
 from holdfast.execution.activation import COMPLETED, Activation
 from holdfast.execution.cancellation import cancel_kids, forget_bookmarks
@@ -19,15 +20,18 @@ from holdfast.execution.plan import Node, Outcome, Plan
 from holdfast.execution.record import EffectRequest, NewBookmark
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, JournalEvent, Status, moment
-from holdfast.model.scope import Scope
+from holdfast.model.scope import Scope, Shape
 from holdfast.ports import Services
 
+PENDING = Status.PENDING
 STARTED = JournalEvent.STARTED
 ENDED = JournalEvent.COMPLETED
+EFFECT_RECORDED = JournalEvent.EFFECT_RECORDED
 
 
 class LiveInstance:
     __slots__ = (
+        "__weakref__",
         "bookmark_count",
         "bookmarks",
         "canceled_effects",
@@ -47,6 +51,7 @@ class LiveInstance:
         "incidents",
         "journal",
         "journal_base",
+        "leftovers",
         "lines",
         "name",
         "new_effects",
@@ -76,7 +81,7 @@ class LiveInstance:
         self.id = id
         self.now = now
         self.services = services
-        self.status = Status.PENDING
+        self.status = PENDING
         self.created = now()
         self.correlation_id: str | None = None
         self.name: str | None = None
@@ -111,6 +116,8 @@ class LiveInstance:
         self.results: dict[str, dict[str, Any]] = {}
         self.spare_outputs: dict[str, Any] = {}
         self.compensations: list[Compensation] = []
+        self.leftovers: list[Activation] = []
+        """Completed activities whose queued children still run; what those leave behind ends with the segment."""
         self.fault_pending = False
         self.finish_requested = False
         self.stopping: str | None = None
@@ -124,6 +131,10 @@ class LiveInstance:
         self.cleanup: Activation
 
     # -- the facts that expressions may ask for ------------------------------------------------------------------------
+
+    def open_scope(self, shape: Shape) -> Scope:
+        """An outermost scope. It knows the instance weakly: an instance that is let go is gone, with no cycle to collect."""
+        return shape.open(proxy(self))
 
     @property
     def definition_id(self) -> str:
@@ -162,6 +173,8 @@ class LiveInstance:
             owner.kids = {n: activation}
         else:
             kids[n] = activation
+        if self.retrying is not None and self.retrying.node is node:
+            activation.attempt, self.retrying = self.retrying.attempt, None
         if node.timeout is not None:
             self.arm_timeout(activation, node.timeout)
         self.journal.append((STARTED, node.index, n, self.now(), None))
@@ -222,8 +235,8 @@ class LiveInstance:
         )
         self.bookmarks[bookmark.id] = bookmark
         self.waiters[activation.id] = activation
-        self.waited_at = self.sequence
         if kind is not BookmarkKind.TIMEOUT:
+            self.waited_at = self.sequence
             self.note(JournalEvent.SUSPENDED, activation, {"bookmark": bookmark.id, "name": name})
         return bookmark
 
@@ -249,7 +262,7 @@ class LiveInstance:
         self.waiters[activation.id] = activation
         self.new_effects.append(request)
         self.waited_at = self.sequence
-        self.note(JournalEvent.EFFECT_RECORDED, activation, {"attempt": activation.attempt})
+        self.note(EFFECT_RECORDED, activation, {"attempt": activation.attempt})
 
     def publish(self, activation: Activation, event: dict[str, Any]) -> None:
         """An event that leaves with this segment's commit."""

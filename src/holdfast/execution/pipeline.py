@@ -82,8 +82,9 @@ def wrap(compiler: Compiler, node: Node) -> None:
     outside = placed.index("faults")
     for item in reversed(matching):
         node.op = _around(node, node.op, item.middleware, guarded=placed.index(item) < outside)
-    if matching and node.hooks.resume is not None:
-        node.hooks.resume = _around_resume(node, node.hooks.resume, [item.middleware for item in matching])
+    if matching:
+        resume = node.hooks.resume or _complete_on_resume
+        node.hooks.resume = _around_resume(node, resume, [item.middleware for item in matching])
 
 
 def ordered(placements: tuple[MiddlewarePlacement, ...]) -> list[str | MiddlewarePlacement]:
@@ -153,7 +154,11 @@ def _around_resume(
         context.activation = activation
 
         def innermost() -> None:
-            resume(live, activation, bookmark, payload)
+            try:
+                resume(live, activation, bookmark, payload)
+            except Exception:
+                context.status = "faulted"
+                raise
             if activation.status != RUNNING:
                 context.status = "completed"
             else:
@@ -165,6 +170,12 @@ def _around_resume(
         step()
 
     return wrapped
+
+
+def _complete_on_resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+    """What a bookmark without a callback does."""
+    if bookmark.auto_complete:
+        live.complete(activation)
 
 
 def _bind(middleware: PureMiddleware, context: MiddlewareContext, proceed: Callable[[], None]) -> Callable[[], None]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from holdfast.ports import ChildResult
+
 
 class NewBookmark(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str | None = None
@@ -66,6 +68,20 @@ class EffectRequest(Struct, kw_only=True):
     method: str = "execute"
     argument: Any = None
     """What a callback is called with: the payload of a bookmark, the outcome of a child."""
+
+
+def argument_data(argument: Any) -> dict[str, Any]:
+    """A callback's argument as data that an instance's state can hold."""
+    if isinstance(argument, ChildResult):
+        return {"child": {"child_id": argument.child_id, "outcomes": list(argument.outcomes), "tag": argument.tag}}
+    return {"value": argument}
+
+
+def argument_of(data: Mapping[str, Any]) -> Any:
+    if "child" in data:
+        child = data["child"]
+        return ChildResult(child_id=child["child_id"], outcomes=tuple(child["outcomes"]), tag=child["tag"])
+    return data["value"]
 
 
 class EffectFailure(Struct, frozen=True, kw_only=True):

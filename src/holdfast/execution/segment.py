@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from holdfast.execution import faults
+from holdfast.execution.cancellation import end_leftovers
 from holdfast.execution.settling import settle, stop_runaway
 
 if TYPE_CHECKING:
@@ -38,10 +39,16 @@ class Ended(Enum):
     """A commit strategy asks for a commit here."""
 
 
+IDLE, CUT, COMMIT = Ended
+
+
 def run_segment(live: LiveInstance, limits: Limits) -> Ended:
     """Run the queue; afterwards the instance is ready to be committed."""
-    ended = _loop_with_commits(live, limits) if live.plan.commits else _loop(live, limits)
-    if ended is Ended.IDLE:
+    loop = _loop_with_commits if live.plan.commits else _loop
+    ended = loop(live, limits)
+    while ended is IDLE and live.leftovers and end_leftovers(live):
+        ended = loop(live, limits)
+    if ended is IDLE:
         settle(live)
     return ended
 
@@ -59,18 +66,19 @@ def _loop(live: LiveInstance, limits: Limits) -> Ended:
             except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
                 faults.raised(live, node, owner, scope, error)
             if not queue:
-                return Ended.IDLE
+                return IDLE
         if live.sequence - live.waited_at >= limits.runaway:
             stop_runaway(live, node, limits.runaway)
         elif live.sequence >= activities_end or live.now() >= time_end:
-            return Ended.CUT
-    return Ended.IDLE
+            return CUT
+    return IDLE
 
 
 def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
     """The same, one activity at a time: only plans whose strategy adds commits pay for the question."""
     queue = live.queue
     period = live.plan.commit_period_ns
+    activities_end = live.sequence + limits.activities
     time_end = live.now() + (period or limits.nanoseconds)
     while queue:
         node, owner, scope = queue.popleft()
@@ -80,9 +88,11 @@ def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
             faults.raised(live, node, owner, scope, error)
         if live.commit_wanted:
             live.commit_wanted = False
-            return Ended.COMMIT
+            return COMMIT
         if live.sequence - live.waited_at >= limits.runaway:
             stop_runaway(live, node, limits.runaway)
         elif live.now() >= time_end:
-            return Ended.COMMIT if period else Ended.CUT
-    return Ended.IDLE
+            return COMMIT if period else CUT
+        elif live.sequence >= activities_end:
+            return CUT
+    return IDLE

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.execution.activation import FAULTED
 from holdfast.model.instance import Incident, JournalEvent, Status
+from holdfast.model.scope import FIRST_SLOT
+from holdfast.model.values import copy
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
@@ -40,7 +43,7 @@ def _status(live: LiveInstance) -> Status:
         return Status.SUSPENDED if waits else Status.RUNNING
     if live.stopping is not None:
         return Status.CANCELED
-    if live.fault_pending:
+    if live.fault_pending or live.root.status == FAULTED:
         return Status.FAULTED
     if live.root.status:
         return Status.FINISHED
@@ -77,11 +80,9 @@ def stop_runaway(live: LiveInstance, node: Node, activities: int) -> None:
     live.queue.clear()
     live.waited_at = live.sequence
     live.fault_pending = True
-    stop_effects = list(live.effects)
-    if not stop_effects:
-        return
-    live.canceled_effects.extend(stop_effects)
+    live.canceled_effects.extend(live.effects)
     live.effects.clear()
+    live.new_effects.clear()
 
 
 def _incident(live: LiveInstance, kind: str, message: str, details: dict[str, Any]) -> None:
@@ -100,5 +101,5 @@ def _forget_transient(live: LiveInstance) -> None:
         level: Any = item.scope
         while level.__class__ is list:
             for index in level[1].transient:
-                level[index] = level[1].defaults[index - 2]
+                level[index] = copy(level[1].defaults[index - FIRST_SLOT])
             level = level[0]

@@ -17,7 +17,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.composite import UNSET
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Node, Plan
-from holdfast.execution.record import EffectRequest
+from holdfast.execution.record import EffectRequest, argument_data, argument_of
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, Incident, JournalEvent, Status
 from holdfast.model.scope import Scope, Shape
@@ -25,22 +25,25 @@ from holdfast.ports import Services
 
 FORMAT = "holdfast/instance@1"
 
-_PLAIN_FIELDS = (
-    "correlation_id",
-    "name",
-    "parent_id",
-    "flowchart_mode",
-    "trigger",
-    "trigger_open",
-    "sequence",
-    "waited_at",
-    "bookmark_count",
-    "journal_base",
-    "commits",
-    "fault_pending",
-    "stopping",
-    "created",
-)
+CLEANUP, ROOT = 0, 1
+"""Execution ids that every instance has."""
+
+_PLAIN_FIELDS: dict[str, Any] = {
+    "correlation_id": str | None,
+    "name": str | None,
+    "parent_id": str | None,
+    "flowchart_mode": str,
+    "trigger": str | None,
+    "trigger_open": bool,
+    "sequence": int,
+    "waited_at": int,
+    "bookmark_count": int,
+    "journal_base": int,
+    "commits": int,
+    "fault_pending": bool,
+    "stopping": str | None,
+    "created": int,
+}
 
 
 def dump(live: LiveInstance, *, journal: bool = True) -> dict[str, Any]:
@@ -57,7 +60,7 @@ class _Writer:
 
     def document(self, *, journal: bool) -> dict[str, Any]:
         live, plan = self.live, self.live.plan
-        everyone = [live.root, *live.root.descendants(), live.cleanup, *live.cleanup.descendants()]
+        everyone = [found for top in (live.root, live.cleanup, *live.leftovers) for found in (top, *top.descendants())]
         body: dict[str, Any] = {
             "format": FORMAT,
             "id": live.id,
@@ -135,15 +138,11 @@ class _Writer:
             "attempt": item.attempt,
             "inputs": self.value(item.inputs),
             "method": item.method,
-            "argument": self.value(_argument(item.argument)),
+            "argument": self.value(argument_data(item.argument)),
         }
 
     def child_start(self, item: ChildStart) -> dict[str, Any]:
         return {**{name: getattr(item, name) for name in ChildStart.__slots__}, "input": self.value(item.input)}
-
-
-def _argument(argument: Any) -> Any:
-    return msgspec.structs.asdict(argument) if isinstance(argument, msgspec.Struct) else argument
 
 
 def slots(shape: Shape) -> list[tuple[str, int]]:
@@ -160,18 +159,22 @@ def slots(shape: Shape) -> list[tuple[str, int]]:
 
 def load(document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
     """Raises `InvalidState` for a document that does not fit the plan."""
-    if document.get("format") != FORMAT:
-        raise InvalidState(f"This is not an instance state ({FORMAT} is expected, not {document.get('format')!r}).")
-    pinned = document["definition"]
+    found = document.get("format") if isinstance(document, Mapping) else type(document).__name__
+    if found != FORMAT:
+        raise InvalidState(f"This is not an instance state ({FORMAT} is expected, not {found!r}).")
+    try:
+        _refuse_other_content(document["definition"], plan)
+        return _Reader(document, plan, now, services).live
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidState(f"The state of instance {document.get('id')!r} is damaged: {error!r}.") from error
+
+
+def _refuse_other_content(pinned: Mapping[str, Any], plan: Plan) -> None:
     if pinned["hash"] != plan.content_hash:
         raise InvalidState(
             f"This instance runs version {pinned['version']} of '{pinned['id']}' with other content than the definition given. "
             "Continue it with the definition that it was started with."
         )
-    try:
-        return _Reader(document, plan, now, services).live
-    except (KeyError, IndexError, TypeError, ValueError, msgspec.ValidationError) as error:
-        raise InvalidState(f"The state of instance {document.get('id')!r} is damaged: {error!r}.") from error
 
 
 class _Reader:
@@ -181,7 +184,7 @@ class _Reader:
         self.scopes = self._read_scopes(document["scopes"])
         self.activations: dict[int, Activation] = {}
         for name in _PLAIN_FIELDS:
-            setattr(live, name, document[name])
+            setattr(live, name, msgspec.convert(document[name], _PLAIN_FIELDS[name]))
         live.status = Status(document["status"])
         live.trigger_payload = self.value(document["trigger_payload"])
         outcome = document["outcome"]
@@ -211,8 +214,8 @@ class _Reader:
         scopes: list[Scope] = []
         for item in stored:
             shape = self.plan.shapes[item["shape"]]
-            parent: Any = self.live if item["parent"] is None else scopes[item["parent"]]
-            scope = shape.open(parent)
+            parent = item["parent"]
+            scope = self.live.open_scope(shape) if parent is None else shape.open(scopes[parent])
             places = dict(slots(shape))
             for label, data in item["values"].items():
                 scope[places[label]] = self.value(data)
@@ -236,15 +239,19 @@ class _Reader:
             activation.data = load_data(plain, activation) if load_data is not None else self.value(plain)
             owner.kids = owner.kids or {}
             owner.kids[activation.id] = activation
-        assert live.root is not None
+        if {CLEANUP, ROOT} - self.activations.keys():
+            raise ValueError("there is no root")
 
     def _read_top(self, activation: Activation, item: dict[str, Any]) -> None:
-        if activation.id == 0:
+        if activation.id == CLEANUP:
             self.live.cleanup = activation
             activation.data = [(self.node(key), self.scopes[scope]) for key, scope in item["data"]]
-        else:
+            return
+        activation.data = self.value(item["data"])
+        if activation.id == ROOT:
             self.live.root = activation
-            activation.data = self.value(item["data"])
+        else:
+            self.live.leftovers.append(activation)
 
     def _read_waits(self, document: Mapping[str, Any]) -> None:
         live = self.live
@@ -259,7 +266,7 @@ class _Reader:
             live.waiters[bookmark.execution_id] = self.activations[bookmark.execution_id]
         for item in document["effects"]:
             request = EffectRequest(
-                **{**item, "inputs": self.value(item["inputs"]), "argument": self.value(item["argument"])}
+                **{**item, "inputs": self.value(item["inputs"]), "argument": argument_of(self.value(item["argument"]))}
             )
             live.effects[request.execution_id] = request
             live.new_effects.append(request)

@@ -108,12 +108,16 @@ def _other(value: Any, depth: int) -> Any:
 
 
 def _fields(value: Any) -> Iterable[str] | None:
+    """The declared fields of a data class of whatever make, without the private ones; None for anything else."""
     if isinstance(value, Struct):
-        return value.__struct_fields__
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [entry.name for entry in dataclasses.fields(value)]
-    declared = getattr(type(value), "__pydantic_fields__", None)
-    return list(declared) if isinstance(declared, dict) else None
+        declared: Iterable[str] = value.__struct_fields__
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        declared = [entry.name for entry in dataclasses.fields(value)]
+    elif isinstance(found := getattr(type(value), "__pydantic_fields__", None), dict):
+        declared = found
+    else:
+        return None
+    return [name for name in declared if not name.startswith("_")]
 
 
 def _duration(value: timedelta) -> str:

@@ -85,8 +85,11 @@ def content_hash(document: bytes) -> str:
 
 
 def check_origin(content: DefinitionContent) -> None:
-    """Refuse `{"$code": …}` in content that does not come from code. Literal data may look as it likes."""
-    if content.origin is Origin.DOCUMENT and b"$code" in content.document and any(_code_in(content.document)):
+    """Refuse `{"$code": …}` in content that does not come from code. Literal data may look as it likes.
+
+    The document is read, not searched: JSON can write the same key in many ways.
+    """
+    if content.origin is Origin.DOCUMENT and any(_code_in(content.document)):
         raise OriginRefused(
             "The definition holds a $code expression. Trusted code is written only by the process whose code it is: "
             "use $python, which is sandboxed, or register the workflow in code."
@@ -94,7 +97,12 @@ def check_origin(content: DefinitionContent) -> None:
 
 
 def _code_in(document: bytes) -> Iterator[bool]:
-    waiting: list[Any] = [msgspec.json.decode(document)]
+    try:
+        waiting: list[Any] = [msgspec.json.decode(document)]
+    except msgspec.DecodeError as error:
+        raise OriginRefused(
+            f"The definition is not JSON ({error}). Save it as a document of holdfast/definition@1."
+        ) from error
     while waiting:
         part = waiting.pop()
         if isinstance(part, list):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from holdfast.model.checks.activities import check_activity, check_ids
 from holdfast.model.checks.declarations import check_declarations, check_own_declarations
 from holdfast.model.checks.expressions import check_expressions
 from holdfast.model.checks.flowcharts import check_flowchart
 from holdfast.model.checks.survey import Language, Survey
-from holdfast.model.definition import Definition
+from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.problem import Problem
 from holdfast.model.values import TypeRegistry
@@ -25,13 +25,15 @@ def validate(
     types: TypeRegistry | None = None,
     trusted: bool = False,
     commit_strategies: Collection[str] = (),
+    find: Callable[[ActivityNode], ActivityDescriptor | None] | None = None,
 ) -> list[Problem]:
     """Errors keep it from running, warnings do not.
 
     `descriptors` holds the latest of each activity type. Without `languages` expressions are not compiled; without
-    `types` the names of classes are taken on trust. `trusted` lets `$code` in.
+    `types` the names of classes are taken on trust. `trusted` lets `$code` in. `find` describes activities whose type is
+    not among the descriptors: workflows that are used as activities.
     """
-    survey = Survey(definition, descriptors, languages, types, trusted, commit_strategies)
+    survey = Survey(definition, descriptors, languages, types, trusted, commit_strategies, find)
     places = list(survey.places())
     check_declarations(survey)
     check_ids(survey, places)

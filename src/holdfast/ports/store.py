@@ -337,6 +337,13 @@ class UpkeepStore(Protocol):
 
     async def stats(self, tenant: str | None = None) -> StoreStats: ...
 
+    async def live_contents(self) -> Mapping[tuple[str, str], int]:
+        """(tenant, content) of instances that have not ended, with their number: what a node must be able to run."""
+
+    async def find_stuck(self, limit: int) -> Sequence[InstanceKey]:
+        """Live instances that nothing will ever wake (M11): no bookmark, work, effect or inbox row, no open incident.
+        A slow scan, for `doctor`; there should be none."""
+
 
 class Store(
     DefinitionStore,

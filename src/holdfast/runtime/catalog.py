@@ -42,7 +42,7 @@ class DefinitionCatalog:
 def _ids(definition: Definition) -> set[str]:
     elsa = definition.metadata.get("elsa") or definition.extra.get("elsa") or {}
     version_id = definition.metadata.get("version_id") or (elsa.get("id") if isinstance(elsa, dict) else None)
-    return {definition.id, str(version_id)}
+    return {definition.id} if version_id is None else {definition.id, str(version_id)}
 
 
 def _names(definition: Definition) -> set[str]:

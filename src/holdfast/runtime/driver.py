@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from holdfast import telemetry
 from holdfast.execution import delivery
@@ -22,6 +23,9 @@ from holdfast.runtime.result import RunResult
 
 if TYPE_CHECKING:
     from holdfast.runtime.runner import Runner
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Driver:
@@ -42,36 +46,56 @@ class Driver:
         self.lines = list(lines or ())
         self.children = dict(children or {})
         self.effects = InstanceEffects(live, runner.pools, runner.middleware, runner.cancel_grace)
-        self.canceled = False
+        self._canceled = asyncio.Event()
+        self._finalize = True
+        self._child: Driver | None = None
+        """The child that runs now: it is canceled with this instance."""
+        # One context for all pure code of this burst: what it sets in it does not leak to the next (rule H13).
+        self._context = contextvars.Context()
 
     async def drive(self) -> RunResult:
         """Run until the instance rests, or waits for something that does not come from here."""
-        # One context for all pure code of this burst: what it sets in it does not leak to the next (rule H13).
-        context = contextvars.Context()
         try:
             while True:
-                ended = context.run(run_segment, self.live, self.runner.limits)
+                ended = self._context.run(run_segment, self.live, self.runner.limits)
                 heard = await self._commit()
                 if ended is not Ended.IDLE:
                     await asyncio.sleep(0)
-                elif heard or self.live.queue or self._deliver_local():
+                elif heard or self.live.queue or self._take_cancel() or self._deliver_local():
                     continue
                 elif self.live.effects:
                     await self._take_results()
                 elif not await self._wait_for_due():
-                    break
+                    await self.effects.cancel_all("drained")
+                    await self._drop_children()
+                    if not self._take_cancel():
+                        break
         except BaseException:
             await self.effects.cancel_all("canceled")
             raise
-        await self.effects.cancel_all("drained")
         self._tell()
         return RunResult(self.live, self.lines, self.children)
 
     def cancel(self, cause: str, *, finalize: bool = True) -> None:
         """Cancel the instance while it runs; called between two segments, as everything in this loop is."""
-        delivery.cancel(self.live, cause, finalize=finalize)
-        self.canceled = True
+        if self.live.status.at_rest and self.live.status is not Status.FAULTED:
+            return
+        self._finalize = finalize
+        self.deliver(delivery.cancel, self.live, cause, finalize=finalize)
+        self._canceled.set()
         self.effects.wake()
+        if self._child is not None:
+            self._child.cancel(cause, finalize=finalize)
+
+    def deliver(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Hand something to the instance; what it calls at once is pure code as in a segment."""
+        return self._context.run(work, *args, **kwargs)
+
+    def _take_cancel(self) -> bool:
+        """Somebody canceled the instance while this loop waited: it has to run again."""
+        canceled = self._canceled.is_set()
+        self._canceled.clear()
+        return canceled
 
     # -- after a segment -----------------------------------------------------------------------------------------------
 
@@ -97,12 +121,12 @@ class Driver:
         starting, live.new_effects = live.new_effects, []
         for request in starting:
             self.effects.start(request)
-        return await self._start_children()
+        return await self._start_children() if live.child_starts else False
 
     async def _take_results(self) -> None:
         for execution_id, attempt, result in await self.effects.next():
             if execution_id in self.live.effects:
-                delivery.finish_effect(self.live, execution_id, attempt, result)
+                self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
 
     async def _wait_for_due(self) -> bool:
         """With `wait`: sleep until the next bookmark is due, and resume it. False if there is nothing to wait for."""
@@ -111,9 +135,20 @@ class Driver:
             return False
         first = min(due, key=_due_order)
         assert first.due is not None
-        await self.runner.clock.wait_until(first.due)
-        delivery.resume(self.live, first.id)
+        if await self._sleep(first.due):
+            self.deliver(delivery.resume, self.live, first.id)
         return True
+
+    async def _sleep(self, due: datetime) -> bool:
+        """False if somebody canceled the instance meanwhile."""
+        waits = [asyncio.ensure_future(self.runner.clock.wait_until(due)), asyncio.ensure_future(self._canceled.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for item in waits:
+                item.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        return not self._take_cancel()
 
     # -- events to itself ----------------------------------------------------------------------------------------------
 
@@ -129,7 +164,7 @@ class Driver:
             mark = next((item for item in live.bookmarks.values() if item.hash == key), None)
             if mark is not None:
                 live.published.remove(event)
-                delivery.resume(live, mark.id, event["payload"])
+                self.deliver(delivery.resume, live, mark.id, event["payload"])
                 return True
         return False
 
@@ -146,12 +181,19 @@ class Driver:
     async def _run_child(self, start: ChildStart, bookmark: Bookmark) -> None:
         """The runner has no store: it runs the child here and now, as an instance of its own."""
         try:
-            result = await self.runner.run_child(start, self.live.id, on_line=self._child_line, wait=self.wait)
+            child = self.runner.child(start, self.live.id, on_line=self._child_line, wait=self.wait)
         except Exception as error:  # noqa: BLE001 - whatever keeps the child from starting is the activity's fault
-            delivery.resume(self.live, bookmark.id, {"refused": str(error)})
+            self.deliver(delivery.resume, self.live, bookmark.id, {"refused": str(error)})
+            return
+        self._child = child
+        try:
+            result = await child.drive()
+        finally:
+            self._child = None
+        if bookmark.id not in self.live.bookmarks:
             return
         if result.status.at_rest or not start.wait:
-            delivery.resume(self.live, bookmark.id, child_payload(result))
+            self.deliver(delivery.resume, self.live, bookmark.id, child_payload(result))
         else:
             self.children[bookmark.id] = result
 
@@ -171,9 +213,20 @@ class Driver:
         """A child that was waited for has moved on."""
         if result.status.at_rest:
             self.children.pop(bookmark_id, None)
-            delivery.resume(self.live, bookmark_id, child_payload(result))
+            self.deliver(delivery.resume, self.live, bookmark_id, child_payload(result))
         else:
             self.children[bookmark_id] = result
+
+    async def _drop_children(self) -> None:
+        """Cancel the children that nobody waits for any more."""
+        for key, child in list(self.children.items()):
+            if key in self.live.bookmarks:
+                continue
+            del self.children[key]
+            if not child.status.at_rest:
+                ended = await self.runner.cancel(child, terminate=not self._finalize)
+                for line in ended.lines[len(child.lines) :]:
+                    self._child_line(line)
 
     # -- telling -------------------------------------------------------------------------------------------------------
 

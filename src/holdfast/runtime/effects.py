@@ -31,19 +31,37 @@ Finished = tuple[int, int, Record | EffectFailure]
 """Execution id, attempt, what came of it."""
 
 
+class _Attempt:
+    """One attempt while it runs; a later one of the same execution knows nothing of its cancellation."""
+
+    __slots__ = ("canceled", "cause", "task")
+
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None]
+        self.cause: str | None = None
+        """Why it was canceled, if anybody did."""
+        self.canceled = False
+        """What the activity's context says; a thread must look for itself."""
+
+
 class InstanceEffects:
     """The effects of one instance that run in this process now."""
 
     def __init__(
-        self, live: LiveInstance, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], grace: timedelta
+        self,
+        live: LiveInstance,
+        pools: EffectPools,
+        middleware: tuple[MiddlewarePlacement, ...],
+        grace: timedelta,
+        on_finished: Callable[[Finished], None] | None = None,
     ) -> None:
         self._live = live
+        self._on_finished = on_finished
+        """Told of each end; without it, `next` hands them out."""
         self._pools = pools
         self._middleware = [item for item in middleware if isinstance(item.middleware, EffectMiddleware)]
         self._grace = grace
-        self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._causes: dict[int, str] = {}
-        self._flags: dict[int, bool] = {}
+        self._open: dict[int, _Attempt] = {}
         self._finished: deque[Finished] = deque()
         self._news: asyncio.Future[None] | None = None
 
@@ -52,10 +70,10 @@ class InstanceEffects:
     def start(self, request: EffectRequest) -> None:
         """Begin an attempt. Its row is committed already."""
         node = self._live.plan.by_key[request.activity_id]
-        context = self._context(request)
-        work = self._attempt(node, request, context)
-        task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-        self._tasks[request.execution_id] = task
+        attempt = _Attempt()
+        work = self._attempt(node, request, self._context(request, attempt), attempt)
+        attempt.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        self._open[request.execution_id] = attempt
         if telemetry.listeners:
             telemetry.emit("effect.started", **self._fields(node, request))
 
@@ -77,55 +95,70 @@ class InstanceEffects:
 
     async def cancel(self, execution_ids: list[int], cause: str) -> None:
         """End these; each may take the grace period to clean up, then it is left alone."""
-        tasks = [self._tasks[key] for key in execution_ids if key in self._tasks]
-        for key in execution_ids:
-            if key in self._tasks:
-                self._causes[key] = cause
-                self._flags[key] = True
-                self._tasks[key].cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=self._grace.total_seconds())
+        ending = [self._open[key] for key in execution_ids if key in self._open]
+        for attempt in ending:
+            attempt.cause = cause
+            attempt.canceled = True
+            attempt.task.cancel()
+        if ending:
+            await asyncio.wait([attempt.task for attempt in ending], timeout=self._grace.total_seconds())
 
     async def cancel_all(self, cause: str) -> None:
-        await self.cancel(list(self._tasks), cause)
+        await self.cancel(list(self._open), cause)
 
     # -- one attempt ---------------------------------------------------------------------------------------------------
 
-    async def _attempt(self, node: Node, request: EffectRequest, context: RecordingContext) -> None:
+    async def _attempt(self, node: Node, request: EffectRequest, context: RecordingContext, attempt: _Attempt) -> None:
         key = request.execution_id
         result: Record | EffectFailure
         try:
-            result = await self._outcome(node, request, context)
+            result = await self._outcome(node, request, context, attempt)
         except asyncio.CancelledError:
-            cause = self._causes.get(key)
+            cause = attempt.cause
             if cause is None:
                 error = ExecutionError(f"'{node.key}' was canceled by the code that it called, not by anybody's wish.")
                 result = failure(error)
             else:
                 result = EffectFailure(type="Canceled", message=f"canceled: {cause}", cause=cause)
-        except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
             result = failure(error)
-        self._tasks.pop(key, None)
-        self._finished.append((key, request.attempt, result))
+        if self._open.get(key) is attempt:
+            del self._open[key]
         if telemetry.listeners:
             self._tell(node, request, result)
+        if self._on_finished is not None:
+            self._on_finished((key, request.attempt, result))
+            return
+        self._finished.append((key, request.attempt, result))
         self.wake()
 
-    async def _outcome(self, node: Node, request: EffectRequest, context: RecordingContext) -> Record:
+    async def _outcome(
+        self, node: Node, request: EffectRequest, context: RecordingContext, attempt: _Attempt
+    ) -> Record:
+        if node.timeout is None and not self._middleware:
+            await self._invoke(node.effect, request, context)
+        else:
+            await self._surrounded(node, request, context, attempt)
+        context.record.state = context.state
+        return context.record
+
+    async def _surrounded(
+        self, node: Node, request: EffectRequest, context: RecordingContext, attempt: _Attempt
+    ) -> None:
+        """With middleware around it, and within its time."""
         call = partial(self._invoke, node.effect, request, context)
         for placement in reversed(self._middleware):
             if not placement.types or node.definition.type in placement.types:
                 call = partial(placement.middleware.around_effect, context, call)
-        limit = node.timeout
-        if limit is None:
+        if node.timeout is None:
             await call()
         else:
-            await self._within(limit, node, request, call)
-        context.record.state = context.state
-        return context.record
+            await self._within(node.timeout, node, attempt, call)
 
     async def _within(
-        self, limit: timedelta, node: Node, request: EffectRequest, call: Callable[[], Awaitable[Any]]
+        self, limit: timedelta, node: Node, attempt: _Attempt, call: Callable[[], Awaitable[Any]]
     ) -> None:
         try:
             async with asyncio.timeout(limit.total_seconds()) as deadline:
@@ -133,11 +166,11 @@ class InstanceEffects:
         except TimeoutError:
             if not deadline.expired():
                 raise
-            self._flags[request.execution_id] = True
+            attempt.canceled = True
             raise ActivityTimeout(node.key, str(limit)) from None
 
     async def _invoke(self, call: EffectCall, request: EffectRequest, context: RecordingContext) -> None:
-        inputs = values.copy(request.inputs)
+        inputs = values.copy(request.inputs) if request.inputs else {}
         if call.mode == "async":
             result = call.run(inputs, context, request.method, request.argument)
             if isawaitable(result):
@@ -148,7 +181,7 @@ class InstanceEffects:
         else:
             await self._pools.in_thread(lambda: call.run(inputs, context, request.method, request.argument))
 
-    def _context(self, request: EffectRequest) -> RecordingContext:
+    def _context(self, request: EffectRequest, attempt: _Attempt) -> RecordingContext:
         live, key = self._live, request.execution_id
         activation = live.waiters[key]
         facts = Facts(
@@ -160,9 +193,9 @@ class InstanceEffects:
             attempt=request.attempt,
             now=live.moment(),
         )
-        data = activation.data if isinstance(activation.data, dict) else {}
-        state = values.copy(data.get("state") or {})
-        return RecordingContext(facts, live.services, state, is_canceled=lambda: self._flags.get(key, False))
+        kept = activation.data.get("state") if activation.data.__class__ is dict else None
+        state = values.copy(kept) if kept else {}
+        return RecordingContext(facts, live.services, state, is_canceled=lambda: attempt.canceled)
 
     # -- telling -------------------------------------------------------------------------------------------------------
 
@@ -185,7 +218,7 @@ class InstanceEffects:
             telemetry.emit("effect.faulted", **fields, type=result.type)
 
 
-def failure(error: Exception) -> EffectFailure:
+def failure(error: BaseException) -> EffectFailure:
     """An exception as data, with the exception itself for those in this process."""
     names = error_names(error)
     return EffectFailure(

@@ -13,6 +13,7 @@ import multiprocessing
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
+from weakref import WeakKeyDictionary
 
 LOST_FACTOR = 4
 """How many times `threads_max` threads may exist while some are lost."""
@@ -24,16 +25,17 @@ class EffectPools:
         self._processes_max = processes_max
         self._threads: ThreadPoolExecutor | None = None
         self._processes: ProcessPoolExecutor | None = None
-        self._places: asyncio.Semaphore | None = None
+        self._places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        """One for each event loop: an engine may live longer than the loop of an `asyncio.run`."""
         self.lost = 0
         """Threads that still run something nobody waits for."""
 
     async def in_thread(self, call: Callable[[], Any]) -> Any:
         """Run it in a thread, in a copy of an empty context; at most `threads_max` at a time."""
-        if self._threads is None or self._places is None:
+        if self._threads is None:
             self._threads = ThreadPoolExecutor(self._threads_max * LOST_FACTOR, thread_name_prefix="holdfast-effect")
-            self._places = asyncio.Semaphore(self._threads_max)
-        async with self._places:
+        places = self._places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self._threads_max))
+        async with places:
             future = self._threads.submit(contextvars.Context().run, call)
             return await self._outcome(future)
 
@@ -60,7 +62,7 @@ class EffectPools:
         for pool in (self._threads, self._processes):
             if pool is not None:
                 pool.shutdown(wait=False, cancel_futures=True)
-        self._threads = self._processes = self._places = None
+        self._threads = self._processes = None
 
 
 def call_by_name(module: str, name: str, inputs: dict[str, Any]) -> Any:

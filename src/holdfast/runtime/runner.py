@@ -12,6 +12,7 @@ from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, DefinitionError
 from holdfast.execution import delivery, snapshot
 from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
 from holdfast.model.definition import Definition
@@ -67,7 +68,7 @@ class Runner:
             activities=limits.activities, nanoseconds=min(limits.nanoseconds, YIELD_NS), runaway=limits.runaway
         )
         self.pools = pools
-        self.middleware = middleware
+        self.middleware = tuple(item for item in ordered(middleware) if isinstance(item, MiddlewarePlacement))
         self.cancel_grace = cancel_grace
 
     # -- starting ------------------------------------------------------------------------------------------------------
@@ -137,9 +138,8 @@ class Runner:
     async def _finish(self, driver: Driver) -> RunResult:
         return await driver.drive()
 
-    async def run_child(
-        self, start: ChildStart, parent_id: str, *, on_line: Callable[[str], None], wait: bool
-    ) -> RunResult:
+    def child(self, start: ChildStart, parent_id: str, *, on_line: Callable[[str], None], wait: bool) -> Driver:
+        """An instance that another one starts, ready to be driven."""
         definition = self._definitions.find(start.reference) if self._definitions is not None else None
         if definition is None:
             raise DefinitionError(
@@ -156,7 +156,7 @@ class Runner:
             correlation_id=start.correlation_id,
             parent_id=parent_id,
         )
-        return await Driver(self, live, wait=wait, on_line=on_line).drive()
+        return Driver(self, live, wait=wait, on_line=on_line)
 
     # -- going on ------------------------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class Runner:
         if child_id:
             await self._resume_child(driver, child_id, inner, payload)
         else:
-            delivery.resume(driver.live, key, payload)
+            driver.deliver(delivery.resume, driver.live, key, payload)
         if telemetry.listeners:
             telemetry.emit(
                 "instance.resumed",
@@ -203,14 +203,14 @@ class Runner:
     async def cancel(self, result: RunResult, *, terminate: bool = False) -> RunResult:
         """Cancel the instance: `finally` and compensations run first, unless it is to be terminated."""
         driver = self._again(result)
-        driver.children.clear()
-        delivery.cancel(driver.live, "canceled", finalize=not terminate)
+        delivery.refuse_cancel(driver.live)
+        driver.cancel("canceled", finalize=not terminate)
         return await driver.drive()
 
     async def retry(self, result: RunResult, *, wait: bool = False) -> RunResult:
         """Run the failed activities of a faulted instance again."""
         driver = self._again(result, wait=wait)
-        delivery.retry(driver.live)
+        driver.deliver(delivery.retry, driver.live)
         return await driver.drive()
 
     # -- states --------------------------------------------------------------------------------------------------------

@@ -31,6 +31,8 @@ from holdfast.model.definition import (
     Variable,
 )
 from holdfast.model.policy import ActivityOptions, JournalRule, MergeMode, OnLost, Retry
+from holdfast.model.reader import parse_definition
+from holdfast.model.writer import write_definition
 
 _REPOSITORY = Path(__file__).parents[3]
 _OURS = sorted((_REPOSITORY / "tests" / "compat" / "elsa").glob("*.json"))
@@ -79,6 +81,13 @@ def test_a_document_comes_back_the_same(file: Path) -> None:
     written, _ = write_elsa(definition)
     assert written == _normal(json.loads(text.decode("utf-8-sig")))
     assert read_elsa(written)[0] == definition
+
+
+@pytest.mark.parametrize("file", _OURS, ids=lambda file: file.stem)
+def test_a_document_passes_through_our_own_format(file: Path) -> None:
+    definition, _ = read_elsa(file.read_bytes())
+    assert definition is not None
+    assert parse_definition(json.loads(json.dumps(write_definition(definition)))) == definition
 
 
 def test_our_own_files_are_there() -> None:

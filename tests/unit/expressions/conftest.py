@@ -37,19 +37,21 @@ class Place:
     def __init__(
         self, variables: dict[str, Any], inputs: dict[str, Any] | None = None, inner: dict[str, Any] | None = None
     ) -> None:
-        outside, inside = Shape(0, boundary=True), Shape(1)
+        outside, inside = Shape("workflow", boundary=True), Shape("container")
         for shape, table, values in (
             (outside, outside.names, variables),
             (outside, outside.inputs, inputs or {}),
             (inside, inside.names, inner or {}),
         ):
-            for name, value in values.items():
-                shape.add(table, name, "any", value)
+            for name in values:
+                shape.add(table, name, "any", None)
         outside.ids.update({f"id-of-{name}": index for name, index in outside.names.items()})
         self.facts = Facts()
         self.outside: Scope = outside.open(self.facts)
         self.scope: Scope = inside.open(self.outside)
         self.names = Names((inside, outside))
+        self.outside[2:] = [*variables.values(), *(inputs or {}).values()]
+        self.scope[2:] = (inner or {}).values()
 
     def evaluate(self, language: str, source: Any) -> Any:
         return EVALUATORS[language].compile(source, self.names).evaluate(self.scope)

@@ -55,7 +55,9 @@ def test_data_that_looks_like_code_stays_data(place: PlaceMaker, data: Any) -> N
         assert here.evaluate("python", "f'{data}'") == data
         assert here.evaluate("javascript", "`${getData()}`") == data
     else:
-        assert here.evaluate("liquid", "{{ Variables.data | json }}") == here.evaluate("javascript", "toJson(getData())")
+        assert here.evaluate("liquid", "{{ Variables.data | json }}") == here.evaluate(
+            "javascript", "toJson(getData())"
+        )
 
 
 def test_evaluating_changes_no_value_of_the_workflow(place: PlaceMaker) -> None:

@@ -150,7 +150,11 @@ def test_time_is_a_limit_of_its_own_error(place: PlaceMaker) -> None:
 
 def test_a_broken_engine_does_not_break_the_host(place: PlaceMaker) -> None:
     here = place({"x": 1})
-    for source in ("JSON.stringify = () => ({}); variables.x", "Object.defineProperty = null; getVariable('x')"):
+    for source in (
+        "Object.prototype.polluted = 1; variables.x",
+        "JSON.stringify = () => ({}); variables.x",
+        "Object.defineProperty = null; getVariable('x')",
+    ):
         here.evaluate("javascript", source)
     assert here.value("x") == 1
 

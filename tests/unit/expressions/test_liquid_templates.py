@@ -35,7 +35,7 @@ def here(place: PlaceMaker) -> Place:
         "when": datetime(2024, 2, 29, 12, 30, tzinfo=UTC),
         "person": Person("Ada"),
         "names": ["b", "a"],
-        "empty": None,
+        "nothing": None,
     }
     return place(variables, {"Name": "Bob"}, inner="near")
 
@@ -49,7 +49,10 @@ def here(place: PlaceMaker) -> Place:
         ("{{ Variables.Products[0] | keys | join: ',' }}", "id,price"),
         ("{{ Variables.inner }} {{ Input.Name }} {{ Input.inner }}", "near Bob near"),
         ("{{ CorrelationId }} {{ WorkflowInstanceId }}", "customer-7 instance-1"),
-        ("{{ WorkflowDefinitionId }} {{ WorkflowDefinitionVersionId }} {{ WorkflowDefinitionVersion }}", "order order-3 3"),
+        (
+            "{{ WorkflowDefinitionId }} {{ WorkflowDefinitionVersionId }} {{ WorkflowDefinitionVersion }}",
+            "order order-3 3",
+        ),
         ("{{ Variables.price | plus: 1 }} {{ Variables.price | times: 2 }}", "3.5 5.0"),
         ("{{ Variables.when | date: '%Y-%m-%d %-H' }}", "2024-02-29 12"),
         ("{{ 0 | date: '%Y' }}", "1970"),
@@ -58,7 +61,7 @@ def here(place: PlaceMaker) -> Place:
         ("{{ Variables.names | sort | join: '-' }}", "a-b"),
         ("{{ Variables.names | json }}{{ Variables.nope | json }}", '["b","a"]null'),
         ("{{ 'hé' | base64 }}", "aMOp"),
-        ("{{ Variables.empty | default: 'none' }}", "none"),
+        ("{{ Variables.nothing | default: 'none' }}", "none"),
         ("{% for p in Variables.Products %}{{ p.id }};{% endfor %}", "1;"),
         ("{% for i in (1..3) %}{{ i }}{% endfor %}", "123"),
         ("{% assign x = 5 %}{% if x > 3 %}big{% else %}small{% endif %}", "big"),
@@ -107,11 +110,10 @@ def test_failures_are_one_line_and_quote_the_text(here: Place) -> None:
     ],
 )  # fmt: skip
 def test_nothing_of_the_host_can_be_reached(here: Place, path: str) -> None:
-    assert here.evaluate("liquid", "[{{ %s }}]" % path) == "[]"
+    assert here.evaluate("liquid", f"[{{{{ {path} }}}}]") == "[]"
 
 
 _TEN = "{% assign s = '0123456789' %}"
-_HUNDRED = "Variables.names"
 
 BOMBS = [
     "{{ (1..100000000) | join }}",
@@ -143,12 +145,13 @@ BOMBS = [
     _TEN + "{% for i in (1..60) %}{% assign s = s | prepend: s %}{% endfor %}",
     _TEN + "{% for i in (1..60) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}",
     _TEN + "{{ s " + "| replace: '', s " * 9 + "}}",
-    _TEN + "{{ s " + "| replace: '0', s | replace: '1', s " * 9 + "}}",
+    "{% assign s = 'aaaaaaaaaa' %}{{ s " + "| replace: 'a', s " * 9 + "}}",
     _TEN + "{{ s | split: '' " + "| join: s | split: '' " * 9 + "}}",
     _TEN + "{% assign a = s | split: '' %}{% for i in (1..60) %}{% assign a = a | concat: a %}{% endfor %}",
     "{% assign n = 99999 %}{% for i in (1..60) %}{% assign n = n | times: n %}{% endfor %}",
     "{% assign n = 99999 %}{% for i in (1..9000) %}{% assign n = n | times: 99999999999 %}{% endfor %}",
-    _TEN + "{% for i in (1..16) %}{% assign s = s | append: s %}{% endfor %}{% for i in (1..9000) %}{{ s | upcase | size }}{% endfor %}",
+    _TEN + "{% for i in (1..16) %}{% assign s = s | append: s %}{% endfor %}"
+    + "{% for i in (1..9000) %}{{ s | upcase | size }}{% endfor %}",
     _TEN + "{% for i in (1..16) %}{% assign s = s | append: s %}{% endfor %}{% for i in (1..9999) %}"
     + "{% if s contains 'x' %}{% endif %}" * 50 + "{% endfor %}",
     "{% assign s = '<!--' %}{% for i in (1..16) %}{% assign s = s | append: s %}{% endfor %}{{ s | strip_html }}",

@@ -294,8 +294,10 @@ BOMBS = [
     "[(a + 1) ** 900 for a in range(200000)]",
     "[x for x in zip(range(200000), range(200000))] * 1000",
     # values that hold each other twice: small in memory, endless to write, compare or hash
-    "[[[[[[[[h*9,h*9]*9 for h in [g*9]] for g in [f*9]] for f in [e*9]] for e in [d*9]] for d in [c*9]] "
-    "for c in [[b]*9]] for b in [[1]*9]]",
+    (
+        "[[[[[[[[h*9,h*9]*9 for h in [g*9]] for g in [f*9]] for f in [e*9]] for e in [d*9]] for d in [c*9]] "
+        "for c in [[b]*9]] for b in [[1]*9]]"
+    ),
     "[str([[e]*99]) for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99] for e in [[d]*99]]",
     "[d == e for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99] for e in [[[b]*99]*99]]",
     "[{d} for a in [(1,)*99] for b in [(a,)*99] for c in [(b,)*99] for d in [(c,)*99]]",
@@ -303,6 +305,12 @@ BOMBS = [
     "[record.get(d) for a in [(1,)*99] for b in [(a,)*99] for c in [(b,)*99] for d in [(c,)*99]]",
     "[d in record for a in [(1,)*99] for b in [(a,)*99] for c in [(b,)*99] for d in [(c,)*99]]",
     "[json.dumps(d) for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99]]",
+    "[n[d] for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99]]",
+    "[items.index(d) for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99]]",
+    "[{**record, d: 1} for a in [(1,)*99] for b in [(a,)*99] for c in [(b,)*99] for d in [(c,)*99]]",
+    "[f'{d}' for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99]]",
+    "[max(d, d) for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99]]",
+    "[d for a in [[1]*99] for b in [[a]*99] for c in [[b]*99] for d in [[c]*99]]",
     # keys that collide
     "{i * 2305843009213693951 for i in range(200000)}",
     "{i * 2305843009213693951: 1 for i in range(200000)}",
@@ -313,6 +321,7 @@ BOMBS = [
     "json.loads('[' * 500000)",
     "json.loads('[' * 100000 + ']' * 100000)",
     "json.loads('9' * 100000)",
+    "json.loads('[' * 200 + ']' * 200)",
     "json.dumps([items] * 200000) * 100",
     "[sorted(big) for big in [list(range(10000))] for x in range(10000)]",
     "[big[1:] for big in [list(range(10000))] for x in range(10000)]",
@@ -431,7 +440,6 @@ REFUSED_STATEMENTS = [
     "record.b = 1",
     "del record['a']",
     "growing['x'] += 1",
-    "items += [1]\nitems.append(2)",
     "x = items\nx.append(1)",
     "x = record\nx['b'] = 1",
     "for x in [items]: x.append(1)",

@@ -39,6 +39,8 @@ SCRIPTS: list[tuple[str, Any]] = [
     ("x = 2\nx **= 3\nx -= 1\nx //= 2\nx", 3),
     ("rows = 'a,b'.split(',')\nrows.append('c')\nrows", ["a", "b", "c"]),
     ("for i in items:\n  x = i\nx", 3),
+    ("x = items + [4]\nx.append(5)\nx += [6]\nx.append(7)\nx", [1, 2, 3, 4, 5, 6, 7]),
+    ("x = items[1:]\nx.append(5)\nx", [2, 3, 5]),
 ]
 
 

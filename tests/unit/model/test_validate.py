@@ -314,6 +314,19 @@ def test_own_commit_strategies_and_trusted_code() -> None:
     assert codes == set()
 
 
+def test_workflows_used_as_activities_are_found_by_whoever_knows_them() -> None:
+    child = ActivityDescriptor(type="Child", inputs=(InputDescriptor(name="a", required=True),), outcomes=("Paid",))
+    root = flowchart(
+        {"type": "Child", "id": "c"},
+        {"type": "WriteLine", "id": "w"},
+        edges=[edge("c", "w", "Paid"), edge("c", "w", "Lost")],
+    )
+    assert found({"root": root}, find=lambda node: child if node.type == "Child" else None) == {
+        ("/root/activities/0/inputs/a", "missing-input"),
+        ("/root/connections/1/outcome", "unknown-outcome"),
+    }
+
+
 def test_warnings_do_not_keep_it_from_running() -> None:
     root = flowchart({"type": "Start", "id": "a"}, {"type": "Start", "id": "b"}, edges=[edge("a", "a")])
     (problem,) = validate(parse_definition({"id": "d", "root": root}), descriptors=DESCRIPTORS)

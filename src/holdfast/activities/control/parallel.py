@@ -9,8 +9,9 @@ from holdfast.activities.control.sequence import note_stop
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, port, ports
 from holdfast.errors import ActivityFault
-from holdfast.execution.activation import Activation
+from holdfast.execution.activation import CONTINUING, Activation
 from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.cancellation import leave_queued
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Done, Op, Outcome
 from holdfast.model.scope import Scope
@@ -68,6 +69,7 @@ class Fork(Activity, pure=True, container=True, category="Control flow", icon="g
                 owner.data.append(position)
                 if wait_any or owner.flags or len(owner.data) == len(nodes):
                     live.complete(owner)
+                    leave_queued(live, owner)
 
             return done
 
@@ -82,6 +84,11 @@ class Fork(Activity, pure=True, container=True, category="Control flow", icon="g
             live.queue.extend((branch, activation, scope) for branch in nodes)
 
         return op
+
+
+def _end_continue(live: LiveInstance, activation: Activation, flag: int) -> bool:
+    """Continue ends one body, which is all it asks for; Break goes on to a loop further out, as in Elsa."""
+    return flag == CONTINUING
 
 
 class ParallelForEach(Activity, pure=True, container=True, category="Looping", icon="layers"):
@@ -120,6 +127,7 @@ class ParallelForEach(Activity, pure=True, container=True, category="Looping", i
         if placed is None:
             return builder.leaf(lambda live, scope: None)
         body = builder.place(placed, body_done, f"{builder.path}/body", shape=shape)
+        node.hooks.stop = _end_continue
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             value = evaluate(scope)

@@ -10,7 +10,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.errors import ActivityFault
 from holdfast.execution.activation import BREAKING, COMPLETED, CONTINUING, Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.cancellation import cancel_kids
+from holdfast.execution.cancellation import cancel_kids, end_finalizer, forget_bookmarks, withdraw_all
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model.instance import JournalEvent
@@ -71,6 +71,9 @@ class Complete(Activity, pure=True, terminal=True, category="Composition", icon=
             while not composite.node.composite and composite.owner is not None:
                 composite = composite.owner
             finish = composite.node.hooks.finish
+            if composite is live.cleanup:
+                end_finalizer(live)
+                return
             if finish is not None:
                 finish(live, composite, names)
             if not owner.status:
@@ -107,12 +110,16 @@ class Finish(Activity, pure=True, terminal=True, category="Primitives", icon="fl
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1
             live.journal.append((ENDED, index, n, live.now(), None))
+            top = owner
+            while top.owner is not None:
+                top = top.owner
             cancel_kids(live, live.root)
-            live.queue.clear()
-            live.bookmarks.clear()
-            live.waiters.clear()
-            live.child_starts.clear()
-            live.root.status = COMPLETED
+            forget_bookmarks(live, live.root)
+            live.waiters.pop(live.root.id, None)
+            live.root.status = live.root.status or COMPLETED
+            withdraw_all(live)
+            if top is live.cleanup:
+                end_finalizer(live)
 
         return op
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 from holdfast.activities.control.conditions import decide
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import entries, output
+from holdfast.execution import faults
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
@@ -129,7 +130,12 @@ class _Machine:
             if owner.status or data["won"] is not None or data["state"] != transition.source:
                 return
             if transition.condition is not None:
-                answer, saw = transition.condition(owner.scope)
+                try:
+                    answer, saw = transition.condition(owner.scope)
+                except Exception as error:  # noqa: BLE001 - whatever the condition raises
+                    # The machine's own fault, not that of the trigger, which has completed.
+                    faults.fault(live, owner, faults.named(self.node, error))
+                    return
                 live.note(JournalEvent.DECIDED, owner, {"transition": transition.name, "answer": answer, "saw": saw})
                 if not answer:
                     assert transition.trigger is not None

@@ -63,7 +63,10 @@ class JavaScriptEvaluator:
         return _Script(self, source, self._program(source), references_of(source, names, is_script=is_script))
 
     def _program(self, source: str) -> str:
-        """The text to run: as it is, or as the body of a function if it has a top-level `return` or `await`."""
+        """The text to run: as it is, or as the body of a function if it has a top-level `return` or `await`.
+
+        A text that closes the function and opens another gains nothing: around it is the same sandbox.
+        """
         forms = (source, f"(function () {{\n{source}\n}})()", f"(async function () {{\n{source}\n}})()")
         problems = [self._syntax_problem(form) for form in forms]
         for form, problem in zip(forms, problems, strict=True):

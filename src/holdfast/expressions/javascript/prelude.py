@@ -54,7 +54,7 @@ const give = (v) => v === undefined ? '["undefined"]' : v === null || typeof v =
 _END = r"""
 const failed = (e) => { state = 'failed';
   try { left.error = e instanceof Error ? e.name + ': ' + e.message : String(e); } catch (_) { left.error = 'an error'; } };
-const done = (v) => { try { left.result = give(v); for (const write of writes) write(); state = 'done'; }
+const done = (v) => { try { left.result = give(v); for (let i = 0; i < writes.length; i++) writes[i](); state = 'done'; }
   catch (e) { failed(e); } };
 const answer = () => needs.length || state === 'failed' ? stringify({ needs, error: left.error }) :
   state === 'done' ? stringify({ needs, left }) : stringify({ needs, error: 'its promise is never settled' });
@@ -81,10 +81,11 @@ _PARTS: dict[str, tuple[str, str]] = {
     "variables": (
         "put",
         (
-            "const variables = {}, before = {};"
-            "for (const name in host.variables) { put(variables, name, take(host.variables[name]));"
+            "const variables = {}, before = {}, keys = Object.keys;"
+            "for (const name of keys(host.variables)) { put(variables, name, take(host.variables[name]));"
             " put(before, name, give(variables[name])); }"
-            "writes.push(() => { left.writes = {}; for (const name in variables) { const now = give(variables[name]);"
+            "writes.push(() => { left.writes = {}; const names = keys(variables);"
+            " for (let i = 0; i < names.length; i++) { const name = names[i], now = give(variables[name]);"
             " if (now !== before[name] && variables[name] !== undefined) put(left.writes, name, now); } });"
         ),
     ),

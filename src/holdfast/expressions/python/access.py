@@ -75,7 +75,7 @@ def item(budget: Budget, value: Any, index: Any) -> Any:
         raise KeyError(index)
     if isinstance(value, list | tuple | str | bytes | range):
         return value[index]
-    raise TypeError(f"{type(value).__name__} has no items to take by [{index!r:.40}]")
+    raise TypeError(f"{type(value).__name__} has no items to take by []")
 
 
 def part(budget: Budget, value: Any, start: Any, stop: Any, step: Any) -> Any:

@@ -27,6 +27,7 @@ _NUMBERS = (int, float, Decimal)
 _TIMES = (date, datetime, time, timedelta)
 _TEXTS = (str, bytes)
 _SETS = (set, frozenset)
+_SMALL = 1 << 64
 
 
 def _no_operator(symbol: str, left: Any, right: Any, remedy: str = "") -> TypeError:
@@ -48,7 +49,17 @@ def _operands(left: Any, right: Any) -> bool:
     return isinstance(left, _NUMBERS + _TIMES) and isinstance(right, _NUMBERS + _TIMES)
 
 
+def _plain(left: Any, right: Any) -> bool:
+    """Numbers whose sum, difference and product are small: the common case, let through at once."""
+    kind, other = left.__class__, right.__class__
+    if kind is float:
+        return other is float or other is int
+    return kind is int and other is int and -_SMALL < left < _SMALL and -_SMALL < right < _SMALL
+
+
 def add(budget: Budget, left: Any, right: Any) -> Any:
+    if _plain(left, right):
+        return left + right
     if _operands(left, right):
         return _number(budget, left + right)
     if isinstance(left, str) and isinstance(right, str):
@@ -68,6 +79,8 @@ def add(budget: Budget, left: Any, right: Any) -> Any:
 
 
 def subtract(budget: Budget, left: Any, right: Any) -> Any:
+    if _plain(left, right):
+        return left - right
     if _operands(left, right):
         return _number(budget, left - right)
     if isinstance(left, _SETS) and isinstance(right, _SETS):
@@ -76,6 +89,8 @@ def subtract(budget: Budget, left: Any, right: Any) -> Any:
 
 
 def multiply(budget: Budget, left: Any, right: Any) -> Any:
+    if _plain(left, right):
+        return left * right
     if _operands(left, right):
         _check_product(left, right)
         return _number(budget, left * right)
@@ -144,6 +159,13 @@ def shift_right(budget: Budget, left: Any, right: Any) -> Any:
     return left >> right
 
 
+def invert(value: Any) -> int:
+    """`~value`; of a bool Python itself is about to give it up."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"~{type(value).__name__} is not possible; the opposite of a condition is 'not'")
+    return ~value
+
+
 def bit_or(budget: Budget, left: Any, right: Any) -> Any:
     if isinstance(left, dict) and isinstance(right, dict):
         check_items(budget, len(left) + len(right))
@@ -174,11 +196,6 @@ def _of_sets(budget: Budget, left: Any, right: Any, operation: Any) -> Any:
     weigh(budget, left)
     weigh(budget, right)
     return operation(set(left), right)
-
-
-def compared(budget: Budget, value: Any) -> Any:
-    """An operand of `==`, `<` …: charged for its size; gives it back."""
-    return weigh(budget, value)
 
 
 def haystack(budget: Budget, value: Any) -> Any:

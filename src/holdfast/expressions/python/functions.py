@@ -208,6 +208,8 @@ def _dict(budget: Budget, values: Any = (), /, **named: Any) -> dict[Any, Any]:
 
 
 def _reversed(budget: Budget, values: Any, /) -> list[Any]:
+    if isinstance(values, set | frozenset):
+        raise TypeError("a set has no order to reverse")
     return items_of(budget, values)[::-1]
 
 
@@ -276,7 +278,7 @@ def _loads(budget: Budget, text: str, /) -> Any:
         raise TypeError("json.loads() takes text")
     check_text(budget, len(text))
     charge(budget, len(text) >> 1)
-    return json.loads(text)
+    return weigh(budget, json.loads(text))
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

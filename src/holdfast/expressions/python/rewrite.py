@@ -145,7 +145,7 @@ class Rewriter:
         name = _OPERATORS.get(type(node.op))
         if name is None:
             raise self.refused(f"the operator {type(node.op).__name__} does not exist here", node)
-        return guard(name, BUDGET, left, right)
+        return self.made(guard(name, BUDGET, left, right))
 
     def _inline(self, operator: ast.operator, tested: ast.expr, plain: ast.expr) -> ast.expr:
         """`t + plain if (t := tested).__class__ is int or t.__class__ is float else g_add(B, t, plain)`."""
@@ -158,7 +158,8 @@ class Rewriter:
         return ast.IfExp(test, ast.BinOp(value, operator, plain), otherwise)
 
     def on_unaryop(self, node: ast.UnaryOp) -> ast.expr:
-        return ast.UnaryOp(node.op, self.expr(node.operand))
+        operand = self.expr(node.operand)
+        return guard("g_invert", operand) if isinstance(node.op, ast.Invert) else ast.UnaryOp(node.op, operand)
 
     def on_boolop(self, node: ast.BoolOp) -> ast.expr:
         return ast.BoolOp(node.op, [self.expr(value) for value in node.values])
@@ -188,7 +189,7 @@ class Rewriter:
         if isinstance(node.slice, ast.Slice):
             bounds = (node.slice.lower, node.slice.upper, node.slice.step)
             made = (ast.Constant(None) if bound is None else self.expr(bound) for bound in bounds)
-            return guard("g_part", BUDGET, value, *made)
+            return self.made(guard("g_part", BUDGET, value, *made))
         return guard("g_item", BUDGET, value, self.expr(node.slice))
 
     def on_attribute(self, node: ast.Attribute) -> ast.expr:

@@ -74,7 +74,8 @@ class ScriptRewriter(CallRewriter):
         if isinstance(node.target, ast.Subscript) and not self._is_variable(node.target):
             return self._changed_item(node, node.target, operator)
         before = ast.copy_location(_loaded(node.target), node.target)
-        return self._assign(node.target, guard(operator, BUDGET, self.expr(before), self.expr(node.value)))
+        value = self.made(guard(operator, BUDGET, self.expr(before), self.expr(node.value)))
+        return self._assign(node.target, value)
 
     def _changed_item(self, node: ast.AugAssign, target: ast.Subscript, operator: str) -> list[ast.stmt]:
         """`found[index] += value`, with both evaluated once."""

@@ -26,6 +26,7 @@ from holdfast.expressions.python.access import fields_of
 
 WIDTH = 1_000
 PRECISION = 100
+_SMALL = 1 << 64
 _SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?#?0?(\d{0,9})[,_]?(?:\.(\d{1,9}))?[bcdeEfFgGnosxX%]?")
 _TIME_SPEC = re.compile(r"(?:[^%]|%[aAbBcdeDfFGHIjmMpRSTuUVwWxXyYzZ%])*")
 _TO_REPR, _TO_ASCII, _TO_STR = ord("r"), ord("a"), ord("s")
@@ -60,6 +61,8 @@ def _check_readable(budget: Budget, value: Any) -> None:
 
 def formatted(budget: Budget, value: Any, conversion: int, spec: str) -> str:
     """`{value!r:spec}` of an f-string; conversion is the letter's number or -1, as in the syntax tree."""
+    if not spec and value.__class__ is int and -_SMALL < value < _SMALL:
+        return str(value)
     if conversion == _TO_REPR:
         value = quoted_text(budget, value)
     elif conversion == _TO_ASCII:

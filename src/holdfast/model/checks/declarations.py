@@ -62,7 +62,7 @@ def check_own_declarations(survey: Survey, place: Place) -> None:
         survey.warn(
             pointer(path, "can_start"),
             "not-a-trigger",
-            f"'{place.node.type}' is no trigger: nothing will start the workflow here.",
+            f"'{place.node.type}' is no trigger: no stimulus can start the workflow here.",
             "Leave 'can_start' out, or use a trigger such as Event.",
         )
 

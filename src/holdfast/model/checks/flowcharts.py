@@ -52,7 +52,7 @@ def _check_outcome(survey: Survey, source: ActivityNode, outcome: str, path: str
 
 def outcomes_of(survey: Survey, node: ActivityNode) -> set[str] | None:
     """The outcomes that an activity can have; None if only running it can tell."""
-    descriptor = survey.descriptors.get(node.type)
+    descriptor = survey.describe(node)
     if descriptor is None or (descriptor.dynamic_outcomes and _is_computed(node)):
         return None
     known = set(descriptor.outcomes)

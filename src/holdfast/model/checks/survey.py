@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Protocol
@@ -46,6 +46,7 @@ class Survey:
     types: TypeRegistry | None
     trusted: bool
     commit_strategies: Collection[str]
+    find: Callable[[ActivityNode], ActivityDescriptor | None] | None
     problems: list[Problem] = field(default_factory=list)
 
     def error(self, path: str, code: str, message: str, remedy: str) -> None:
@@ -54,13 +55,17 @@ class Survey:
     def warn(self, path: str, code: str, message: str, remedy: str) -> None:
         self.problems.append(Problem(path=path, code=code, message=message, remedy=remedy, severity=Severity.WARNING))
 
+    def describe(self, node: ActivityNode) -> ActivityDescriptor | None:
+        known = self.descriptors.get(node.type)
+        return known if known is not None or self.find is None else self.find(node)
+
     def places(self) -> Iterator[Place]:
         """Every activity, parents first, in the order of the document."""
         outermost = Names((_workflow_shape(self.definition),))
         yield from self._places_in(self.definition.root, "/root", outermost, certain=True)
 
     def _places_in(self, node: ActivityNode, path: str, names: Names, *, certain: bool) -> Iterator[Place]:
-        descriptor = self.descriptors.get(node.type)
+        descriptor = self.describe(node)
         own = Names((_shape(path, node.variables), *names.shapes)) if node.variables else names
         handed = [name for port in descriptor.ports for name in port.variables] if descriptor else []
         inner = Names((_handed(path, handed), *own.shapes)) if handed else own

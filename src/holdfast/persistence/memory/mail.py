@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.model.work import InboxRow, OutboxRow
-from holdfast.persistence.memory.tables import MemoryPart
+from holdfast.persistence.memory.tables import MemoryPart, added
 
 
 class MemoryMail(MemoryPart):
     async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
-        added = [self._tables.inbox.setdefault((row.tenant, row.id), row) is row for row in rows]
+        answers = added(self._tables.inbox, (((row.tenant, row.id), row) for row in rows))
         self._changed()
-        return added
+        return answers
 
     async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
         now = self._now()

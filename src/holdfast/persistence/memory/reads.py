@@ -21,7 +21,7 @@ class MemoryReads(MemoryPart):
 
     async def bookmarks_of(self, tenant: str, instance_id: str) -> Sequence[BookmarkRow]:
         rows = self._tables.bookmarks.get(InstanceKey(tenant, instance_id), {}).values()
-        return sorted(rows, key=lambda row: row.seq)
+        return sorted(rows, key=lambda row: (row.seq, row.key, row.correlation))
 
     async def read_journal(
         self, tenant: str, instance_id: str, *, after: int = 0, limit: int = 1000

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, TriggerRow
 from holdfast.model.cluster import NodeRow
@@ -53,6 +55,19 @@ class Tables:
         self.boots = 0
 
 
+K = TypeVar("K")
+R = TypeVar("R")
+
+
+def added(table: dict[K, R], rows: Iterable[tuple[K, R]]) -> list[bool]:
+    """Add rows whose key is not there; which were."""
+    answers = []
+    for key, row in rows:
+        answers.append(key not in table)
+        table.setdefault(key, row)
+    return answers
+
+
 class MemoryPart:
     """What every part of the memory store can reach."""
 
@@ -71,8 +86,8 @@ class MemoryPart:
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         if self._changes == since:
             bell = self._bell
-            try:
-                await asyncio.wait_for(bell.wait(), timeout.total_seconds())
-            except TimeoutError:
-                pass
+            # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the bell.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(timeout.total_seconds()):
+                    await bell.wait()
         return self._changes

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TypeVar
 
@@ -76,7 +77,9 @@ class MemoryUpkeep(MemoryPart):
             return None
         return InstanceExport(
             instance=instance,
-            bookmarks=tuple(sorted(tables.bookmarks.get(key, {}).values(), key=lambda row: row.seq)),
+            bookmarks=tuple(
+                sorted(tables.bookmarks.get(key, {}).values(), key=lambda row: (row.seq, row.key, row.correlation))
+            ),
             journal=tuple(segment for _, segment in sorted(tables.journal.get(key, {}).items())),
             values=tuple(value for _, value in sorted(tables.values.get(key, {}).items())),
             incidents=tuple(row for place, row in sorted(tables.incidents.items()) if place[:2] == key),
@@ -129,6 +132,22 @@ class MemoryUpkeep(MemoryPart):
             dead_letters=sum(tenant in {None, row.work.tenant} for row in tables.dead_letters.values()),
             incidents_open=sum(tenant in {None, row.tenant} and row.open for row in tables.incidents.values()),
         )
+
+    async def live_contents(self) -> Mapping[tuple[str, str], int]:
+        return Counter((row.tenant, row.content) for row in self._tables.instances.values() if row.status not in ENDED)
+
+    async def find_stuck(self, limit: int) -> Sequence[InstanceKey]:
+        tables = self._tables
+        awake = {
+            *(key for key, rows in tables.bookmarks.items() if rows),
+            *(InstanceKey(row.tenant, row.instance_id or "") for row in tables.work.values()),
+            *(InstanceKey(row.tenant, row.instance_id or "") for row in tables.inbox.values()),
+            *(InstanceKey(row.tenant, row.instance_id) for row in tables.effects.values()),
+            *(InstanceKey(row.tenant, row.instance_id) for row in tables.incidents.values() if row.open),
+        }
+        return sorted(row.key for row in tables.instances.values() if row.status not in ENDED and row.key not in awake)[
+            :limit
+        ]
 
     def _why_kept(self, row: InstanceRow) -> str | None:
         if row.status not in ENDED:

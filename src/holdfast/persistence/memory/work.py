@@ -13,6 +13,7 @@ from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.memory.commits import MemoryCommits
+from holdfast.persistence.memory.tables import added
 
 _EVER = datetime.max.replace(tzinfo=UTC)
 
@@ -29,9 +30,9 @@ class MemoryClaim:
 
 class MemoryWork(MemoryCommits):
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
-        added = [self._tables.work.setdefault((row.tenant, row.id), row) is row for row in rows]
+        answers = added(self._tables.work, (((row.tenant, row.id), row) for row in rows))
         self._changed()
-        return added
+        return answers
 
     @asynccontextmanager
     async def claim(

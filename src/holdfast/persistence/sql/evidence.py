@@ -59,9 +59,10 @@ class Found:
     def after(self, commit: Commit) -> None:
         """A survivor's changes, for those behind it in the batch."""
         tenant = commit.tenant
-        self.work.difference_update((tenant, work_id) for work_id in commit.work_consumed)
-        self.work.difference_update((tenant, work_id) for work_id in commit.work_dropped)
-        self.inbox.difference_update((tenant, stimulus_id) for stimulus_id in commit.inbox_consumed)
+        for work_id in (*commit.work_consumed, *commit.work_dropped):
+            self.work.discard((tenant, work_id))
+        for stimulus_id in commit.inbox_consumed:
+            self.inbox.discard((tenant, stimulus_id))
         for step in commit.schedules_fired:
             self.schedules[tenant, step.schedule_id] = step.next_due
         if commit.instance is not None:

@@ -82,7 +82,9 @@ class SqlReads(SqlPart):
 
     def _bookmarks_of(self, tenant: str, instance_id: str) -> Script[list[BookmarkRow]]:
         rows = yield ask(
-            BOOKMARK.select + " where tenant = ? and instance_id = ? order by seq, wake_key", tenant, instance_id
+            BOOKMARK.select + " where tenant = ? and instance_id = ? order by seq, wake_key, correlation",
+            tenant,
+            instance_id,
         )
         return BOOKMARK.rows(rows, self._codec)
 

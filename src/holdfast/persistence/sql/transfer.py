@@ -48,7 +48,7 @@ class SqlTransfer(SqlPart):
         segments = yield from rows(JOURNAL, "version")
         return InstanceExport(
             instance=INSTANCE.decode(found[0], self._codec),
-            bookmarks=(yield from rows(BOOKMARK, "seq")),
+            bookmarks=(yield from rows(BOOKMARK, "seq, wake_key, correlation")),
             journal=tuple(row.segment for row in segments),
             values=(yield from rows(VALUE, "ref")),
             incidents=(yield from rows(INCIDENT, "id")),

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from holdfast.errors import DeletionRefused
-from holdfast.model.stored import ENDED
+from holdfast.model.stored import ENDED, InstanceKey
 from holdfast.model.upkeep import RetentionRule, StoreStats
 from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, all_of, ask, each, marks
@@ -42,9 +42,16 @@ _KEYS_OVER = """select g.tenant, g.name from hf_guard g left join hf_instance i
     where g.kind = 'key' and coalesce(i.finished, g.released) < ? and (i.id is null or i.finished is not null)
     order by g.tenant, g.name limit ?"""
 _UNUSED = """select c.tenant, c.hash from hf_content c
-    where not exists (select 1 from hf_version v where v.tenant = c.tenant and v.content = c.hash)
-    and not exists (select 1 from hf_trigger t where t.tenant = c.tenant and t.content = c.hash)
-    and not exists (select 1 from hf_instance i where i.tenant = c.tenant and i.content = c.hash) limit ?"""
+    left join (select distinct tenant, content from hf_version union select distinct tenant, content from hf_trigger
+        union select distinct tenant, content from hf_instance) used on used.tenant = c.tenant and used.content = c.hash
+    where used.content is null order by c.tenant, c.hash limit ?"""
+
+
+_WAKERS = ("hf_bookmark", "hf_work", "hf_effect", "hf_inbox")
+_STUCK = f"select i.tenant, i.id from hf_instance i where i.status not in ({_ENDED})" + "".join(
+    f" and not exists (select 1 from {table} w where w.tenant = i.tenant and w.instance_id = i.id{condition})"
+    for table, condition in (*((table, "") for table in _WAKERS), ("hf_incident", " and w.is_open = 1"))
+)
 
 
 class SqlUpkeep(SqlPart):
@@ -62,6 +69,22 @@ class SqlUpkeep(SqlPart):
 
     async def stats(self, tenant: str | None = None) -> StoreStats:
         return await self._read(self._stats(tenant))
+
+    async def live_contents(self) -> Mapping[tuple[str, str], int]:
+        return await self._read(self._live_contents())
+
+    async def find_stuck(self, limit: int) -> Sequence[InstanceKey]:
+        return await self._read(self._stuck(limit))
+
+    def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
+        rows = yield ask(
+            f"select tenant, content, count(*) from hf_instance where status not in ({_ENDED}) group by tenant, content"
+        )
+        return {(row[0], row[1]): row[2] for row in rows}
+
+    def _stuck(self, limit: int) -> Script[list[InstanceKey]]:
+        rows = yield ask(f"{_STUCK} order by i.tenant, i.id limit ?", limit)
+        return [InstanceKey(*row) for row in rows]
 
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
         statuses = [status for status in rule.statuses if status in ENDED]

@@ -12,7 +12,9 @@
         async def another(self, store):  # a second one on the same database: another process, another node
             ...
 
-Every test runs for two tenants. `rows_left` may be overridden to count what is really in the tables.
+Every test runs for two tenants. `rows_left` may be overridden to count what is really in the tables. `ProcessContract`
+adds tests with real processes, for stores with an address: give the fixture `url`. `holdfast.testing.store_machine`
+compares a store with the memory store, step by random step.
 The tests are plain pytest with asyncio in auto mode (`asyncio_mode = "auto"`).
 """
 
@@ -24,13 +26,14 @@ from holdfast.testing.store_contract.effects import EffectContract
 from holdfast.testing.store_contract.guards import GuardContract
 from holdfast.testing.store_contract.mail import MailContract
 from holdfast.testing.store_contract.nodes import NodeContract
+from holdfast.testing.store_contract.processes import ProcessContract
 from holdfast.testing.store_contract.reads import ReadContract
 from holdfast.testing.store_contract.search import SearchContract
 from holdfast.testing.store_contract.tenancy import TenancyContract
 from holdfast.testing.store_contract.upkeep import UpkeepContract
 from holdfast.testing.store_contract.work import WorkContract
 
-__all__ = ["StoreContract"]
+__all__ = ["ProcessContract", "StoreContract"]
 
 
 class StoreContract(
@@ -46,4 +49,4 @@ class StoreContract(
     UpkeepContract,
     TenancyContract,
 ):
-    """Every obligation of the port."""
+    """Every obligation of the port, within one process."""

@@ -12,7 +12,7 @@ from holdfast.model.commit import COMMITTED, Committed, Failed, Loss, Lost
 from holdfast.model.stored import InstanceKey, wake_key
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, loss_of, lost_among, stored
-from holdfast.testing.store_contract.rows import (
+from holdfast.testing.store_rows import (
     AT,
     bookmark,
     commit_of,

@@ -20,7 +20,7 @@ from holdfast.model.catalog import (
 from holdfast.model.stored import wake_key
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_contract.rows import AT, commit_of, content, instance, later
+from holdfast.testing.store_rows import AT, commit_of, content, instance, later
 
 
 def label(tenant: str, holds: DefinitionContent, version: int = 1, **given: Any) -> DefinitionVersion:

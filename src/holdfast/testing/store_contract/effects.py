@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_contract.rows import FAR_OFF, commit_of, effect, instance, later
+from holdfast.testing.store_rows import FAR_OFF, commit_of, effect, instance, later
 
 ALIVE = timedelta(hours=1)
 DEAD = timedelta(0)

@@ -13,7 +13,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.model.work import NOBODY, EffectRef, Owner, ScheduleRow, ScheduleStep
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, loss_of, lost_among, stored
-from holdfast.testing.store_contract.rows import (
+from holdfast.testing.store_rows import (
     bookmark,
     commit_of,
     effect,

@@ -12,7 +12,7 @@ from holdfast.model.commit import COMMITTED
 from holdfast.model.stored import BookmarkQuery, wake_key
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_contract.rows import (
+from holdfast.testing.store_rows import (
     FAR_OFF,
     LONG_AGO,
     bookmark,

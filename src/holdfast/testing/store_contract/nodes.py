@@ -8,7 +8,7 @@ from datetime import timedelta
 from holdfast.model.cluster import NodeState
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_contract.rows import FAR_OFF, commit_of, effect, instance
+from holdfast.testing.store_rows import FAR_OFF, commit_of, effect, instance
 
 ALIVE = timedelta(hours=1)
 DEAD = timedelta(0)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, correlation_key, wake_key
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_contract.rows import bookmark, commit_of, instance, later
+from holdfast.testing.store_rows import bookmark, commit_of, instance, later
 
 PAID = wake_key("Paid")
 

@@ -12,7 +12,7 @@ from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, 
 from holdfast.model.stored import InstanceRow
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_contract.rows import commit_of, fresh, instance, later
+from holdfast.testing.store_rows import commit_of, fresh, instance, later
 
 STATUSES = ("running", "suspended", "finished", "faulted", "canceled")
 

@@ -14,7 +14,7 @@ from holdfast.model.work import DeadLetterRow, Owner, ScheduleRow
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, loss_of, stored
 from holdfast.testing.store_contract.definitions import label, trigger
-from holdfast.testing.store_contract.rows import (
+from holdfast.testing.store_rows import (
     AT,
     FAR_OFF,
     bookmark,

@@ -14,7 +14,7 @@ from holdfast.model.upkeep import InstanceExport, RetentionRule
 from holdfast.model.work import NOBODY, DeadLetterRow, Owner
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, stored
-from holdfast.testing.store_contract.rows import (
+from holdfast.testing.store_rows import (
     AT,
     FAR_OFF,
     bookmark,
@@ -196,6 +196,36 @@ class UpkeepContract(ContractBase):
         assert figures.oldest_ready == later(2)
         assert await store.stats() == figures
         assert (await store.stats("nobody")).instances == {}
+
+    async def test_what_a_node_must_be_able_to_run(self, store: Store, tenant: str) -> None:
+        await committed(
+            store,
+            *(commit_of(instance(name, tenant=tenant, content="old")) for name in ("a", "b")),
+            commit_of(instance("c", tenant=tenant, content="new", status="running")),
+            commit_of(instance("d", tenant=tenant, content="gone", status="finished", finished=later(1))),
+        )
+
+        assert await store.live_contents() == {(tenant, "old"): 2, (tenant, "new"): 1}
+
+    async def test_instances_that_nothing_will_wake_are_found(self, store: Store, tenant: str) -> None:
+        """M11: every live instance has a waker."""
+        open_incident = incident(tenant, "incident")
+        await committed(
+            store,
+            commit_of(instance("stuck", tenant=tenant)),
+            commit_of(
+                instance("stuck-too", tenant=tenant), incidents_added=(incident(tenant, "stuck-too", open=False),)
+            ),
+            commit_of(instance("ended", tenant=tenant, status="faulted", finished=later(1))),
+            commit_of(instance("sleeps", tenant=tenant), bookmarks_added=(bookmark(tenant, "sleeps"),)),
+            commit_of(instance("queued", tenant=tenant), work_added=(work(tenant, instance_id="queued"),)),
+            commit_of(instance("runs", tenant=tenant), effects_added=(effect(tenant, "runs"),)),
+            commit_of(instance("hears", tenant=tenant), inbox_added=(stimulus(tenant, instance_id="hears"),)),
+            commit_of(instance("incident", tenant=tenant), incidents_added=(open_incident,)),
+        )
+
+        assert await store.find_stuck(100) == [InstanceKey(tenant, "stuck"), InstanceKey(tenant, "stuck-too")]
+        assert len(await store.find_stuck(1)) == 1
 
     async def test_migrating_again_does_nothing(self, store: Store) -> None:
         report = await store.migrate()

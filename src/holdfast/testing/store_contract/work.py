@@ -12,7 +12,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_contract.rows import (
+from holdfast.testing.store_rows import (
     FAR_OFF,
     commit_of,
     fresh,

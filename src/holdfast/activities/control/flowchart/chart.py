@@ -16,6 +16,7 @@ from holdfast.authoring.tree import each_link
 from holdfast.execution import faults
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.cancellation import leave_queued
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Done, Node, Op, Outcome
 from holdfast.model.definition import ActivityNode, Connection
@@ -83,9 +84,7 @@ class _FlowchartNode:
 
     def flow(self, live: LiveInstance) -> CounterFlow | TokenFlow:
         """The chart as it runs in this instance: by mode, and by the trigger it began with."""
-        trigger = live.trigger
-        if trigger is not None and trigger not in self.child_ids:
-            trigger = None
+        trigger = live.trigger if live.trigger in self.child_ids else None
         key = (live.flowchart_mode, trigger)
         found = self.flows.get(key)
         if found is None:
@@ -114,6 +113,7 @@ class _FlowchartNode:
                 return
             if self.terminal[position]:
                 live.complete(owner)
+                leave_queued(live, owner)
                 return
             try:
                 self.flow(live).completed(live, owner, position, outcome)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.activities.control.flowchart.routes import NOTHING, Move, Routes
+from holdfast.activities.control.flowchart.routes import NOTHING, Routes
 from holdfast.errors import ExecutionError
 from holdfast.execution.activation import Activation
 from holdfast.execution.cancellation import cancel
@@ -25,7 +25,12 @@ VISITS, COUNTS, FOLLOWED, WORKING, BACKWARD, QUEUED = range(6)
 
 WAIT_ALL, WAIT_ACTIVE, WAIT_ANY = "wait_all", "wait_all_active", "wait_any"
 
-RUN, SKIP, WAIT, IGNORE = range(4)
+RUN, SKIP, WAIT, IGNORE, ASK, LOOP = range(6)
+
+Arrival = tuple[int, int, int, bool]
+"""What an arrival means (`ASK`: it depends on the others), target, connection, followed."""
+
+WAITING, SKIPPED = JournalEvent.WAITING, JournalEvent.SKIPPED
 
 
 class CounterFlow:
@@ -33,6 +38,9 @@ class CounterFlow:
         self.routes = routes
         self.nodes = nodes
         self.join_modes = join_modes
+        self.arrivals: list[dict[Outcome, tuple[Arrival, ...]]] = [{} for _ in nodes]
+        """What the end of each activity leads to, by outcome; filled as outcomes are met."""
+        self.ways_in = [[(item, routes.ids[routes.sources[item]]) for item in inbound] for inbound in routes.inbound]
 
     def fresh(self) -> list[Any]:
         connections = self.routes.connection_count
@@ -52,7 +60,10 @@ class CounterFlow:
 
     def completed(self, live: LiveInstance, activation: Activation, position: int, outcome: Outcome) -> None:
         data = activation.data
-        self._count_visit(data, position)
+        if data[BACKWARD]:
+            self._count_visit(data, position)
+        else:
+            data[VISITS][position] += 1
         if self.join_modes[position] is not None:
             data[QUEUED].remove(position)
             if activation.kids:
@@ -86,38 +97,57 @@ class CounterFlow:
 
     def _spread(self, live: LiveInstance, activation: Activation, position: int, outcome: Outcome) -> None:
         """Visit what leaves an activity; skipped activities are gone through at once, depth first."""
-        counts, followed_by = activation.data[COUNTS], activation.data[FOLLOWED]
-        stack: list[Iterator[Move]] = []
-        moves: Iterator[Move] = iter(self.routes.moves(position, outcome))
+        data = activation.data
+        stack: list[Iterator[Arrival]] = []
+        arrivals = iter(self.arrivals[position].get(outcome) or self._arrivals(position, outcome))
         while True:
-            for connection, target, followed, backward, valid in moves:
-                counts[connection] += 1
-                followed_by[connection] = followed
-                if backward:
-                    if followed:
-                        self._loop(live, activation, connection, valid=valid)
-                    continue
-                decision = self._decide(live, activation, target, connection)
+            for decision, target, connection, followed in arrivals:
+                if decision == ASK:
+                    data[COUNTS][connection] += 1
+                    data[FOLLOWED][connection] = followed
+                    decision = self._decide(live, activation, target, connection)  # noqa: PLW2901 - the answer to it
                 if decision == RUN:
-                    self.schedule(live, activation, target)
+                    data[WORKING] += 1
+                    if self.join_modes[target] is not None:
+                        data[QUEUED].append(target)
+                    live.queue.append((self.nodes[target], activation, activation.scope))
                 elif decision == SKIP:
                     self._skip(live, activation, target)
-                    stack.append(moves)
-                    moves = iter(self.routes.moves(target, NOTHING))
+                    stack.append(arrivals)
+                    arrivals = iter(self._arrivals(target, NOTHING))
                     break
+                elif decision == LOOP:
+                    self._loop(live, activation, connection)
             else:
                 if not stack:
                     return
-                moves = stack.pop()
+                arrivals = stack.pop()
+
+    def _arrivals(self, position: int, outcome: Outcome) -> tuple[Arrival, ...]:
+        """Where an activity has one way in and is no join, an arrival decides by itself: nothing is counted there."""
+        found = self.arrivals[position].get(outcome)
+        if found is None:
+            made: list[Arrival] = []
+            for connection, target, followed, backward, _ in self.routes.moves(position, outcome):
+                if backward:
+                    decision = LOOP if followed else IGNORE
+                elif self.join_modes[target] is None and len(self.routes.inbound[target]) == 1:
+                    decision = RUN if followed else SKIP
+                else:
+                    decision = ASK
+                if decision != IGNORE:
+                    made.append((decision, target, connection, followed))
+            found = self.arrivals[position][outcome] = tuple(made)
+        return found
 
     def _skip(self, live: LiveInstance, activation: Activation, target: int) -> None:
         self._count_visit(activation.data, target)
         data = {"reason": "no living path leads here"}
-        live.journal.append((JournalEvent.SKIPPED, self.nodes[target].index, 0, live.now(), data))
+        live.journal.append((SKIPPED, self.nodes[target].index, 0, live.now(), data))
 
-    def _loop(self, live: LiveInstance, activation: Activation, connection: int, *, valid: bool) -> None:
+    def _loop(self, live: LiveInstance, activation: Activation, connection: int) -> None:
         source, target = self.routes.sources[connection], self.routes.targets[connection]
-        if not valid:
+        if not self.routes.graph.is_valid_backward(connection):
             raise ExecutionError(
                 f"Invalid backward connection: Every path from the source ('{self.routes.ids[source]}') must go through the "
                 f"target ('{self.routes.ids[target]}') when tracing back to the start."
@@ -131,21 +161,19 @@ class CounterFlow:
         join = self.join_modes[target]
         followed = data[FOLLOWED]
         if join is None:
-            if len(inbound) == 1:
-                return RUN if followed[connection] else SKIP
             mode = WAIT_ACTIVE
         else:
             mode = join(activation.scope)
             if mode == WAIT_ANY:
                 return self._decide_any(live, activation, target, connection)
         counts, visits = data[COUNTS], data[VISITS][target]
-        highest = 0
         for item in inbound:
-            count = counts[item]
-            if count <= visits:
-                self._note_wait(live, activation, target)
+            if counts[item] <= visits:
+                live.journal.append(
+                    (WAITING, self.nodes[target].index, 0, live.now(), {"for": self._missing(data, target)})
+                )
                 return WAIT
-            highest = max(highest, count)
+        highest = max(map(counts.__getitem__, inbound))
         for item in inbound:
             arrived = followed[item] and counts[item] == highest
             if arrived != (mode == WAIT_ALL):
@@ -174,19 +202,9 @@ class CounterFlow:
 
     # -- telling why ---------------------------------------------------------------------------------------------------
 
-    def _missing(self, activation: Activation, target: int) -> list[str]:
-        data = activation.data
-        visits = data[VISITS][target]
-        return [
-            self.routes.ids[self.routes.sources[item]]
-            for item in self.routes.inbound[target]
-            if data[COUNTS][item] <= visits
-        ]
-
-    def _note_wait(self, live: LiveInstance, activation: Activation, target: int) -> None:
-        live.journal.append(
-            (JournalEvent.WAITING, self.nodes[target].index, 0, live.now(), {"for": self._missing(activation, target)})
-        )
+    def _missing(self, data: list[Any], target: int) -> list[str]:
+        counts, visits = data[COUNTS], data[VISITS][target]
+        return [source for way, source in self.ways_in[target] if counts[way] <= visits]
 
     def explain(self, activation: Activation) -> list[str]:
         data = activation.data
@@ -194,7 +212,7 @@ class CounterFlow:
         for position, inbound in enumerate(self.routes.inbound):
             visits = data[VISITS][position]
             if any(data[COUNTS][item] > visits for item in inbound) and position not in data[QUEUED]:
-                missing = self._missing(activation, position)
+                missing = self._missing(data, position)
                 if missing:
                     reasons.append(f"'{self.routes.ids[position]}' waits for {', '.join(missing)}.")
         return reasons

@@ -46,6 +46,9 @@ class TokenFlow:
                 token[CONSUMED] = True
         for connection, target, *_ in followed:
             self._arrive(live, activation, connection, target)
+        if activation.kids and self._mode(activation, position) is MergeMode.RACE:
+            # Again: who was still in the queue when the race was won has started meanwhile.
+            self._cancel_before(live, activation, position)
         self._end(live, activation)
         data[TOKENS] = [token for token in data[TOKENS] if not (token[CONSUMED] and self._leads_to(token, position))]
 

@@ -69,13 +69,14 @@ def patiently(action: Callable[[], T], patience: timedelta = PATIENCE) -> T:
         time.sleep(random.uniform(0.0005, 0.002))
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, cache_kib: int = 8 * 1024) -> sqlite3.Connection:
     """A connection that any thread may use, one at a time."""
     try:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         patiently(lambda: connection.execute("pragma journal_mode = wal").fetchall())
         connection.execute("pragma synchronous = full")
         connection.execute("pragma temp_store = memory")
+        connection.execute(f"pragma cache_size = -{cache_kib}")
     except sqlite3.Error as error:
         raise explained(error, path) from error
     return connection

@@ -28,6 +28,7 @@ T = TypeVar("T")
 READERS = 2
 _READS_AT_ONCE = 64
 _WRITES_AT_ONCE = 512
+_WRITER_CACHE_KIB = 64 * 1024
 _LISTEN_EVERY = 0.02
 """How often somebody who waits looks whether another process has written (M15)."""
 
@@ -52,7 +53,7 @@ class SqliteDriver:
         if self._process is not None:
             self._alive()
             return
-        connection = connect(self._path)
+        connection = connect(self._path, _WRITER_CACHE_KIB)
         try:
             if migrating:
                 migrate(connection)
@@ -122,7 +123,9 @@ class SqliteDriver:
                 if version != since or left <= 0:
                     return version
                 try:
-                    await asyncio.wait_for(bell.wait(), min(left, _LISTEN_EVERY))
+                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the bell.
+                    async with asyncio.timeout(min(left, _LISTEN_EVERY)):
+                        await bell.wait()
                 except TimeoutError:
                     continue
                 bell.clear()

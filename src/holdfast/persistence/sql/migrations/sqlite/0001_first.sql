@@ -15,7 +15,6 @@ create index hf_instance_status on hf_instance (tenant, status, updated);
 create index hf_instance_correlation on hf_instance (tenant, correlation_id) where correlation_id is not null;
 create index hf_instance_parent on hf_instance (tenant, parent_id) where parent_id is not null;
 create index hf_instance_finished on hf_instance (tenant, finished) where finished is not null;
-create index hf_instance_content on hf_instance (tenant, content);
 
 create table hf_journal (
     tenant text not null, instance_id text not null, version integer not null, burst_id text not null,

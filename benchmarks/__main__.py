@@ -1,0 +1,57 @@
+"""`python -m benchmarks [FIGURE|GROUP]… [--rounds N]`: all figures are written to the result file, some only printed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from benchmarks.figures import Effort, Group, UnknownFigure, Unmeasurable, chosen, matches
+from benchmarks.groups import GROUPS
+from benchmarks.page import write_page
+from benchmarks.results import LATEST, meta, table, warn, write
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    asked = _parsed(arguments)
+    effort = Effort(rounds=asked.rounds)
+    try:
+        groups = chosen(GROUPS, asked.figure)
+    except UnknownFigure as error:
+        warn(str(error))
+        return 2
+    values = measured(groups, effort)
+    figures = [
+        figure
+        for group in groups
+        for figure in group.figures
+        if not asked.figure or any(matches(figure, group, name) for name in asked.figure)
+    ]
+    print(table(figures, values))
+    if not asked.figure:
+        write(LATEST, values, meta(effort))
+        write_page()
+    return 0
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure Holdfast.")
+    parser.add_argument("figure", nargs="*", help="figures or groups to measure; all if none is named")
+    parser.add_argument("--rounds", type=int, default=Effort().rounds, help="turns of each contender")
+    return parser.parse_args(arguments)
+
+
+def measured(groups: Sequence[Group], effort: Effort) -> dict[str, float]:
+    """What could be measured; what could not is told on stderr and left out."""
+    values: dict[str, float] = {}
+    for group in groups:
+        warn(f"Measuring {group.name} …")
+        try:
+            values.update(group.measure(effort))
+        except Unmeasurable as error:
+            warn(f"{group.name}: not measured. {error}")
+    return values
+
+
+if __name__ == "__main__":
+    sys.exit(main())

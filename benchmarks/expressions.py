@@ -1,0 +1,46 @@
+"""What one evaluation of a sandboxed expression costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from benchmarks.figures import Effort, Figure, Group
+from benchmarks.rounds import MICROSECONDS, repeated, run_rounds
+from holdfast.expressions import standard_evaluators
+from holdfast.model.scope import Names, Shape
+
+SOURCES = {
+    "engine.us_python_expression": "x*2+y > 5",
+    "engine.us_python_expression.modulo": "x % 2 == 1",
+    "engine.us_python_expression.text": '"total " + str(x)',
+    "engine.us_python_expression.member": 'order["lines"][0]["price"] * 2',
+    "engine.us_python_expression.sum": 'sum(line["price"] for line in order["lines"])',
+}
+
+FIGURES = (
+    Figure("engine.us_python_expression", "µs for the sandboxed expression `x*2+y > 5`", 0.3),
+    *(
+        Figure(name, f"µs for `{source}`")
+        for name, source in SOURCES.items()
+        if name != "engine.us_python_expression"
+    ),
+)
+
+
+def measure(effort: Effort) -> Mapping[str, float]:
+    shape = Shape("bench", boundary=True)
+    lines = [{"sku": f"sku-{number}", "price": number} for number in range(10)]
+    for name, value in {"x": 3, "y": 4, "order": {"id": "4711", "lines": lines}}.items():
+        shape.add(shape.names, name, "any", value)
+    scope = shape.open(None)
+    python = standard_evaluators()["python"]
+    contenders = {
+        name: repeated(partial(python.compile(source, Names((shape,))).evaluate, scope), times=5_000)
+        for name, source in SOURCES.items()
+    }
+    best = run_rounds(contenders, effort.rounds)
+    return {name: seconds * MICROSECONDS for name, seconds in best.items()}
+
+
+GROUP = Group("expressions", FIGURES, measure)

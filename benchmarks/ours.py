@@ -1,0 +1,34 @@
+"""Holdfast as the benchmarks run it: everything at its default, real `$python`, the default journal, nobody listening."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from holdfast import Holdfast, Status, Workflow, telemetry
+from holdfast.execution import delivery
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.segment import Ended, Limits, run_segment
+
+LIMITS = Limits()
+"""As the settings have them: a segment is cut after 5 ms or 5,000 activities and goes on."""
+
+
+def engine() -> Holdfast:
+    assert not telemetry.listeners, "Telemetry is on; the figures are those of an engine that nobody listens to."
+    return Holdfast(entry_points=False)
+
+
+def bursts(holdfast: Holdfast, workflow: Workflow) -> Callable[[], LiveInstance]:
+    """Runs a new instance to its end, without a store and without an event loop."""
+    plan = holdfast.plan(workflow)
+    services, now = holdfast.services, time.time_ns
+
+    def burst() -> LiveInstance:
+        live = delivery.start(plan, id="bench", now=now, services=services, inputs={})
+        while run_segment(live, LIMITS) is not Ended.IDLE:
+            pass
+        return live
+
+    assert burst().status is Status.FINISHED
+    return burst

@@ -1,0 +1,57 @@
+"""Writes docs/benchmarks.md from the latest result file: `python -m benchmarks.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import Figure, Group
+from benchmarks.groups import GROUPS
+from benchmarks.results import LATEST, read, verdict
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+
+HEAD = """# Benchmarks
+
+<!-- Written by benchmarks/page.py from benchmarks/results/latest.json; `make bench` writes both anew. -->
+
+`make bench` measures, prints and writes these figures; `python -m benchmarks engine.us_per_activity` measures only some of
+them and writes nothing. All contenders of a comparison take turns in one run, a figure is the best of its turns, and
+garbage collection waits until a turn is over. Engine figures run with the default journal, the real sandboxed `$python`
+and no listener for telemetry, without a store. They are never asserted in tests: a shared machine may be twice as slow.
+"""
+
+
+def page(results: Mapping[str, Any], groups: Iterable[Group] = GROUPS) -> str:
+    parts = [HEAD]
+    for group in groups:
+        parts.append(f"## {group.name.capitalize()}\n\n{_summary(group)}\n\n{_rows(group.figures, results)}\n")
+    facts = [f"| {name.removeprefix('meta.')} | {value} |" for name, value in results.items() if name.startswith("meta.")]
+    parts.append("## Measured on\n\n" + "\n".join(["| fact | value |", "|---|---|", *facts]) + "\n")
+    return "\n".join(parts)
+
+
+def _summary(group: Group) -> str:
+    """The first paragraph of the group's module."""
+    from inspect import getdoc, getmodule
+
+    text = getdoc(getmodule(group.measure)) or ""
+    return " ".join(text.partition("\n\n")[0].split())
+
+
+def _rows(figures: Iterable[Figure], results: Mapping[str, Any]) -> str:
+    lines = ["| figure | value | goal | met | meaning |", "|---|---|---|---|---|"]
+    for figure in figures:
+        value = results.get(figure.name)
+        shown = "not measured" if value is None else f"{value:g}"
+        lines.append(f"| `{figure.name}` | {shown} | {figure.goal_text} | {verdict(figure, value)} | {figure.meaning} |")
+    return "\n".join(lines)
+
+
+def write_page() -> None:
+    PAGE.write_text(page(read(LATEST)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_page()

@@ -1,0 +1,71 @@
+"""Runs in the environment `.bench/spiff`: takes a turn for each line on stdin. Started by `spiff.py`, not by people."""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from typing import Any
+
+from SpiffWorkflow.bpmn import BpmnWorkflow  # type: ignore[import-not-found]  # lives in an environment of its own
+from SpiffWorkflow.bpmn.parser import BpmnParser  # type: ignore[import-not-found]  # the same
+from SpiffWorkflow.util.task import TaskState  # type: ignore[import-not-found]  # the same
+
+MODEL = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+
+
+def diagram(steps: int) -> str:
+    """Start, script tasks that add one, end."""
+    names = ["begin", *(f"add{number}" for number in range(steps)), "end"]
+    flows = list(zip(names, names[1:], strict=False))
+    parts = ['<startEvent id="begin"/>']
+    parts.extend(
+        f'<scriptTask id="add{number}" name="add {number}"><script>x = x + 1</script></scriptTask>'
+        for number in range(steps)
+    )
+    parts.append('<endEvent id="end"/>')
+    parts.extend(f'<sequenceFlow id="to_{target}" sourceRef="{source}" targetRef="{target}"/>' for source, target in flows)
+    return f'<definitions xmlns="{MODEL}" id="bench"><process id="adding" isExecutable="true">{"".join(parts)}</process></definitions>'
+
+
+def specification(steps: int) -> Any:
+    parser = BpmnParser()
+    parser.add_bpmn_str(diagram(steps).encode())
+    return parser.get_spec("adding")
+
+
+def run_once(spec: Any, steps: int) -> None:
+    workflow = BpmnWorkflow(spec)
+    for task in workflow.get_tasks(state=TaskState.READY):
+        task.data["x"] = 0
+    workflow.do_engine_steps()
+    assert workflow.is_completed()
+    assert workflow.last_task.data["x"] == steps
+
+
+def turn(spec: Any, steps: int, times: int) -> float:
+    """Seconds for one activity."""
+    gc.collect()
+    gc.disable()
+    begin = time.perf_counter()
+    for _ in range(times):
+        run_once(spec, steps)
+    seconds = time.perf_counter() - begin
+    gc.enable()
+    return seconds / (times * steps)
+
+
+def main() -> None:
+    specs: dict[int, Any] = {}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        steps = int(asked["steps"])
+        if steps not in specs:
+            specs[steps] = specification(steps)
+            run_once(specs[steps], steps)
+        print(json.dumps({"seconds": turn(specs[steps], steps, int(asked["times"]))}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The table of commands, and what holds for all of them: loaded late, failing in plain words."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from holdfast import __version__
+from holdfast.cli.failures import plain_words
+
+COMMANDS = {
+    "run": "Run a workflow: a file or module:name.",
+    "resume": "Go on with a run that waits.",
+    "validate": "Say everything that is wrong with definitions.",
+    "convert": "Turn Elsa 3 JSON into ours, and ours into Elsa's.",
+    "graph": "Draw a definition.",
+    "schema": "Print the JSON Schema of definitions.",
+    "activities": "List the activity types.",
+}
+"""By name, in the order of `--help`; each is the function of its name in the module of its name."""
+
+
+class Commands(click.Group):
+    """Imports a command when it is called: `holdfast --help` needs none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = getattr(importlib.import_module(f"holdfast.cli.{cmd_name}"), cmd_name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        # A line with characters that the terminal cannot show is still a line.
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        with plain_words():
+            return super().invoke(ctx)
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="\b\nExample:\n  holdfast run hello.json",
+)
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+@click.pass_context
+def holdfast(ctx: click.Context) -> None:
+    """Durable, event-driven workflows: run, check, convert and draw them."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

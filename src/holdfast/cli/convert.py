@@ -1,0 +1,63 @@
+"""`holdfast convert`: Elsa 3 documents to ours and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.failures import BadDocument
+from holdfast.cli.options import activities_option, output_option
+
+if TYPE_CHECKING:
+    from holdfast.model.definition import Definition
+    from holdfast.model.problem import Problem
+
+
+@click.command(epilog="\b\nExample:\n  holdfast convert elsa-order.json -o order.json")
+@click.argument("workflow", metavar="FILE|MODULE:NAME")
+@click.option("--to", "target", type=click.Choice(["holdfast", "elsa"]), help="Without it: the other one.")
+@output_option
+@activities_option
+def convert(workflow: str, target: str | None, output: str | None, activity_modules: tuple[str, ...]) -> None:
+    """Convert a definition. Nothing is dropped: what the other side has no place for is kept in the document and reported
+    on stderr. Exit code 2 if the document cannot be read.
+    """
+    import json
+
+    from holdfast.cli.documents import write_file
+    from holdfast.cli.engines import make_engine
+    from holdfast.cli.sources import open_source, read_source, refusing
+    from holdfast.cli.tables import show_json, show_problems
+    from holdfast.elsa import is_elsa
+
+    source = open_source(workflow)
+    from_elsa = isinstance(source.workflow, dict) and is_elsa(source.workflow)
+    with refusing(source.place):
+        definition, problems = read_source(source, make_engine(activity_modules))
+        _refuse_unread(source.place, definition, problems, from_elsa=from_elsa)
+        assert definition is not None
+        document, further = _write(definition, target or ("holdfast" if from_elsa else "elsa"))
+    show_problems([(source.place, problem) for problem in (*problems, *further)])
+    if output is None:
+        show_json(document, indent=2)
+    else:
+        write_file(output, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+
+def _refuse_unread(place: str, definition: Definition | None, problems: list[Problem], *, from_elsa: bool) -> None:
+    """Our reader leaves out what it cannot read; Elsa's keeps it, so its errors are only reported."""
+    from holdfast.cli.checking import errors_in
+
+    if definition is None or (errors_in(problems) and not from_elsa):
+        raise BadDocument(place, problems)
+
+
+def _write(definition: Definition, target: str) -> tuple[dict[str, Any], list[Problem]]:
+    if target == "elsa":
+        from holdfast.elsa import write_elsa
+
+        return write_elsa(definition)
+    from holdfast.model.writer import write_definition
+
+    return write_definition(definition), []

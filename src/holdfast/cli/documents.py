@@ -1,0 +1,81 @@
+"""Files that people name: read as JSON, with the place of the mistake; written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from holdfast.cli.failures import BadInput
+
+STDIN = "-"
+
+
+def read_json(path: str) -> Any:
+    """The JSON in a file, or on stdin for `-`; a byte order mark is passed over."""
+    return parse_json(read_text(path), "stdin" if path == STDIN else path)
+
+
+def read_text(path: str) -> str:
+    place = "stdin" if path == STDIN else path
+    try:
+        raw = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        return raw.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise BadInput(f"There is no file '{path}'. Correct the path.") from None
+    except IsADirectoryError:
+        raise BadInput(f"'{path}' is a folder. Name a file in it.") from None
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise BadInput(f"{place} is not UTF-8 (line {line}). Save it as UTF-8.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BadInput(f"'{path}' cannot be read: {reason}.") from None
+
+
+def parse_json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise BadInput(f"{place} is not JSON: {error.msg} at {where}. Correct it there.") from None
+    except RecursionError:
+        raise BadInput(f"{place} is nested too deep to be read. Make it flatter.") from None
+    except ValueError as error:
+        raise BadInput(f"{place} is not JSON: {error}.") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON; write null or text")
+
+
+def write_file(path: str, text: str) -> None:
+    """Replaces the file at once: whoever reads it sees the old or the new, also after a crash."""
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        if target.exists() and not target.is_file():  # a pipe or a device takes what it is given
+            target.write_text(text, encoding="utf-8")
+            return
+        with beside.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            beside.chmod(target.stat().st_mode & 0o777)
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise BadInput(f"'{path}' cannot be written: {error.strerror or error}.") from None
+
+
+def refuse_unwritable(path: str) -> None:
+    """Before anything runs, so that a long run is not lost at its end."""
+    target = Path(path)
+    if target.is_dir():
+        raise BadInput(f"'{path}' is a folder. Name a file in it.")
+    if not os.access(target.absolute().parent, os.W_OK):
+        raise BadInput(f"'{path}' cannot be written: there is no folder '{target.parent}' that you may write to.")

@@ -1,0 +1,18 @@
+"""The engine as the command line sets it up: plugins and settings of the environment, and what the options bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from holdfast.cli.references import activities_of
+from holdfast.cli.sources import Source, runnable
+from holdfast.engine import Holdfast
+
+
+def make_engine(activity_modules: Iterable[str] = (), others: Iterable[Source] = ()) -> Holdfast:
+    """`others` are workflows that the main one executes or uses as activities."""
+    activities = {id(item): item for module in activity_modules for item in activities_of(module)}
+    engine = Holdfast(activities=activities.values())
+    for source in others:
+        engine.definitions.add(runnable(source, engine))
+    return engine

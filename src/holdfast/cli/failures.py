@@ -1,0 +1,106 @@
+"""What a person sees when something is wrong: one line or a table on stderr, never a traceback."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.model.problem import Problem
+
+BAD_INPUT = 2
+OUR_BUG = 70
+INTERRUPTED = 130
+
+
+class BadInput(click.ClickException):
+    """One line that says what is wrong and what to do."""
+
+    exit_code = BAD_INPUT
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"{click.style('Error:', fg='red')} {self.format_message()}", err=True)
+
+
+class BadDocument(BadInput):
+    """Problems of a document, shown as a table."""
+
+    def __init__(self, place: str, problems: Sequence[Problem]) -> None:
+        self.place = place
+        self.problems = tuple(problems)
+        super().__init__(f"{place} has {len(self.problems)} problem(s).")
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        from holdfast.cli.tables import show_problems
+
+        super().show(file)
+        show_problems([(self.place, problem) for problem in self.problems])
+
+
+@contextmanager
+def plain_words() -> Iterator[None]:
+    """Errors that reach the top, as click shows them."""
+    try:
+        yield
+        sys.stdout.flush()
+    except HoldfastError as error:
+        raise as_bad_input(error) from error
+    except KeyboardInterrupt:
+        click.echo("Interrupted.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except OSError as error:
+        raise _lost_output(error) from error
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except Exception as error:
+        click.echo(
+            f"Error: This is a bug of Holdfast, please report it: {in_words(error)} ({place_of(error)})", err=True
+        )
+        raise click.exceptions.Exit(OUR_BUG) from error
+
+
+def as_bad_input(error: HoldfastError, place: str = "The input") -> BadInput:
+    """With all problems, if the error has them."""
+    problems = getattr(error, "problems", ())
+    return BadDocument(place, problems) if problems else BadInput(str(error))
+
+
+def in_words(error: BaseException) -> str:
+    """`KeyError: 'x'`, on one line."""
+    text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def place_of(error: BaseException) -> str:
+    """The line of code that it came from."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{Path(error.filename).name}, line {error.lineno}"
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{Path(frame.filename).name}, line {frame.lineno}"
+
+
+def _lost_output(error: OSError) -> Exception:
+    if error.errno != errno.EPIPE:
+        return BadInput(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
+    close_quietly()
+    return click.exceptions.Exit(BAD_INPUT)
+
+
+def close_quietly() -> None:
+    """Nobody reads stdout any more: what is still buffered must not fail when the process ends."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):  # stdout is no file (a test's, a host program's): nothing is left to fail later
+        pass

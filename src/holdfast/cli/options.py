@@ -1,0 +1,53 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_option(function: F) -> F:
+    return click.option(
+        "--with",
+        "others",
+        multiple=True,
+        metavar="FILE",
+        help="A workflow that this one executes or uses as an activity; may be given several times.",
+    )(function)
+
+
+def activities_option(function: F) -> F:
+    return click.option(
+        "--activities",
+        "activity_modules",
+        multiple=True,
+        metavar="MODULE",
+        help="A Python module whose activities the workflow uses; may be given several times.",
+    )(function)
+
+
+def json_option(help_text: str) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        return click.option("--json", "as_json", is_flag=True, help=help_text)(function)
+
+    return decorate
+
+
+def output_option(function: F) -> F:
+    return click.option("-o", "--output", metavar="FILE", help="Write to this file instead of stdout.")(function)
+
+
+def auto_resume_option(function: F) -> F:
+    return click.option(
+        "--auto-resume", is_flag=True, help="Resume every bookmark with an empty payload until none is left."
+    )(function)
+
+
+def wait_option(function: F) -> F:
+    return click.option("--wait", is_flag=True, help="Wait out delays and back-offs instead of stopping there.")(
+        function
+    )

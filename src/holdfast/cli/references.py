@@ -1,0 +1,141 @@
+"""`module:name` and modules of activities: imported from the current folder or the environment."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Callable
+from difflib import get_close_matches
+from inspect import isclass, iscoroutine, signature
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.function import FunctionActivity
+from holdfast.authoring.workflow import Workflow
+from holdfast.cli.failures import BadInput, in_words, place_of
+from holdfast.model.definition import Definition
+
+_REFERENCE = re.compile(r"(?P<module>[^:]+):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+WORKFLOWS = (Workflow, Activity, Definition, dict)
+
+
+def is_reference(text: str) -> bool:
+    """`shop:order`, `shop.orders:make.one` or `path/to/shop.py:order`."""
+    found = _REFERENCE.fullmatch(text)
+    return found is not None and (_is_module(found["module"]) or found["module"].endswith(".py"))
+
+
+def load_workflow(reference: str) -> Any:
+    """The workflow that is named, or that the named function returns."""
+    module_name, _, name = reference.rpartition(":")
+    found = _find(import_module(module_name), name, reference)
+    if isclass(found) or isinstance(found, FunctionActivity):
+        raise BadInput(
+            f"'{reference}' is an activity, not a workflow. Name a workflow that holds it, such as "
+            f"{name}_workflow = Workflow({name}{'()' if isclass(found) else '.bind()'})."
+        )
+    if callable(found) and not isinstance(found, WORKFLOWS):
+        found = _call(found, reference)
+    if isinstance(found, WORKFLOWS):
+        return found
+    raise BadInput(
+        f"'{reference}' is {_a_kind(found)}, not a workflow. Name a Workflow, an activity, a Definition, or a function "
+        "without parameters that returns one."
+    )
+
+
+def activities_of(module_name: str) -> list[Any]:
+    """The `@activity` functions and `Activity` classes of a module; not those that it imports from Holdfast."""
+    module = import_module(module_name)
+    found = {id(item): item for item in vars(module).values() if _is_own_activity(item)}
+    if not found:
+        raise BadInput(f"The module '{module_name}' has no activities. Put @activity on a function in it.")
+    return list(found.values())
+
+
+def _is_own_activity(item: Any) -> bool:
+    if isinstance(item, FunctionActivity):
+        return True
+    is_type = isclass(item) and issubclass(item, Activity) and "activity_type" in vars(item)
+    return is_type and not item.__module__.startswith("holdfast.")
+
+
+# -- importing ---------------------------------------------------------------------------------------------------------
+
+
+def import_module(name: str) -> ModuleType:
+    """A module by name, or by the path of its file; its folder is on the path from then on, for what it imports."""
+    folder, module_name = (str(Path.cwd()), name) if not name.endswith(".py") else _place_of(name)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    if not _is_module(module_name):
+        raise BadInput(f"'{name}' is no name of a module. Write module:name, such as shop.orders:approval.")
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise BadInput(_broken(name, error)) from error
+        raise BadInput(
+            f"There is no module '{error.name}' here. Call holdfast in the folder of {error.name}.py, or install it."
+        ) from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a script that calls sys.exit() while it is imported is broken, too
+        raise BadInput(_broken(name, error)) from error
+
+
+def _place_of(file: str) -> tuple[str, str]:
+    path = Path(file)
+    if not path.is_file():
+        raise BadInput(f"There is no file '{file}'. Correct the path.")
+    return str(path.absolute().parent), path.stem
+
+
+def _is_module(name: str) -> bool:
+    return all(re.fullmatch(r"\w+", part) for part in name.split("."))
+
+
+def _find(module: ModuleType, name: str, reference: str) -> Any:
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise BadInput(f"'{reference}': {module.__name__} has no '{part}'. {_offer(module, part)}")
+        found = getattr(found, part)
+    return found
+
+
+def _offer(module: ModuleType, name: str) -> str:
+    workflows = [key for key, value in vars(module).items() if isinstance(value, Workflow)]
+    close = get_close_matches(name, [key for key in vars(module) if not key.startswith("_")], n=1)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"Its workflows: {', '.join(workflows)}." if workflows else "It has no workflow."
+
+
+def _call(function: Callable[..., Any], reference: str) -> Any:
+    try:
+        signature(function).bind()
+    except (TypeError, ValueError):
+        raise BadInput(f"'{reference}' needs arguments. Name a function without parameters, or a workflow.") from None
+    try:
+        returned = function()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise BadInput(_broken(reference, error, "Calling")) from error
+    if iscoroutine(returned):
+        returned.close()
+        raise BadInput(f"'{reference}' is async. Name a plain function that returns a workflow.")
+    return returned
+
+
+def _broken(name: str, error: BaseException, doing: str = "Importing") -> str:
+    return f"{doing} '{name}' failed: {in_words(error)} ({place_of(error)}). Correct it there."
+
+
+def _a_kind(value: Any) -> str:
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"

@@ -1,0 +1,98 @@
+"""What a run gave: one JSON line for programs, a few lines for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from holdfast.model.instance import Bookmark, Incident, Status
+from holdfast.model.values import encode
+from holdfast.runtime.result import RunResult
+
+_COLOURS = {Status.FINISHED: "green", Status.SUSPENDED: "yellow", Status.FAULTED: "red", Status.CANCELED: "yellow"}
+
+
+def as_data(result: RunResult) -> dict[str, Any]:
+    return {
+        "instance_id": result.instance_id,
+        "status": str(result.status),
+        "outputs": encode(result.outputs),
+        "variables": encode(result.variables),
+        "incidents": [_incident(item) for item in result.incidents],
+        "bookmarks": [_bookmark(item) for item in result.bookmarks],
+    }
+
+
+def _incident(item: Incident) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "type": item.type,
+        "message": item.message,
+        "at": item.at.isoformat(),
+        "activity_id": item.activity_id,
+        "activity_type": item.activity_type,
+        "activity_name": item.activity_name,
+        "attempt": item.attempt,
+        "source": item.source,
+        "inputs": encode(dict(item.inputs)),
+        "details": encode(dict(item.details)),
+    }
+
+
+def _bookmark(item: Bookmark) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "name": item.name,
+        "activity_id": item.activity_id,
+        "kind": str(item.kind),
+        "payload": encode(item.payload),
+        "due": item.due.isoformat() if item.due else None,
+    }
+
+
+def summarize(result: RunResult, state: str | None) -> None:
+    """On stderr, so that stdout is what the workflow wrote. Away from a terminal, nothing is said of a plain success."""
+    if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
+        return
+    status = click.style(str(result.status), fg=_COLOURS.get(result.status), bold=True)
+    click.echo(f"{status}  instance {result.instance_id}", err=True)
+    for name, value in result.outputs.items():
+        click.echo(f"  output {name} = {json.dumps(encode(value), ensure_ascii=False)}", err=True)
+    for incident in result.incidents:
+        click.echo(f"  incident {_told(incident)}", err=True)
+    for bookmark in result.bookmarks:
+        click.echo(f"  waits at {described(bookmark)}", err=True)
+    remedy = _remedy(result, state)
+    if remedy:
+        click.echo(remedy, err=True)
+
+
+def described(bookmark: Bookmark) -> str:
+    shown = bookmark.payload and not bookmark.due
+    payload = f" {json.dumps(encode(bookmark.payload), ensure_ascii=False)}" if shown else ""
+    due = f", due {bookmark.due.isoformat(timespec='seconds')}" if bookmark.due else ""
+    return f"{bookmark.id}: {bookmark.name}{payload} (activity {bookmark.activity_id}{due})"
+
+
+def _told(incident: Incident) -> str:
+    place = f"{incident.activity_id}: " if incident.activity_id else ""
+    source = f" ({incident.source})" if incident.source else ""
+    return f"{place}{incident.type}: {incident.message}{source}"
+
+
+def _remedy(result: RunResult, state: str | None) -> str:
+    if result.bookmarks and state is None:
+        due = any(item.due for item in result.bookmarks)
+        return (
+            "Its state was not kept. Run it with --state FILE to resume it later"
+            f"{', with --wait to wait until it is due' if due else ''}, or with --auto-resume."
+        )
+    if result.bookmarks:
+        bookmark = f" --bookmark {result.bookmarks[0].id}" if len(result.bookmarks) > 1 else ""
+        return f"Resume it: holdfast resume --state {state}{bookmark} [--input JSON]"
+    if result.status is Status.FAULTED:
+        return "Correct the cause and run it again; --json gives the incidents with their inputs."
+    return ""

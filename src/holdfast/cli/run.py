@@ -1,0 +1,64 @@
+"""`holdfast run`: execute a workflow here and now."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.cli.options import activities_option, auto_resume_option, json_option, wait_option, with_option
+
+
+@click.command(
+    epilog="\b\nExample:\n  holdfast run order.json --with invoice.json --input '{\"amount\": 12}' --state order.state"
+)
+@click.argument("workflow", metavar="FILE|MODULE:NAME")
+@with_option
+@click.option("--input", "given", metavar="JSON|@FILE", help="The workflow's inputs, by name; @- reads stdin.")
+@click.option(
+    "--flowchart-mode",
+    type=click.Choice(["counter", "token"]),
+    help="How flowcharts join, where the definition does not say.",
+)
+@auto_resume_option
+@wait_option
+@json_option("End with one line of JSON: instance_id, status, outputs, variables, incidents, bookmarks.")
+@click.option("--state", metavar="FILE", help="Keep the state here, for `holdfast resume`.")
+@click.option("--correlation-id", metavar="ID", help="What ties this run to things outside, such as an order number.")
+@activities_option
+@click.pass_context
+def run(
+    ctx: click.Context,
+    workflow: str,
+    others: tuple[str, ...],
+    given: str | None,
+    flowchart_mode: str | None,
+    auto_resume: bool,
+    wait: bool,
+    as_json: bool,
+    state: str | None,
+    correlation_id: str | None,
+    activity_modules: tuple[str, ...],
+) -> None:
+    """Run a workflow: a file (Holdfast JSON or Elsa 3 JSON, - for stdin), or a workflow in Python by MODULE:NAME.
+
+    NAME is a Workflow, an activity, a Definition, or a function that returns one. Lines of WriteLine go to stdout as they
+    come. Exit code: 0 finished, suspended or canceled, 1 faulted, 2 bad input.
+    """
+    from holdfast.cli import statefile
+    from holdfast.cli.bursts import LinePrinter, Wishes, drive
+    from holdfast.cli.engines import make_engine
+    from holdfast.cli.inputs import read_inputs
+    from holdfast.cli.sources import open_source, planned, refusing
+
+    inputs = read_inputs(given)
+    if state is not None:
+        statefile.prepare(state)
+    kept = statefile.Run(open_source(workflow), tuple(map(open_source, others)), activity_modules)
+    engine = make_engine(activity_modules, kept.others)
+    definition = planned(kept.workflow, engine)
+    printer = LinePrinter()
+    burst = engine.runner.run(
+        definition, inputs, wait=wait, on_line=printer, correlation_id=correlation_id, flowchart_mode=flowchart_mode
+    )
+    with refusing("--input"):
+        code = drive(engine, burst, printer, kept, Wishes(state, as_json, auto_resume, wait))
+    ctx.exit(code)

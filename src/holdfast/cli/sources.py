@@ -1,0 +1,94 @@
+"""Where a workflow comes from: a file, ours or Elsa's, or a name in a module. What a state file keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.cli.documents import STDIN, read_json
+from holdfast.cli.failures import BadDocument, BadInput, as_bad_input
+from holdfast.cli.references import is_reference, load_workflow
+from holdfast.elsa import is_elsa, read_elsa
+from holdfast.engine import Holdfast
+from holdfast.errors import HoldfastError
+from holdfast.model.definition import Definition
+from holdfast.model.problem import Problem, Severity
+from holdfast.model.reader import read_definition
+
+STATE_FORMAT = "holdfast/run@1"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    place: str
+    """The file or `module:name`, for messages."""
+    workflow: Any
+    """The document, or what the name stands for."""
+    is_document: bool
+
+    def kept(self) -> dict[str, Any]:
+        """The document itself, so that nothing else is needed to go on; code is only named."""
+        return {"file": self.place, "document": self.workflow} if self.is_document else {"reference": self.place}
+
+
+def open_source(text: str) -> Source:
+    if not Path(text).exists() and is_reference(text):
+        return Source(text, load_workflow(text), is_document=False)
+    if text.endswith(".py"):
+        raise BadInput(f"'{text}' is Python. Name the workflow in it: {text}:NAME.")
+    if text != STDIN and not Path(text).exists():
+        raise BadInput(f"There is no file '{text}'. Give a JSON file, or module:name for a workflow in Python.")
+    document = read_json(text)
+    if isinstance(document, dict) and document.get("format") == STATE_FORMAT:
+        raise BadInput(f"'{text}' is the state of a run. Go on with it: holdfast resume --state {text}")
+    return Source("stdin" if text == STDIN else text, document, is_document=True)
+
+
+def recall_source(kept: Mapping[str, Any]) -> Source:
+    if "reference" in kept:
+        return Source(kept["reference"], load_workflow(kept["reference"]), is_document=False)
+    return Source(kept["file"], kept["document"], is_document=True)
+
+
+def read_source(source: Source, engine: Holdfast) -> tuple[Definition | None, list[Problem]]:
+    """The definition as far as it can be read, and everything that reading found wrong."""
+    if isinstance(source.workflow, Mapping):
+        return read_elsa(source.workflow) if is_elsa(source.workflow) else read_definition(source.workflow)
+    if source.is_document:
+        return read_definition(source.workflow)
+    return engine.definition(source.workflow), []
+
+
+def runnable(source: Source, engine: Holdfast) -> Definition:
+    """The definition; refused with all its problems if it has errors."""
+    with refusing(source.place):
+        definition, problems = read_source(source, engine)
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if definition is None or errors:
+        raise BadDocument(source.place, errors or problems)
+    return definition
+
+
+def planned(source: Source, engine: Holdfast) -> Definition:
+    """The definition, known to compile; otherwise refused with everything that validation finds as well."""
+    definition = runnable(source, engine)
+    try:
+        engine.plan(definition)
+    except HoldfastError as error:
+        found = [item for item in engine.validate(definition) if item.severity is Severity.ERROR]
+        if found:
+            raise BadDocument(source.place, found) from error
+        raise as_bad_input(error, source.place) from error
+    return definition
+
+
+@contextmanager
+def refusing(place: str) -> Iterator[None]:
+    """Errors of the engine, told with their place."""
+    try:
+        yield
+    except HoldfastError as error:
+        raise as_bad_input(error, place) from error

@@ -1,0 +1,59 @@
+"""Tables: drawn on a terminal, plain lines anywhere else, so that other programs can read them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import IO, Any
+
+from holdfast.model.problem import Problem
+
+Row = Sequence[str]
+_COLOURS = {"error": "red", "warning": "yellow"}
+
+
+def show_table(columns: Row, rows: Sequence[Row], *, err: bool = False) -> None:
+    stream = sys.stderr if err else sys.stdout
+    if stream.isatty():
+        _draw(columns, rows, stream)
+        return
+    widths = [max(len(row[index]) for row in (columns, *rows)) for index in range(len(columns))]
+    for row in (columns, *rows):
+        stream.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
+
+
+def show_problems(problems: Sequence[tuple[str, Problem]]) -> None:
+    """On stderr: a table on a terminal; elsewhere a line each, with the place first, as compilers write them."""
+    rows = [(place, _path(item), str(item.severity), item.message, item.remedy) for place, item in problems]
+    if rows and sys.stderr.isatty():
+        _draw(("where", "path", "severity", "what", "remedy"), rows, sys.stderr)
+    else:
+        for place, path, severity, what, remedy in rows:
+            sys.stderr.write(f"{place}: {path}: {severity}: {what} {remedy}".rstrip() + "\n")
+    if any(item.code == "unknown-type" for _, item in problems):
+        sys.stderr.write(
+            "Activities in Python come with --activities MODULE, workflows as activities with --with FILE.\n"
+        )
+
+
+def show_json(data: Any, *, indent: int | None = None) -> None:
+    """On stdout. Characters that it cannot encode are escaped as JSON does, so that it stays JSON."""
+    plain = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") not in {"utf8", "utf8sig"}
+    sys.stdout.write(json.dumps(data, ensure_ascii=plain, indent=indent) + "\n")
+
+
+def _path(problem: Problem) -> str:
+    return problem.path or "/"
+
+
+def _draw(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
+    Console(file=stream).print(table)

@@ -1,0 +1,50 @@
+"""Hearing of others' commits. MySQL has nothing to listen to, so who waits looks at the sum of all commits.
+
+A number that every commit counts up would make all commits of a cluster wait for each other; so each connection has a
+lane of its own in `hf_change`, and only the sum is looked at. Commits of this process ring at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from time import monotonic
+
+from holdfast.persistence.sql.script import Script, ask
+
+_LOOK_EVERY = 0.05
+
+
+def count_changes() -> Script[int]:
+    rows = yield ask("select cast(sum(value) as signed) from hf_change")
+    return int(rows[0][0])
+
+
+class Changes:
+    def __init__(self, look: Callable[[], Awaitable[int]]) -> None:
+        self._look = look
+        self._bells: set[asyncio.Event] = set()
+
+    def ring(self) -> None:
+        for bell in self._bells:
+            bell.set()
+
+    async def wait(self, since: int, timeout: timedelta) -> int:
+        until = monotonic() + timeout.total_seconds()
+        bell = asyncio.Event()
+        self._bells.add(bell)
+        try:
+            while True:
+                bell.clear()
+                number, left = await self._look(), until - monotonic()
+                if number != since or left <= 0:
+                    return number
+                try:
+                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the bell.
+                    async with asyncio.timeout(min(left, _LOOK_EVERY)):
+                        await bell.wait()
+                except TimeoutError:
+                    continue
+        finally:
+            self._bells.discard(bell)

@@ -1,0 +1,189 @@
+"""One connection to a server, set up as rule M16 asks, and how a script is run on it.
+
+Autocommit is off: the first statement begins the transaction. Writers work under READ COMMITTED, since under MySQL's
+default two *different* absent keys deadlock (Y4); readers see one snapshot and cannot write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from enum import Enum
+from time import monotonic
+from typing import Any, TypeVar
+
+import asyncmy
+from asyncmy.constants import FIELD_TYPE
+from asyncmy.converters import conversions, escape_bytes_prefixed
+
+from holdfast.errors import StoreMisconfigured
+from holdfast.persistence.sql.mysql.address import MysqlAddress
+from holdfast.persistence.sql.mysql.errors import MysqlError, explained
+from holdfast.persistence.sql.mysql.statements import texts_of
+from holdfast.persistence.sql.script import Rows, Script, Statement, ask
+
+T = TypeVar("T")
+
+LANES = 256
+"""Rows of `hf_change`: each connection counts its commits in one of them, so that nobody waits for another's."""
+
+_SQL_MODE = "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"
+_SETTINGS = f"set session sql_mode = '{_SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = 20"
+_ABOUT = "select version(), @@max_allowed_packet, connection_id(), @@innodb_read_only"
+_HEADROOM = 1024
+_OLDEST = {"MySQL": (8, 0, 1), "MariaDB": (10, 6, 0)}
+
+
+class Use(Enum):
+    """What a connection is for."""
+
+    WRITE = "set session transaction isolation level read committed, read write"
+    READ = "set session transaction isolation level repeatable read, read only"
+
+
+def _text(raw: bytes | str) -> str:
+    return raw if isinstance(raw, str) else raw.decode()
+
+
+_CONVERSIONS: Mapping[Any, Any] = {
+    **conversions,
+    FIELD_TYPE.VAR_STRING: _text,  # VARBINARY: our texts. Payloads are BLOBs, and stay bytes.
+    FIELD_TYPE.STRING: _text,
+}
+
+_connect: Callable[..., Awaitable[Any]] = asyncmy.connect
+
+
+class Session:
+    """A connection, with what is known of its server and of its transaction."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._packet = 1 << 20
+        self._lane = 0
+        self._written = False
+        self.server = ""
+        self.used = monotonic()
+
+    @classmethod
+    async def connect(cls, address: MysqlAddress, use: Use = Use.WRITE) -> Session:
+        try:
+            connection = await _connect(
+                host=address.host,
+                port=address.port,
+                user=address.user,
+                password=address.password,
+                database=address.database or None,
+                unix_socket=address.unix_socket,
+                ssl=address.tls,
+                connect_timeout=address.patience.total_seconds(),
+                charset="utf8mb4",
+                conv=_CONVERSIONS,
+                autocommit=False,
+                program_name="holdfast",
+            )
+        except RuntimeError as error:  # MySQL 8's way to send a password needs the package cryptography
+            raise StoreMisconfigured(
+                f"The way in which the server at {address.place} asks for the password needs another package ({error}). "
+                "Install it with: pip install 'holdfast[mysql]'"
+            ) from error
+        session = cls(connection)
+        try:
+            await session._set_up(use, address)
+        except BaseException:
+            session.drop()
+            raise
+        return session
+
+    async def _set_up(self, use: Use, address: MysqlAddress) -> None:
+        await self.send(f"{_SETTINGS};{use.value}")
+        (about,) = await self.send(_ABOUT)
+        self.server, packet, number, read_only = about
+        check_version(self.server, address)
+        if use is Use.WRITE and read_only:
+            raise explained(MysqlError(1290, "innodb_read_only"), address)
+        self._packet = int(packet) - _HEADROOM
+        self._lane = int(number) % LANES
+        await self._connection.rollback()
+
+    @property
+    def usable(self) -> bool:
+        return bool(self._connection.connected and not self._connection._stream_broken)
+
+    @property
+    def is_mariadb(self) -> bool:
+        return "MariaDB" in self.server
+
+    async def send(self, text: str) -> Rows:
+        """Send a text of one or many statements; the rows of the first."""
+        connection = self._connection
+        await connection.query(text)
+        rows: Rows = connection._result.rows or ()
+        while connection._result.has_next:
+            await connection.next_result()
+        self.used = monotonic()
+        return rows
+
+    async def perform(self, statement: Statement) -> Rows:
+        rows: Rows = ()
+        self._written = self._written or not statement.sql.startswith("select")
+        for text in texts_of(statement, escape_bytes_prefixed, self._packet):
+            rows = await self.send(text)
+        return rows
+
+    async def run(self, script: Script[T]) -> T:
+        """Send a script's statements until it returns."""
+        try:
+            statement = next(script)
+            while True:
+                statement = script.send(await self.perform(statement))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            script.close()
+
+    async def commit(self) -> bool:
+        """Durable when it returns. Counted, so that others hear of it; False if there was nothing to commit."""
+        written, self._written = self._written, False
+        if written:
+            await self.send(f"update hf_change set value = value + 1 where lane = {self._lane};commit")
+        else:
+            await self._connection.rollback()
+        return written
+
+    async def rollback(self) -> None:
+        self._written = False
+        await self._connection.rollback()
+
+    async def is_alive(self) -> bool:
+        try:
+            await self._connection.ping(reconnect=False)
+        except (MysqlError, OSError):
+            return False
+        return True
+
+    async def ask(self, sql: str, *values: str | int | bytes | None) -> Rows:
+        return await self.perform(ask(sql, *values))
+
+    def drop(self) -> None:
+        """Without a word: the server undoes what was not committed."""
+        self._connection.close()
+
+    async def close(self) -> None:
+        try:
+            await self._connection.ensure_closed()
+        except (MysqlError, OSError):
+            self.drop()
+
+
+def check_version(server: str, address: MysqlAddress) -> None:
+    """Refuse servers without SKIP LOCKED."""
+    kind = "MariaDB" if "mariadb" in server.lower() else "MySQL"
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", server.removeprefix("5.5.5-"))
+    oldest = _OLDEST[kind]
+    if found is not None and tuple(map(int, found.groups())) < oldest:
+        raise StoreMisconfigured(
+            f"The server at {address.place} is {kind} {found[0]}, which cannot skip locked rows. "
+            f"Holdfast needs MySQL 8 or MariaDB 10.6: upgrade the server."
+        )

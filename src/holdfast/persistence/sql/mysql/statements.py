@@ -1,0 +1,92 @@
+"""From statements with `?` to the text that is sent. Every text is sent as bytes, since columns hold bytes (M16).
+
+What is written many times goes out together, capped by the size of a packet: rows of an INSERT as one statement, others
+one behind the other. Rows are inserted in the order of their keys, so that two batches never wait for each other in a
+circle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+from holdfast.persistence.sql.mysql.errors import RowTooLarge
+from holdfast.persistence.sql.script import Statement, Value
+
+TEXT_MAX = 4_000_000
+"""How long a text of many rows grows before it is sent."""
+
+Quote = Callable[[bytes], str]
+
+_INSERT = re.compile(r"(insert into .+ values )\(([?, ]+)\)(.*)", re.DOTALL)
+_KEY_COLUMNS = 3
+"""No key is told apart by more than its first three columns in a way that matters to locks."""
+
+
+@lru_cache(maxsize=512)
+def _parts(sql: str) -> tuple[str, ...]:
+    return tuple(sql.split("?"))
+
+
+@lru_cache(maxsize=128)
+def _insert(sql: str) -> tuple[str, str] | None:
+    match = _INSERT.fullmatch(sql)
+    return None if match is None else (match[1], match[3])
+
+
+def literal(value: Value, quote: Quote) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, int):
+        return str(int(value))
+    return quote(value.encode() if isinstance(value, str) else bytes(value))
+
+
+def text_of(sql: str, values: Sequence[Value], quote: Quote) -> str:
+    parts = _parts(sql)
+    if len(parts) != len(values) + 1:
+        raise ValueError(f"{len(values)} values for {len(parts) - 1} places in: {sql}")
+    pieces = [parts[0]]
+    for value, part in zip(values, parts[1:], strict=True):
+        pieces += (literal(value, quote), part)
+    return "".join(pieces)
+
+
+def texts_of(statement: Statement, quote: Quote, packet: int) -> Iterator[str]:
+    """What to send for a statement, each text within a packet."""
+    sql, values, many = statement
+    if not many:
+        text = text_of(sql, values, quote)
+        _check(len(text), packet)
+        yield text
+        return
+    insert = _insert(sql)
+    if insert is None:
+        yield from _joined("", [text_of(sql, row, quote) for row in values], ";", "", packet)
+        return
+    head, tail = insert
+    rows = values if tail.strip() else sorted(values, key=lambda row: row[:_KEY_COLUMNS])
+    places = [f"({','.join([literal(value, quote) for value in row])})" for row in rows]
+    yield from _joined(head, places, ",", tail, packet)
+
+
+def _joined(head: str, pieces: Sequence[str], between: str, tail: str, packet: int) -> Iterator[str]:
+    limit = min(TEXT_MAX, packet)
+    around = len(head) + len(tail)
+    waiting: list[str] = []
+    size = around
+    for piece in pieces:
+        _check(around + len(piece), packet)
+        if waiting and size + len(piece) > limit:
+            yield head + between.join(waiting) + tail
+            waiting, size = [], around
+        waiting.append(piece)
+        size += len(piece) + 1
+    if waiting:
+        yield head + between.join(waiting) + tail
+
+
+def _check(size: int, packet: int) -> None:
+    if size > packet:
+        raise RowTooLarge(size, packet)

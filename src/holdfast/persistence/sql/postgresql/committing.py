@@ -1,0 +1,154 @@
+"""A batch of commits, from the statement to one outcome each, whatever breaks on the way.
+
+An outcome that is known stays known: when the connection breaks, only the others are sent again. Sending again is
+safe, since a burst that was committed is found by its id (KERNEL M3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
+from holdfast.persistence import faultpoints
+from holdfast.persistence.retry import RetryPolicy, retrying
+from holdfast.persistence.sql.postgresql.connection import Connection, is_poison, is_refused_guard
+from holdfast.persistence.sql.postgresql.pool import Pool, in_transaction, roll_back
+from holdfast.persistence.sql.postgresql.rows import BatchRows, rows_of
+from holdfast.persistence.sql.postgresql.settling import Settler, failed
+from holdfast.persistence.sql.postgresql.statement import statement_of
+from holdfast.ports import Codec, TransientErrors
+
+_Placed = Sequence[tuple[int, Commit]]
+
+
+class Committer:
+    def __init__(
+        self, lanes: Pool, settler: Settler, codec: Codec, url: str, transient: TransientErrors, policy: RetryPolicy
+    ) -> None:
+        self._lanes = lanes
+        self._settler = settler
+        self._codec = codec
+        self._url = url
+        self._transient = transient
+        self._policy = policy
+
+    async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
+        outcomes: dict[int, CommitOutcome] = {}
+
+        async def attempt() -> None:
+            async with self._lanes.connection() as connection:
+                await self._write(connection, _left(batch, outcomes), outcomes)
+            await self._settle(batch, outcomes)
+
+        await retrying(attempt, transient=self._transient, policy=self._policy)
+        return [outcomes[place] for place in range(len(batch))]
+
+    async def commit_claimed(self, connection: Connection, batch: Sequence[Commit]) -> list[CommitOutcome]:
+        """In the open transaction of a claim, which ends with it. If it breaks, as if there had been no claim: what
+        was claimed is consumed, and that is a guard."""
+        placed, repeated = _in_order(list(enumerate(batch)))
+        outcomes: dict[int, CommitOutcome] = {}
+        try:
+            done = await self._ask(connection, rows_of([commit for _, commit in placed], self._codec))
+            faultpoints.reached("commit.written")
+            await connection.execute("commit")
+            faultpoints.reached("commit.done")
+        except Exception:
+            await roll_back(connection)
+            return await self.commit(batch)
+        _note(placed, done, outcomes)
+        if len(outcomes) < len(batch) or repeated:
+            await retrying(lambda: self._settle(batch, outcomes), transient=self._transient, policy=self._policy)
+        return [outcomes[place] for place in range(len(batch))]
+
+    async def _write(self, connection: Connection, batch: _Placed, outcomes: dict[int, CommitOutcome]) -> None:
+        """All at once; if the database refuses, each half by itself, until the poison stands alone."""
+        placed, _ = _in_order(batch)
+        if not placed:
+            return
+        try:
+            done = await self._send(connection, rows_of([commit for _, commit in placed], self._codec))
+        except Exception as error:
+            refused = is_refused_guard(error)
+            if not (refused or is_poison(error)):
+                raise
+            if len(placed) > 1:
+                middle = len(placed) // 2
+                await self._write(connection, placed[:middle], outcomes)
+                await self._write(connection, placed[middle:], outcomes)
+            elif not refused:
+                outcomes[placed[0][0]] = failed(error, self._url)
+            return
+        _note(placed, done, outcomes)
+
+    async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
+        if faultpoints.hook is None:
+            return await self._ask(connection, rows)
+        async with in_transaction(connection):  # a test wants to stand between the steps of the one statement
+            faultpoints.reached("commit.locked")
+            done = await self._ask(connection, rows)
+            faultpoints.reached("commit.written")
+        faultpoints.reached("commit.done")
+        return done
+
+    async def _ask(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
+        text, values = statement_of(rows)
+        found: Sequence[int] = (await connection.fetch(text, *values))[0][0]
+        return found
+
+    async def _settle(self, batch: Sequence[Commit], outcomes: dict[int, CommitOutcome]) -> None:
+        losers = _left(batch, outcomes)
+        if losers:
+            written = [commit for place, commit in enumerate(batch) if outcomes.get(place) is COMMITTED]
+            await self._settler.settle(losers, _added(written), outcomes.__setitem__)
+
+
+def _left(batch: Sequence[Commit], outcomes: dict[int, CommitOutcome]) -> _Placed:
+    if not outcomes:
+        return list(enumerate(batch))
+    return [(place, commit) for place, commit in enumerate(batch) if place not in outcomes]
+
+
+def _note(placed: _Placed, done: Sequence[int], outcomes: dict[int, CommitOutcome]) -> None:
+    if len(done) == len(placed):
+        outcomes.update((place, COMMITTED) for place, _ in placed)
+    else:
+        outcomes.update((placed[number][0], COMMITTED) for number in done)
+
+
+def _in_order(batch: _Placed) -> tuple[list[tuple[int, Commit]], bool]:
+    """By (tenant, instance), which is the order of locks; without those that want what one before them has."""
+    first: list[tuple[int, Commit]] = []
+    wanted: set[tuple[str, ...]] = set()
+    for place, commit in batch:
+        if commit.guards_taken or commit.work_consumed or commit.inbox_consumed or commit.schedules_fired:
+            wants = _wants(commit)
+            if not wanted.isdisjoint(wants):
+                continue
+            wanted.update(wants)
+        first.append((place, commit))
+    first.sort(key=_lock_order)
+    return first, len(first) < len(batch)
+
+
+def _lock_order(placed: tuple[int, Commit]) -> tuple[str, str]:
+    row = placed[1].instance
+    return (placed[1].tenant, "") if row is None else (row.tenant, row.id)
+
+
+def _wants(commit: Commit) -> list[tuple[str, ...]]:
+    tenant = commit.tenant
+    return [
+        *(("work", tenant, name) for name in commit.work_consumed),
+        *(("inbox", tenant, name) for name in commit.inbox_consumed),
+        *(("schedule", tenant, step.schedule_id) for step in commit.schedules_fired),
+        *((guard.kind.value, tenant, guard.name) for guard in commit.guards_taken),
+    ]
+
+
+def _added(commits: Sequence[Commit]) -> set[tuple[str, str]]:
+    added: set[tuple[str, str]] = set()
+    for commit in commits:
+        added.update((commit.tenant, row.id) for row in commit.work_added)
+        added.update((commit.tenant, row.id) for row in commit.inbox_added)
+    return added

@@ -1,0 +1,179 @@
+"""Connections to PostgreSQL: their settings, their errors in words, and how a script is run on one.
+
+The only module that imports the driver. Two kinds of sessions: *lanes* send the same few statements with arrays, so
+they plan once and always by index; *ordinary* ones ask questions of every shape, so they plan each anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import asyncpg  # type: ignore[import-untyped]  # the driver brings no types; `Connection` below says what we use
+
+from holdfast.errors import SchemaMismatch, StoreError, StoreMisconfigured, StoreUnavailable
+from holdfast.persistence.retry import DEFAULT_TRANSIENT
+from holdfast.persistence.sql.script import Rows, Script
+
+T = TypeVar("T")
+
+LANE = {
+    "plan_cache_mode": "force_generic_plan",
+    "enable_seqscan": "off",
+    "enable_mergejoin": "off",
+    "enable_bitmapscan": "off",
+    "jit": "off",
+}
+ORDINARY = {"plan_cache_mode": "force_custom_plan", "jit": "off"}
+LISTENER = {"synchronous_commit": "off"}
+"""A hint that is lost with a crash is no loss."""
+
+_NAME = "holdfast"
+_STATEMENTS = 256
+_PATIENCE = 10.0
+"""Seconds to connect."""
+
+
+class Connection(Protocol):
+    async def fetch(self, query: str, *values: Any) -> Rows: ...
+    async def execute(self, query: str, *values: Any) -> str: ...
+    async def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> None: ...
+    async def close(self, *, timeout: float | None = None) -> None: ...
+    async def add_listener(self, channel: str, callback: Any) -> None: ...
+    def add_termination_listener(self, callback: Any) -> None: ...
+    def terminate(self) -> None: ...
+    def is_closed(self) -> bool: ...
+    def is_in_transaction(self) -> bool: ...
+    def get_server_pid(self) -> int: ...
+    def get_server_version(self) -> Any: ...
+
+
+async def connect(url: str, settings: dict[str, str]) -> Connection:
+    """Raises what `explained` makes of it."""
+    try:
+        connection: Connection = await asyncpg.connect(
+            url,
+            server_settings={"application_name": _NAME, **settings},
+            statement_cache_size=_STATEMENTS,
+            max_cacheable_statement_size=0,
+            max_cached_statement_lifetime=0,
+            timeout=_PATIENCE,
+        )
+    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        raise explained(error, url) from error
+    return connection
+
+
+def address(url: str) -> str:
+    """The URL for people: without password."""
+    parts = urlsplit(url)
+    where = parts.hostname or "localhost"
+    return f"{where}:{parts.port}{parts.path}" if parts.port else f"{where}{parts.path}"
+
+
+def is_poison(error: BaseException) -> bool:
+    """The statement's data are refused, whatever the others do: out of range, a key twice, a NUL in a text."""
+    if isinstance(error, asyncpg.PostgresError):
+        return str(error.sqlstate)[:2] in {"21", "22", "23", "54"}
+    return isinstance(error, asyncpg.exceptions.DataError | UnicodeEncodeError | OverflowError)
+
+
+def is_refused_guard(error: BaseException) -> bool:
+    """How the commit statement takes everything back: see `statement.py`."""
+    return isinstance(error, asyncpg.exceptions.DivisionByZeroError)
+
+
+def is_unknown_database(error: BaseException) -> bool:
+    return isinstance(error, asyncpg.exceptions.InvalidCatalogNameError)
+
+
+class PostgresTransient:
+    """Deadlock, serialisation failure, lost connection, restart, failover."""
+
+    def is_transient(self, error: BaseException) -> bool:
+        if isinstance(error, _TRANSIENT) or DEFAULT_TRANSIENT.is_transient(error):
+            return True
+        return (
+            isinstance(error, asyncpg.InterfaceError)
+            and not isinstance(error, asyncpg.exceptions.DataError)
+            and "clos" in str(error)
+        )
+
+
+_TRANSIENT = (
+    asyncpg.exceptions.DeadlockDetectedError,
+    asyncpg.exceptions.SerializationError,
+    asyncpg.exceptions.PostgresConnectionError,
+    asyncpg.exceptions.OperatorInterventionError,
+    asyncpg.exceptions.TooManyConnectionsError,
+    asyncpg.exceptions.ReadOnlySQLTransactionError,
+    asyncpg.exceptions.LockNotAvailableError,
+)
+
+
+def explained(error: BaseException, url: str) -> StoreError:
+    """The error in words that name the remedy."""
+    where, user = address(url), unquote(urlsplit(url).username or "")
+    kinds = asyncpg.exceptions
+    match error:
+        case kinds.InvalidPasswordError() | kinds.InvalidAuthorizationSpecificationError():
+            return StoreMisconfigured(
+                f"PostgreSQL at {where} refuses the user '{user}'. Check name and password, and pg_hba.conf."
+            )
+        case kinds.InvalidCatalogNameError():
+            name = urlsplit(url).path.strip("/") or user
+            return StoreMisconfigured(f"PostgreSQL at {where} has no database '{name}'. Create it: createdb {name}")
+        case kinds.InsufficientPrivilegeError():
+            return StoreMisconfigured(
+                f"The user '{user}' may not do this at {where}: {error}. Let it use and create tables in its schema: "
+                f'grant usage, create on schema public to "{user}"'
+            )
+        case kinds.UndefinedTableError() | kinds.UndefinedColumnError() | kinds.InvalidSchemaNameError():
+            return SchemaMismatch(f"A table is missing at {where} ({error}). Run: holdfast migrate")
+        case kinds.DiskFullError():
+            return StoreUnavailable(f"The disk of PostgreSQL at {where} is full. Make room; nothing was written.")
+        case kinds.TooManyConnectionsError():
+            return StoreUnavailable(
+                f"PostgreSQL at {where} has no connection left. Raise max_connections or stop idle clients."
+            )
+        case kinds.ClientConfigurationError() | ValueError():
+            return StoreMisconfigured(
+                f"The address of PostgreSQL cannot be used: {error}. Write postgresql://user@host/database"
+            )
+        case kinds.InterfaceError() | OSError():
+            return StoreUnavailable(
+                f"PostgreSQL at {where} does not answer ({type(error).__name__}: {error}). "
+                "Check that it runs and can be reached."
+            )
+        case _:
+            if PostgresTransient().is_transient(error):
+                return StoreUnavailable(f"PostgreSQL at {where} does not answer ({error}). Check that it runs.")
+            return StoreError(f"PostgreSQL at {where} refused a statement: {error}. This is a bug: please report it.")
+
+
+@lru_cache(maxsize=2048)
+def numbered(sql: str) -> str:
+    """`?` as this driver counts it: `$1`, `$2` …"""
+    first, *rest = sql.split("?")
+    return first + "".join(f"${number}{part}" for number, part in enumerate(rest, 1))
+
+
+async def run(connection: Connection, script: Script[T]) -> T:
+    """Send a script's statements to the connection until it returns."""
+    rows: Rows
+    try:
+        statement = next(script)
+        while True:
+            if statement.many:
+                await connection.executemany(numbered(statement.sql), statement.values)
+                rows = ()
+            else:
+                rows = await connection.fetch(numbered(statement.sql), *statement.values)
+            statement = script.send(rows)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    finally:
+        script.close()

@@ -1,0 +1,14 @@
+"""What PostgreSQL says differently."""
+
+from __future__ import annotations
+
+from holdfast.persistence.sql.dialect import Dialect
+
+POSTGRESQL = Dialect(
+    name="postgresql",
+    lock=" for update",
+    lock_free=" for update skip locked",
+    listing="hf_listing",
+    now="select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
+    contains="strpos(lower({column}), ?) > 0",
+)

@@ -1,0 +1,110 @@
+"""Word of changes between nodes: NOTIFY as a hint (KERNEL M9).
+
+Sent after the commit and never inside it (there it would line up the commits of the whole cluster, one fsync each), on
+the listener's own connection, at most one per 5 ms. Whoever waits looks for work anyway; the hint only ends its wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import timedelta
+from time import monotonic
+
+from holdfast.persistence.sql.postgresql.connection import Connection
+from holdfast.persistence.sql.postgresql.pool import end
+
+CHANNEL = "holdfast"
+_APART = 0.005
+"""Seconds between two hints of one node."""
+_RECONNECT = 1.0
+
+_log = logging.getLogger("holdfast.persistence.postgresql")
+
+
+class Listener:
+    def __init__(self, connect: Callable[[], Awaitable[Connection]]) -> None:
+        self._connect = connect
+        self._connection: Connection | None = None
+        self._number = 0
+        self._bells: set[asyncio.Future[None]] = set()
+        self._hint = False
+        self._sender: asyncio.Task[None] | None = None
+        self._connecting = asyncio.Lock()
+        self._closed = False
+
+    def changed(self) -> None:
+        """This process has written: wake those who wait here, and tell the others."""
+        self._ring()
+        self._hint = True
+        if self._sender is None and not self._closed:
+            self._sender = asyncio.get_running_loop().create_task(self._send(), name="holdfast-hint")
+
+    async def wait(self, since: int, timeout: timedelta) -> int:
+        until = monotonic() + timeout.total_seconds()
+        while self._number == since and (left := until - monotonic()) > 0:
+            bell = asyncio.get_running_loop().create_future()
+            self._bells.add(bell)
+            try:
+                if await self._listening():
+                    await asyncio.wait([bell], timeout=left)
+                else:
+                    await asyncio.wait([bell], timeout=min(left, _RECONNECT))
+            finally:
+                self._bells.discard(bell)
+        return self._number
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._sender is not None:
+            self._sender.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._sender
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await end(connection)
+
+    def _ring(self) -> None:
+        self._number += 1
+        for bell in self._bells:
+            if not bell.done():
+                bell.set_result(None)
+
+    async def _listening(self) -> bool:
+        """Connect if need be. False if the server does not answer: polling is the truth, so nobody is told."""
+        try:
+            await self._open()
+        except Exception as error:
+            _log.warning("no word of changes from other nodes, polling goes on: %s", error)
+            return False
+        return True
+
+    async def _open(self) -> Connection:
+        async with self._connecting:
+            if self._connection is None or self._connection.is_closed():
+                connection = await self._connect()
+                await connection.add_listener(CHANNEL, self._heard)
+                connection.add_termination_listener(self._lost)
+                self._connection = connection
+            return self._connection
+
+    def _heard(self, connection: Connection, sender: int, channel: str, payload: str) -> None:
+        if sender != connection.get_server_pid():
+            self._ring()
+
+    def _lost(self, connection: Connection) -> None:
+        """Words may have been missed."""
+        if not self._closed:
+            self._ring()
+
+    async def _send(self) -> None:
+        while self._hint:
+            self._hint = False
+            try:
+                await (await self._open()).execute(f"notify {CHANNEL}")
+            except Exception as error:
+                _log.warning("other nodes could not be told of a change, they poll: %s", error)
+            await asyncio.sleep(_APART)
+        self._sender = None

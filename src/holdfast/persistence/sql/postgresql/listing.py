@@ -1,0 +1,107 @@
+"""The list of instances, written behind the commits (KERNEL M7).
+
+Each commit statement leaves the keys that it touched in hf_unlisted: one row per batch, deleted by the transaction
+that lists them, so a process that dies leaves them to the next. One projector works at a time in the whole cluster,
+under an advisory lock: what it reads is never older than what the one before it wrote, so a deleted instance cannot
+come back. What this process committed is listed before its next list is read.
+"""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import timedelta
+
+from holdfast.persistence.sql.instance_tables import SUMMARY
+from holdfast.persistence.sql.postgresql.connection import Connection
+from holdfast.persistence.sql.postgresql.pool import Pool
+
+_LOCK = 4711_2014_0816
+_PAUSE = 0.05
+"""Seconds between two rounds: versions that follow each other quickly are listed once."""
+_BATCHES = 64
+"""How many rows of hf_unlisted one round takes."""
+_CHANGES = ", ".join(f"{column} = excluded.{column}" for column in SUMMARY.split(", ") if column not in {"tenant", "id"})
+_LIST = f"""with taken as (
+    delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_BATCHES})
+    returning tenants, ids
+), keys as materialized (
+    select distinct k.tenant, k.id from taken cross join lateral unnest(taken.tenants, taken.ids) k(tenant, id)
+), listed as (
+    insert into hf_listing ({SUMMARY})
+    select {", ".join("i." + column for column in SUMMARY.split(", "))} from keys k join hf_instance i
+        on i.tenant = k.tenant and i.id = k.id
+    on conflict (tenant, id) do update set {_CHANGES}
+), forgotten as (
+    delete from hf_listing l using keys k where l.tenant = k.tenant and l.id = k.id and not exists (
+        select 1 from hf_instance i where i.tenant = k.tenant and i.id = k.id)
+) select count(*) from taken"""
+
+_log = logging.getLogger("holdfast.persistence.postgresql")
+
+
+class Projector:
+    def __init__(self, pool: Pool, pause: float = _PAUSE) -> None:
+        self._pool = pool
+        self._pause = pause
+        self._changed = 0
+        """Grows with each commit of this process."""
+        self._listed = 0
+        """What it was when the last complete round began."""
+        self._task: asyncio.Task[None] | None = None
+        self._running = asyncio.Lock()
+
+    def mark(self) -> None:
+        """Something was committed: list it soon."""
+        self._changed += 1
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._soon(), name="holdfast-projector")
+
+    async def catch_up(self, patience: timedelta = timedelta(seconds=1)) -> None:
+        """List what this process committed so far, or as much of it as the patience allows."""
+        if self._listed != self._changed:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience.total_seconds()):
+                    await self._round()
+
+    async def close(self) -> None:
+        """What is not listed yet, another process lists, or the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    async def _soon(self) -> None:
+        while self._listed != self._changed:
+            await asyncio.sleep(self._pause)
+            try:
+                await self._round()
+            except Exception as error:
+                _log.warning("instances could not be listed, trying again: %s", error)
+                await asyncio.sleep(1)
+
+    async def _round(self) -> None:
+        """Until nothing is left."""
+        async with self._running:
+            began = self._changed
+            if began != self._listed:
+                async with self._pool.connection() as connection:
+                    while await project(connection):
+                        pass
+                self._listed = began
+
+
+async def project(connection: Connection) -> bool:
+    """One transaction. Whether there may be more."""
+    await connection.execute(f"begin; set local synchronous_commit = off; select pg_advisory_xact_lock({_LOCK})")
+    try:
+        rows = await connection.fetch(_LIST)
+        await connection.execute("commit")
+    except BaseException:
+        connection.terminate()
+        raise
+    return int(rows[0][0]) == _BATCHES

@@ -1,0 +1,89 @@
+"""A few connections of one kind, made when they are needed, at most so many.
+
+A connection that broke, or that was left in the middle of something, is ended and not given to anybody again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from holdfast.persistence.sql.postgresql.connection import Connection
+
+_GOODBYE = 5.0
+"""Seconds that a connection may take to say goodbye."""
+
+
+class Pool:
+    def __init__(self, connect: Callable[[], Awaitable[Connection]], limit: int) -> None:
+        self._connect = connect
+        self._places = asyncio.Semaphore(limit)
+        self._idle: list[Connection] = []
+
+    async def take(self) -> Connection:
+        await self._places.acquire()
+        try:
+            while self._idle:
+                connection = self._idle.pop()
+                if not connection.is_closed():
+                    return connection
+            return await self._connect()
+        except BaseException:
+            self._places.release()
+            raise
+
+    def give_back(self, connection: Connection) -> None:
+        if connection.is_closed() or connection.is_in_transaction():
+            connection.terminate()
+        else:
+            self._idle.append(connection)
+        self._places.release()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        connection = await self.take()
+        try:
+            yield connection
+        except asyncio.CancelledError:
+            connection.terminate()
+            raise
+        finally:
+            self.give_back(connection)
+
+    @asynccontextmanager
+    async def transaction(self, begin: str = "begin") -> AsyncIterator[Connection]:
+        async with self.connection() as connection, in_transaction(connection, begin):
+            yield connection
+
+    async def close(self) -> None:
+        while self._idle:
+            await end(self._idle.pop())
+
+
+@asynccontextmanager
+async def in_transaction(connection: Connection, begin: str = "begin") -> AsyncIterator[None]:
+    """Committed at the end, undone if anything is raised."""
+    await connection.execute(begin)
+    try:
+        yield
+        await connection.execute("commit")
+    except BaseException:
+        await roll_back(connection)
+        raise
+
+
+async def roll_back(connection: Connection) -> None:
+    """If it cannot be undone by word, the connection's end undoes it."""
+    try:
+        if not connection.is_closed() and connection.is_in_transaction():
+            await connection.execute("rollback")
+    except Exception:
+        connection.terminate()
+
+
+async def end(connection: Connection) -> None:
+    try:
+        await connection.close(timeout=_GOODBYE)
+    except Exception:
+        connection.terminate()

@@ -1,0 +1,170 @@
+"""A batch of commits as columns: for each kind of row one list of rows, each with the number of its commit in front.
+
+Numbers are given in order of (tenant, instance), which is the order in which rows are locked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.model.commit import Commit
+from holdfast.model.stored import InstanceRow
+from holdfast.persistence.sql.instance_tables import (
+    BOOKMARK,
+    EFFECT,
+    INCIDENT,
+    INSTANCE,
+    VALUE,
+)
+from holdfast.persistence.sql.tables import micros, micros_or_none
+from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
+from holdfast.ports import Codec
+
+Row = tuple[Any, ...]
+
+NOTHING, NEW, CHANGED = 0, 1, 2
+"""What a commit does to an instance."""
+
+
+class BatchRows:
+    """`kinds` maps the name of a kind of rows to its rows; a kind without rows is not there."""
+
+    __slots__ = ("commits", "kinds")
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, list[Row]] = {}
+        self.commits: list[Row] = []
+        """(number, what it does to an instance, how many consumed rows it needs)"""
+
+    @property
+    def guarded(self) -> bool:
+        """Whether anything but a version guards a commit."""
+        return not self.kinds.keys().isdisjoint(GUARDS)
+
+
+GUARDS = frozenset({"guard_taken", "work_consumed", "inbox_consumed", "effect_consumed", "schedule_fired"})
+
+
+def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:
+    """Of commits that are in order of (tenant, instance) already."""
+    rows = BatchRows()
+    kinds = rows.kinds
+    for number, commit in enumerate(batch):
+        needed = 0
+        if commit.work_consumed or commit.inbox_consumed or commit.effects_consumed or commit.schedules_fired:
+            needed = _consumed(kinds, number, commit)
+        row = commit.instance
+        if row is None:
+            rows.commits.append((number, NOTHING, needed))
+        else:
+            rows.commits.append((number, NEW if row.version == 1 else CHANGED, needed))
+            _instance(kinds, number, commit, row, codec)
+        if commit.work_added or commit.work_dropped or commit.inbox_added or commit.outbox_added or commit.dead_letters:
+            _mail(kinds, number, commit, codec)
+    return rows
+
+
+def _add(kinds: dict[str, list[Row]], kind: str, row: Row) -> None:
+    found = kinds.get(kind)
+    if found is None:
+        kinds[kind] = [row]
+    else:
+        found.append(row)
+
+
+def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
+    tenant, name = row.tenant, row.id
+    if row.version == 1:
+        _add(kinds, "new", (number, *INSTANCE.encode(row, codec)))
+    else:
+        _add(kinds, "changed", (number, *_changed(row, codec)))
+    _add(kinds, "journal", (number, *_segment(commit, row, codec)))
+    for ref in commit.bookmarks_burned:
+        _add(kinds, "bookmark_burned", (number, tenant, ref.key, ref.correlation, name, ref.seq))
+    for mark in commit.bookmarks_added:
+        _add(kinds, "bookmark_added", (number, *BOOKMARK.encode(mark, codec)))
+    if commit.effects_added or commit.effects_dropped:
+        for effect in commit.effects_added:
+            _add(kinds, "effect_added", (number, *EFFECT.encode(effect, codec)))
+        for execution in commit.effects_dropped:
+            _add(kinds, "effect_dropped", (number, tenant, name, execution))
+    if commit.guards_taken or commit.guards_released:
+        _guards(kinds, number, commit, row)
+    if commit.incidents_added or commit.incidents_resolved or commit.values_added or commit.values_dropped:
+        _remarks(kinds, number, commit, row, codec)
+
+
+def _changed(row: InstanceRow, codec: Codec) -> Row:
+    return (
+        row.tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_version,
+        row.correlation_id, row.name, row.incidents, micros(row.updated),
+        None if row.finished is None else micros(row.finished), codec.encode(row.state, "instance.state|" + row.tenant),
+    )  # fmt: skip
+
+
+def _segment(commit: Commit, row: InstanceRow, codec: Codec) -> Row:
+    segment, tenant = commit.journal, row.tenant
+    if segment is None:
+        empty = codec.encode(b"", "journal.data|" + tenant)
+        return tenant, row.id, row.version, commit.burst_id, 0, 0, micros(row.updated), empty
+    return (
+        tenant, row.id, segment.version, segment.burst_id, segment.first, segment.count, micros(segment.written),
+        codec.encode(segment.data, "journal.data|" + tenant),
+    )  # fmt: skip
+
+
+def _guards(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow) -> None:
+    for guard in commit.guards_taken:
+        _add(
+            kinds,
+            "guard_taken",
+            (number, row.tenant, guard.kind.value, guard.name, guard.fingerprint, row.id, micros(row.updated)),
+        )
+    for ref in commit.guards_released:
+        _add(kinds, "guard_released", (number, row.tenant, ref.kind.value, ref.name, row.id))
+
+
+def _remarks(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
+    for incident in commit.incidents_added:
+        _add(kinds, "incident_added", (number, *INCIDENT.encode(incident, codec)))
+    for incident_id in commit.incidents_resolved:
+        _add(kinds, "incident_resolved", (number, row.tenant, row.id, incident_id))
+    for value in commit.values_added:
+        _add(kinds, "value_added", (number, *VALUE.encode(value, codec)))
+    for ref in commit.values_dropped:
+        _add(kinds, "value_dropped", (number, row.tenant, row.id, ref))
+
+
+def _consumed(kinds: dict[str, list[Row]], number: int, commit: Commit) -> int:
+    """How many rows must be there."""
+    tenant = commit.tenant
+    for work_id in commit.work_consumed:
+        _add(kinds, "work_consumed", (number, tenant, work_id))
+    for stimulus_id in commit.inbox_consumed:
+        _add(kinds, "inbox_consumed", (number, tenant, stimulus_id))
+    for ref in commit.effects_consumed:
+        name = "" if commit.instance is None else commit.instance.id
+        _add(kinds, "effect_consumed", (number, tenant, name, ref.execution, ref.attempt, *ref.owner))
+    for step in commit.schedules_fired:
+        due = (micros(step.due), micros_or_none(step.next_due))
+        _add(kinds, "schedule_fired", (number, tenant, step.schedule_id, *due))
+    return (
+        len(commit.work_consumed)
+        + len(commit.inbox_consumed)
+        + len(commit.effects_consumed)
+        + len(commit.schedules_fired)
+    )
+
+
+def _mail(kinds: dict[str, list[Row]], number: int, commit: Commit, codec: Codec) -> None:
+    for work in commit.work_added:
+        _add(kinds, "work_added", (number, *WORK.encode(work, codec)))
+    for work_id in commit.work_dropped:
+        _add(kinds, "work_dropped", (number, commit.tenant, work_id))
+    for stimulus in commit.inbox_added:
+        _add(kinds, "inbox_added", (number, *INBOX.encode(stimulus, codec)))
+    for message in commit.outbox_added:
+        _add(kinds, "outbox_added", (number, *OUTBOX.encode(message, codec)))
+    for letter in commit.dead_letters:
+        _add(kinds, "dead_letter", (number, *DEAD_LETTER.encode(letter, codec)))

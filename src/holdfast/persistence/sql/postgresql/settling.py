@@ -1,0 +1,125 @@
+"""What the one statement could not settle: why a commit lost, and commits that must be tried alone.
+
+First a look, in one snapshot and without a lock: a guard that does not hold in a snapshot after the commit was sent
+is a loss, whatever happens next, and a burst that is in the journal was committed. What still seems possible is then
+tried by itself: its instance is locked, its guards are judged as every store judges them, its rows are written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Failed, Loss, Lost
+from holdfast.persistence.judge import lost, was_sent_before
+from holdfast.persistence.sql.commits import commit_script
+from holdfast.persistence.sql.evidence import gather
+from holdfast.persistence.sql.postgresql.connection import Connection, explained, is_poison, run
+from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
+from holdfast.persistence.sql.postgresql.pool import Pool
+from holdfast.ports import Codec
+
+_LOOKS = 200
+_PAUSE = 0.005
+"""How often, and about how many seconds apart, a commit tries to get a row that a claim has in hand."""
+SNAPSHOT = "begin isolation level repeatable read read only"
+
+
+class _InHand(Exception):  # noqa: N818 - not an error: a reason to try again
+    """Somebody's claim has the work row."""
+
+    def __init__(self, work_id: str) -> None:
+        self.work_id = work_id
+        super().__init__(work_id)
+
+
+class Settler:
+    def __init__(self, pool: Pool, codec: Codec, url: str) -> None:
+        self._pool = pool
+        self._codec = codec
+        self._url = url
+
+    async def settle(
+        self, losers: Sequence[tuple[int, Commit]], added: set[tuple[str, str]], known: Callable[[int, CommitOutcome], None]
+    ) -> None:
+        """Say what became of each. `added` are work and inbox rows that others of the batch have just written."""
+        async with self._pool.transaction(SNAPSHOT) as connection:
+            found = await run(connection, gather([commit for _, commit in losers], ""))
+        for place, commit in losers:
+            loss = lost(commit, found) or _lost_to_batch(commit, added)
+            if loss is None:
+                known(place, await self._alone(commit))
+            elif loss.reason in {Loss.VERSION, Loss.EXISTS} and was_sent_before(commit, found):
+                known(place, COMMITTED)
+            else:
+                known(place, loss)
+
+    async def _alone(self, commit: Commit) -> CommitOutcome:
+        for _ in range(_LOOKS):
+            try:
+                async with self._pool.transaction() as connection:
+                    return await self._write(connection, commit)
+            except _InHand as held:
+                work_id = held.work_id
+            except Exception as error:
+                if not is_poison(error):
+                    raise
+                return failed(error, self._url)
+            await asyncio.sleep(_PAUSE * random.uniform(0.5, 1.5))
+        return Lost(reason=Loss.WORK, name=work_id)
+
+    async def _write(self, connection: Connection, commit: Commit) -> CommitOutcome:
+        """In the order of locks: the instance, then rows that others may hold, then what the judge asks for."""
+        tenant, row = commit.tenant, commit.instance
+        if row is not None:
+            sql = "select 1 from hf_instance where tenant = $1 and id = $2 for update"
+            await connection.fetch(sql, tenant, row.id)
+        await _take_work(connection, commit)
+        alone = replace(commit, work_dropped=(), guards_taken=tuple(sorted(commit.guards_taken, key=_name)))
+        outcome = (await run(connection, commit_script([alone], POSTGRESQL, self._codec)))[0]
+        if outcome is COMMITTED:
+            if commit.work_dropped:
+                await connection.execute(_DROP, tenant, list(commit.work_dropped))
+            if row is not None:
+                await connection.execute(LIST, [tenant], [row.id])
+        return outcome
+
+
+def _name(guard: object) -> tuple[str, str]:
+    return getattr(guard, "kind"), getattr(guard, "name")  # noqa: B009
+
+
+LIST = "insert into hf_unlisted (tenants, ids) values ($1, $2)"
+_DROP = """delete from hf_work t using (
+    select tenant, id from hf_work where tenant = $1 and id = any($2) for update skip locked
+) u where t.tenant = u.tenant and t.id = u.id"""
+_THERE = "select id from hf_work where tenant = $1 and id = any($2)"
+
+
+async def _take_work(connection: Connection, commit: Commit) -> None:
+    """Lock the work rows that are consumed, without ever waiting for a claim."""
+    if commit.work_consumed:
+        asked = (commit.tenant, list(commit.work_consumed))
+        mine = {row[0] for row in await connection.fetch(_THERE + " order by id for update skip locked", *asked)}
+        for row in await connection.fetch(_THERE, *asked):
+            if row[0] not in mine:
+                raise _InHand(row[0])
+
+
+def _lost_to_batch(commit: Commit, added: set[tuple[str, str]]) -> Lost | None:
+    """Rows that one commit of a batch adds are not there yet for the others."""
+    if added:
+        for reason, names in ((Loss.WORK, commit.work_consumed), (Loss.INBOX, commit.inbox_consumed)):
+            for name in names:
+                if (commit.tenant, name) in added:
+                    return Lost(reason=reason, name=name)
+    return None
+
+
+def failed(error: Exception, url: str) -> Failed:
+    told = explained(error, url)
+    told.__cause__ = error
+    return Failed(told)

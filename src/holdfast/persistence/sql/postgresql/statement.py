@@ -1,0 +1,276 @@
+"""The commit as one statement: one transaction, one round trip and one fsync for a batch of up to 128 commits.
+
+Each kind of row is a set of arrays, unnested; each row carries the number of its commit. `ok` holds the numbers of
+the commits whose guards hold, and every write asks it: a loser writes nothing, the others commit. The statement
+answers with `ok`.
+
+Without other guards than versions, `ok` is who was inserted or updated: under READ COMMITTED a row that somebody
+changed in between is looked at again, and its version does not fit any more.
+
+With others, instances are locked first (`locked`, by id), consumed rows next (`held`), and a commit is `ok` if all is
+there. Work rows that a claim has in hand are skipped, never waited for, so that a claim that waits for an instance
+cannot be waited for in turn (KERNEL H8). Keys and slots are inserted last: a part of a statement cannot take its
+sibling back (H6), so what cannot be foreseen (a key taken since the statement began) divides by zero, which undoes
+everything; the batch is then settled one by one (`settling.py`).
+
+Deletes come before inserts of the same table: an insert asks how many rows were deleted, whatever the answer. LIMIT is
+never a parameter here, and only the kinds that occur are part of the text: a text per shape, prepared once per lane.
+"""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from holdfast.persistence.sql.instance_tables import BOOKMARK, EFFECT, INCIDENT, INSTANCE, JOURNAL, VALUE
+from holdfast.persistence.sql.postgresql.rows import CHANGED, NEW, NOTHING, BatchRows
+from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
+
+_TYPES = {
+    "number": "int4", "does": "int4", "needed": "int4", "version": "int4", "definition_version": "int4",
+    "incidents": "int4", "first_entry": "int4", "entries": "int4", "seq": "int4", "attempt": "int4",
+    "urgency": "int4", "bookmark_seq": "int4", "attempts": "int4", "is_system": "int2", "is_open": "int2",
+    "created": "int8", "updated": "int8", "finished": "int8", "written": "int8", "wake_key": "int8",
+    "correlation": "int8", "occurred": "int8", "execution": "int8", "owner_boot": "int8", "deadline": "int8",
+    "due": "int8", "next_due": "int8", "fair_rank": "int8", "died": "int8", "arrived": "int8", "expires": "int8",
+    "state": "bytea", "data": "bytea", "payload": "bytea", "inputs": "bytea", "error": "bytea",
+}  # fmt: skip
+"""By the name of the column; texts are not listed."""
+
+_CHANGES = (
+    "version, burst_id, status, content, definition_version, correlation_id, name, incidents, updated, finished, state"
+)
+_EFFECT_KEY = "tenant, instance_id, execution"
+_ADDED = {
+    "journal": JOURNAL, "bookmark_added": BOOKMARK, "effect_added": EFFECT, "incident_added": INCIDENT,
+    "value_added": VALUE, "work_added": WORK, "inbox_added": INBOX, "outbox_added": OUTBOX, "dead_letter": DEAD_LETTER,
+}  # fmt: skip
+_GONE = {
+    "bookmark_burned": ("hf_bookmark", "tenant, wake_key, correlation, instance_id, seq"),
+    "work_consumed": ("hf_work", "tenant, id"),
+    "inbox_consumed": ("hf_inbox", "tenant, id"),
+    "effect_consumed": ("hf_effect", _EFFECT_KEY),
+    "effect_dropped": ("hf_effect", _EFFECT_KEY),
+    "value_dropped": ("hf_value", "tenant, instance_id, ref"),
+    "guard_released": ("hf_guard", "tenant, kind, name, instance_id"),
+}
+"""Table and the columns that name the row."""
+_COLUMNS = {
+    "commits": "number, does, needed",
+    "new": "number, " + INSTANCE.columns,
+    "changed": "number, tenant, id, " + _CHANGES,
+    "guard_taken": "number, tenant, kind, name, fingerprint, instance_id, created",
+    "effect_consumed": f"number, {_EFFECT_KEY}, attempt, owner_node, owner_boot",
+    "incident_resolved": "number, tenant, instance_id, id",
+    "work_dropped": "number, tenant, id",
+    "schedule_fired": "number, tenant, id, due, next_due",
+    **{kind: "number, " + table.columns for kind, table in _ADDED.items()},
+    **{kind: "number, " + columns for kind, (_, columns) in _GONE.items() if kind != "effect_consumed"},
+}
+_ORDER = tuple(_COLUMNS)
+_HELD = {
+    "work_consumed": ("hf_work", "tenant, id", " skip locked"),
+    "inbox_consumed": ("hf_inbox", "tenant, id", ""),
+    "effect_consumed": ("hf_effect", f"{_EFFECT_KEY}, attempt, owner_node, owner_boot", ""),
+    "schedule_fired": ("hf_schedule", "tenant, id, due", ""),
+}
+
+
+def statement_of(rows: BatchRows) -> tuple[str, list[Any]]:
+    """The text for these rows, and its parameters."""
+    kinds, guarded = rows.kinds, rows.guarded
+    settles = len(kinds.get("new", ())) + len(kinds.get("changed", ())) < len(rows.commits)
+    if guarded or settles:
+        kinds = {**kinds, "commits": rows.commits}
+    shape = tuple(kind for kind in _ORDER if kind in kinds)
+    single = all(len(kinds[kind]) == 1 for kind in shape)
+    values: list[Any] = []
+    for kind in shape:
+        values.extend(kinds[kind][0] if single else zip(*kinds[kind], strict=True))
+    return _text(shape, guarded, single, settles), values
+
+
+@lru_cache(maxsize=1024)
+def _text(shape: tuple[str, ...], guarded: bool, single: bool, settles: bool) -> str:
+    text = _Text(shape, single)
+    parts = [*(_guarded(text) if guarded else _versioned(text, settles)), *_deletes(text), *_inserts(text)]
+    taken_back = f", 1 / (case when {_counts(text)} then 1 else 0 end)" if guarded else ""
+    return f"with {', '.join(parts)} select array(select number from ok){taken_back}"
+
+
+class _Text:
+    """Where the parameters of each kind are."""
+
+    def __init__(self, shape: Sequence[str], single: bool) -> None:
+        self._single = single
+        self._places: dict[str, dict[str, int]] = {}
+        place = 0
+        for kind in shape:
+            self._places[kind] = {}
+            for column in _COLUMNS[kind].split(", "):
+                place += 1
+                self._places[kind][column] = place
+
+    def __contains__(self, kind: str) -> bool:
+        return kind in self._places
+
+    def rows(self, kind: str, columns: str = "") -> str:
+        """The rows of a kind as `u`, with these columns of it, or all."""
+        names = (columns or _COLUMNS[kind]).split(", ")
+        typed = [(f"${self._places[kind][name]}", _TYPES.get(name, "text"), name) for name in names]
+        if self._single:
+            return "(select " + ", ".join(f"{place}::{kind} as {name}" for place, kind, name in typed) + ") u"
+        return f"unnest({', '.join(f'{place}::{kind}[]' for place, kind, _ in typed)}) u({', '.join(names)})"
+
+
+def _matching(columns: str, table: str = "t") -> str:
+    return " and ".join(f"{table}.{column} = u.{column}" for column in columns.split(", "))
+
+
+def _insert_instances(text: _Text, where: str = "") -> str:
+    return (
+        f"made as (insert into hf_instance ({INSTANCE.columns}) select {INSTANCE.columns} from {text.rows('new')}"
+        f"{where} on conflict do nothing returning tenant, id)"
+    )
+
+
+def _update_instances(text: _Text, where: str = "") -> str:
+    changes = ", ".join(f"{column} = u.{column}" for column in _CHANGES.split(", "))
+    return (
+        f"moved as (update hf_instance t set {changes} from {text.rows('changed')}"
+        f" where {_matching('tenant, id')} and t.version = u.version - 1{where} returning u.number)"
+    )
+
+
+def _versioned(text: _Text, settles: bool) -> Iterator[str]:
+    """`ok` by versions alone."""
+    written = []
+    if "new" in text:
+        yield _insert_instances(text)
+        written.append(f"select u.number from {text.rows('new', 'number, tenant, id')} join made t on {_matching('tenant, id')}")
+    if "changed" in text:
+        yield _update_instances(text)
+        written.append("select number from moved")
+    if settles:
+        written.append(f"select u.number from {text.rows('commits', 'number, does')} where u.does = {NOTHING}")
+    yield f"ok as materialized ({' union all '.join(written)})"
+
+
+def _guarded(text: _Text) -> Iterator[str]:
+    """`ok` by everything that can be locked and seen; what follows must then succeed."""
+    conditions = []
+    if "changed" in text:
+        yield (
+            f"locked as materialized (select u.number from {text.rows('changed', 'number, tenant, id, version')}"
+            f" join hf_instance t on {_matching('tenant, id')} where t.version = u.version - 1"
+            " order by u.number for update of t)"
+        )
+        conditions.append(f"(u.does <> {CHANGED} or u.number in (select number from locked))")
+    if "new" in text:
+        yield (
+            f"there as materialized (select u.number from {text.rows('new', 'number, tenant, id')}"
+            f" join hf_instance t on {_matching('tenant, id')})"
+        )
+        conditions.append("u.number not in (select number from there)")
+    if "guard_taken" in text:
+        yield (
+            f"taken as materialized (select u.number from {text.rows('guard_taken', 'number, tenant, kind, name')}"
+            f" join hf_guard t on {_matching('tenant, kind, name')})"
+        )
+        conditions.append("u.number not in (select number from taken)")
+    held = [kind for kind in _HELD if kind in text]
+    for kind in held:
+        table, key, skip = _HELD[kind]
+        yield (
+            f"held_{kind} as materialized (select u.number from {text.rows(kind, 'number, ' + key)}"
+            f" join {table} t on {_matching(key)} for update of t{skip})"
+        )
+    counted = " union all ".join(f"select number from held_{kind}" for kind in held)
+    if held:
+        conditions.append("coalesce(h.rows, 0) = u.needed")
+    counts = f" left join (select number, count(*) as rows from ({counted}) c group by number) h using (number)"
+    yield (
+        f"ok as materialized (select u.number, u.does from {text.rows('commits')}{counts if held else ''}"
+        f" where {' and '.join(conditions) or 'true'})"
+    )
+    of_ok = "u.number in (select number from ok)"
+    if "new" in text:
+        yield _insert_instances(text, f" where {of_ok}")
+    if "changed" in text:
+        yield _update_instances(text, f" and {of_ok}")
+    if "guard_taken" in text:
+        columns = "tenant, kind, name, fingerprint, instance_id, created"
+        yield (
+            f"guarded as (insert into hf_guard ({columns}) select {columns} from {text.rows('guard_taken')}"
+            f" where {of_ok} order by tenant, kind, name on conflict do nothing returning 1)"
+        )
+
+
+def _counts(text: _Text) -> str:
+    """Whether all that was `ok` was also written."""
+    written = [name for kind, name in (("new", "made"), ("changed", "moved"), ("guard_taken", "guarded")) if kind in text]
+    expected = [f"(select count(*) from ok where does in ({NEW}, {CHANGED}))"]
+    if "guard_taken" in text:
+        expected.append(
+            f"(select count(*) from {text.rows('guard_taken', 'number')} where u.number in (select number from ok))"
+        )
+    return " + ".join([f"(select count(*) from {name})" for name in written] or ["0"]) + " = " + " + ".join(expected)
+
+
+def _deletes(text: _Text) -> Iterator[str]:
+    for kind, (table, key) in _GONE.items():
+        if kind in text:
+            yield (
+                f"gone_{kind} as (delete from {table} t using {text.rows(kind, 'number, ' + key)}"
+                f" where {_matching(key)} and u.number in (select number from ok) returning 1)"
+            )
+    if "work_dropped" in text:
+        yield (
+            f"free as materialized (select t.tenant, t.id from {text.rows('work_dropped')} join hf_work t"
+            f" on {_matching('tenant, id')} where u.number in (select number from ok) for update of t skip locked)"
+        )
+        yield f"gone_work_dropped as (delete from hf_work t using free u where {_matching('tenant, id')} returning 1)"
+    if "incident_resolved" in text:
+        yield (
+            f"resolved as (update hf_incident t set is_open = 0 from {text.rows('incident_resolved')}"
+            f" where {_matching('tenant, instance_id, id')} and u.number in (select number from ok))"
+        )
+    if "schedule_fired" in text:
+        yield (
+            f"fired as (update hf_schedule t set due = u.next_due, fired = u.due from {text.rows('schedule_fired')}"
+            f" where {_matching('tenant, id, due')} and u.number in (select number from ok))"
+        )
+
+
+_BEFORE = {
+    "bookmark_added": ("bookmark_burned",),
+    "effect_added": ("effect_consumed", "effect_dropped"),
+    "value_added": ("value_dropped",),
+    "work_added": ("work_consumed", "work_dropped"),
+    "inbox_added": ("inbox_consumed",),
+}
+"""What must be gone before rows of this kind are added, so that a key can be used again."""
+
+
+def _inserts(text: _Text) -> Iterator[str]:
+    for kind, table in _ADDED.items():
+        if kind in text:
+            first = "".join(
+                f" and (select count(*) from gone_{gone}) >= 0" for gone in _BEFORE.get(kind, ()) if gone in text
+            )
+            once = " on conflict do nothing" if kind == "inbox_added" else ""
+            yield (
+                f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
+                f" where u.number in (select number from ok){first}{once})"
+            )
+    keys = " union all ".join(
+        f"select tenant, id from {text.rows(kind, 'tenant, id')}" for kind in ("new", "changed") if kind in text
+    )
+    if keys:
+        yield (
+            "unlisted as (insert into hf_unlisted (tenants, ids)"
+            f" select array_agg(k.tenant), array_agg(k.id) from ({keys}) k)"
+        )

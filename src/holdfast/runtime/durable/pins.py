@@ -1,0 +1,82 @@
+"""Definitions in a store: content saved before an instance needs it, and plans found by the content that instances pin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+
+from holdfast.errors import DefinitionError
+from holdfast.execution.plan import Plan
+from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Which, content_hash
+from holdfast.model.definition import Definition
+from holdfast.model.reader import parse_definition
+from holdfast.model.writer import write_definition
+from holdfast.ports import Store
+
+
+class PinnedPlans:
+    """Plans by content. What was saved or compiled once in this process is not asked for again."""
+
+    def __init__(
+        self, store: Store, tenant: str, plan_of: Callable[[Definition], Plan], now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._plan_of = plan_of
+        self._now = now
+        self._plans: dict[str, Plan] = {}
+        self._contents: dict[int, tuple[Plan, str]] = {}
+
+    async def pin(self, plan: Plan) -> str:
+        """The content of a plan's definition, saved if this process has not done so yet."""
+        known = self._contents.get(id(plan))
+        if known is not None:
+            return known[1]
+        definition = plan.definition
+        document = msgspec.json.encode(write_definition(definition))
+        content = content_hash(document)
+        now = self._now()
+        stored = await self._store.find_version(self._tenant, definition.id, definition.version)
+        if stored is None or stored.content != content:
+            label = DefinitionVersion(
+                tenant=self._tenant,
+                definition_id=definition.id,
+                version=definition.version,
+                content=content,
+                name=definition.title,
+                published=True,
+                created=now,
+            )
+            await self._store.save_version(
+                label, DefinitionContent(tenant=self._tenant, hash=content, created=now, document=document)
+            )
+        self._contents[id(plan)] = (plan, content)
+        self._plans[content] = plan
+        return content
+
+    async def plan(self, content: str) -> Plan:
+        """The plan of the content that an instance pins."""
+        found = self._plans.get(content)
+        if found is None:
+            stored = await self._store.load_content(self._tenant, content)
+            if stored is None:
+                raise DefinitionError(
+                    f"The definition with the content {content} is not in the store. Import it: holdfast import FILE."
+                )
+            found = self._plan_of(parse_definition(msgspec.json.decode(stored.document)))
+            self._plans[content] = found
+            self._contents[id(found)] = (found, content)
+        return found
+
+    def known(self, content: str) -> Plan | None:
+        return self._plans.get(content)
+
+    async def find(self, reference: str, version: int | None = None) -> Definition | None:
+        """A definition by id or name: the published one, else the latest, or a version by number."""
+        for which in (version,) if version is not None else (Which.PUBLISHED, Which.LATEST):
+            label = await self._store.find_version(self._tenant, reference, which)
+            if label is not None:
+                return (await self.plan(label.content)).definition
+        return None

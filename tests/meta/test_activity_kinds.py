@@ -1,0 +1,34 @@
+"""Every built-in activity with its kind: whoever adds one says here whether it touches the world."""
+
+from __future__ import annotations
+
+from holdfast.activities import standard_types
+from holdfast.model.descriptor import Kind
+from holdfast.plugins import activity_type_of
+
+PURE = {
+    "Break", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Delay", "DoWhile", "End", "Event",
+    "ExecuteWorkflow", "Fault", "Finish", "FlowDecision", "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For",
+    "ForEach", "Fork", "If", "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript",
+    "RunTask", "Scope", "Sequence", "SetName", "SetOutput", "SetVariable", "Start", "StartAt", "StateMachine", "Switch",
+    "Timer", "Try", "While", "WriteLine",
+}  # fmt: skip
+"""Control flow, data, bookmarks, sandboxed scripts, and what is only a row of the commit."""
+
+EFFECTS: set[str] = set()
+"""What talks to the world. The first ones come with the server: HTTP, mail, files, SQL."""
+
+
+def test_every_built_in_activity_is_listed_with_its_kind() -> None:
+    described = [activity_type_of(item).descriptor for item in standard_types()]
+
+    assert {item.type for item in described if item.kind is Kind.PURE} == PURE
+    assert {item.type for item in described if item.kind is Kind.EFFECT} == EFFECTS
+
+
+def test_every_built_in_activity_says_what_it_does() -> None:
+    silent = [
+        item.descriptor.type for item in map(activity_type_of, standard_types()) if not item.descriptor.description
+    ]
+
+    assert not silent

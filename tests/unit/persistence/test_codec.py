@@ -1,0 +1,132 @@
+"""Payloads at rest: read back whatever wrote them, never readable where they should not be."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from holdfast.errors import SettingsError, UndecodablePayload
+from holdfast.persistence.codec import EncryptingCodec, PayloadCodec, ZlibCompression, ZstdCompression
+from holdfast.ports import Codec
+
+OLD, NEW = b"o" * 32, b"n" * 32
+WHERE = "instance.state|acme"
+
+CODECS: list[Codec] = [
+    PayloadCodec(),
+    PayloadCodec(compression=ZlibCompression(), threshold=10),
+    PayloadCodec(compression=ZstdCompression(), threshold=10),
+    EncryptingCodec({"new": NEW}),
+    EncryptingCodec({"new": NEW, "old": OLD}, PayloadCodec(threshold=10)),
+]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@given(data=st.one_of(st.binary(max_size=100), st.binary(max_size=20).map(lambda part: part * 200)))
+def test_what_was_encoded_is_decoded(codec: Codec, data: bytes) -> None:
+    assert codec.decode(codec.encode(data, WHERE), WHERE) == data
+
+
+@pytest.mark.parametrize("compression", [ZlibCompression(), ZstdCompression()])
+def test_compression_above_the_threshold_only(compression: Any) -> None:
+    codec = PayloadCodec(threshold=100, compression=compression)
+
+    assert codec.encode(b"x" * 99, WHERE) == b"\x00" + b"x" * 99
+    assert len(codec.encode(b"x" * 10_000, WHERE)) < 200
+    assert codec.encode(b"x" * 10_000, WHERE)[:1] == compression.mark
+
+
+def test_what_compression_would_make_larger_stays_plain() -> None:
+    data = bytes(range(256))
+
+    assert PayloadCodec(threshold=1, compression=ZlibCompression()).encode(data, WHERE) == b"\x00" + data
+
+
+def test_each_reads_what_the_other_compressed() -> None:
+    zlib, zstd = (PayloadCodec(threshold=1, compression=each) for each in (ZlibCompression(), ZstdCompression()))
+    data = b"state " * 100
+
+    assert zlib.decode(zstd.encode(data, WHERE), WHERE) == data
+    assert zstd.decode(zlib.encode(data, WHERE), WHERE) == data
+
+
+def test_keys_are_rotated() -> None:
+    before, after = EncryptingCodec({"old": OLD}), EncryptingCodec({"new": NEW, "old": OLD})
+    old = before.encode(b"secret", WHERE)
+
+    assert after.decode(old, WHERE) == b"secret"
+    assert b"new" in after.encode(b"secret", WHERE)
+    with pytest.raises(UndecodablePayload, match="needs the key 'new'"):
+        before.decode(after.encode(b"secret", WHERE), WHERE)
+
+
+def test_encryption_can_be_switched_on_later() -> None:
+    assert EncryptingCodec({"new": NEW}).decode(PayloadCodec().encode(b"plain", WHERE), WHERE) == b"plain"
+
+
+def test_nothing_of_the_secret_shows_and_no_two_are_alike() -> None:
+    codec = EncryptingCodec({"new": NEW})
+
+    first, second = codec.encode(b"secret" * 10, WHERE), codec.encode(b"secret" * 10, WHERE)
+
+    assert b"secret" not in first
+    assert first != second
+
+
+@pytest.mark.parametrize("elsewhere", ["instance.state|other", "work.payload|acme"])
+def test_bytes_that_were_moved_do_not_decrypt(elsewhere: str) -> None:
+    codec = EncryptingCodec({"new": NEW})
+
+    with pytest.raises(UndecodablePayload, match="moved from another row"):
+        codec.decode(codec.encode(b"secret", WHERE), elsewhere)
+
+
+def test_bytes_that_were_changed_do_not_decrypt() -> None:
+    codec = EncryptingCodec({"new": NEW})
+    sealed = bytearray(codec.encode(b"secret", WHERE))
+    sealed[-1] ^= 1
+
+    with pytest.raises(UndecodablePayload, match="does not decrypt"):
+        codec.decode(bytes(sealed), WHERE)
+
+
+def test_encrypted_bytes_without_keys_name_the_remedy() -> None:
+    with pytest.raises(UndecodablePayload, match=r"instance\.state is encrypted\. Configure the keys"):
+        PayloadCodec().decode(EncryptingCodec({"new": NEW}).encode(b"secret", WHERE), WHERE)
+
+
+def test_an_unknown_codec_byte_names_the_remedy() -> None:
+    with pytest.raises(UndecodablePayload, match=r"0x7f.*Upgrade"):
+        PayloadCodec().decode(b"\x7fdata", WHERE)
+
+
+def test_damaged_bytes_are_told() -> None:
+    with pytest.raises(UndecodablePayload, match="damaged"):
+        PayloadCodec().decode(b"\x01not zlib", WHERE)
+
+
+@pytest.mark.parametrize("keys", [{}, {"short": b"x" * 16}, {"": OLD}])
+def test_keys_that_are_none(keys: dict[str, bytes]) -> None:
+    with pytest.raises(SettingsError):
+        EncryptingCodec(keys)
+
+
+def test_without_zstd_zlib_is_used_and_zstd_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = PayloadCodec(threshold=1, compression=ZstdCompression()).encode(b"x" * 500, WHERE)
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name in {"zstandard", "cryptography.hazmat.primitives.ciphers"}:
+            raise ModuleNotFoundError(name=name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+
+    assert PayloadCodec(threshold=1).encode(b"x" * 500, WHERE)[:1] == b"\x01"
+    with pytest.raises(UndecodablePayload, match=r"holdfast\[zstd\]"):
+        PayloadCodec().decode(written, WHERE)
+    with pytest.raises(SettingsError, match=r"holdfast\[encryption\]"):
+        EncryptingCodec({"new": NEW})

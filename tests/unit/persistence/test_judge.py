@@ -1,0 +1,121 @@
+"""Guards stand or fall together: decided without a database."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
+from holdfast.model.guard import activation_slot, idempotency_key
+from holdfast.model.stored import InstanceKey
+from holdfast.model.work import NOBODY, EffectRef, ScheduleStep
+from holdfast.persistence.judge import Holder, judge
+from holdfast.persistence.sql.evidence import Found
+from holdfast.testing.store_rows import commit_of, instance, later
+
+KEY = idempotency_key(operation="start", target="t", key="k")
+SLOT = activation_slot(strategy="singleton")
+GUARDED: dict[Loss, dict[str, object]] = {
+    Loss.KEY: {"guards_taken": (KEY,)},
+    Loss.SLOT: {"guards_taken": (SLOT,)},
+    Loss.WORK: {"work_consumed": ("w",)},
+    Loss.INBOX: {"inbox_consumed": ("s",)},
+    Loss.EFFECT: {"effects_consumed": (EffectRef(1, 1, NOBODY),)},
+    Loss.SCHEDULE: {"schedules_fired": (ScheduleStep("c", later(0), None),)},
+}
+
+
+def holding(*broken: Loss) -> Found:
+    """Evidence by which all guards of version 2 hold but these."""
+    found = Found()
+    found.versions[InstanceKey("", "i")] = 5 if Loss.VERSION in broken else 1
+    if Loss.KEY in broken:
+        found.holders["", KEY.ref] = Holder("other", "")
+    if Loss.SLOT in broken:
+        found.holders["", SLOT.ref] = Holder("other", "")
+    if Loss.WORK not in broken:
+        found.work.add(("", "w"))
+    if Loss.INBOX not in broken:
+        found.inbox.add(("", "s"))
+    if Loss.EFFECT not in broken:
+        found.effects["", "i", 1] = EffectRef(1, 1, NOBODY)
+    if Loss.SCHEDULE not in broken:
+        found.schedules["", "c"] = later(0)
+    return found
+
+
+def guarded(**more: object) -> Commit:
+    rows = {name: value for given in GUARDED.values() for name, value in given.items()}
+    return commit_of(instance("i", 2), **(rows | {"guards_taken": (KEY, SLOT)} | more))
+
+
+def test_all_guards_hold() -> None:
+    let_through: list[Commit] = []
+
+    outcomes = judge([guarded()], holding(), let_through.append)
+
+    assert outcomes == [COMMITTED]
+    assert len(let_through) == 1
+
+
+@pytest.mark.parametrize("reason", [*GUARDED, Loss.VERSION])
+def test_each_guard_alone_stops_a_commit(reason: Loss) -> None:
+    let_through: list[Commit] = []
+
+    (outcome,) = judge([guarded()], holding(reason), let_through.append)
+
+    assert isinstance(outcome, Lost)
+    assert outcome.reason is reason
+    assert not let_through
+
+
+@pytest.mark.parametrize("pair", list(combinations([Loss.VERSION, *GUARDED], 2)))
+def test_of_several_broken_guards_the_first_in_the_order_of_locks_is_told(pair: tuple[Loss, Loss]) -> None:
+    (outcome,) = judge([guarded()], holding(*pair), lambda commit: None)
+
+    assert isinstance(outcome, Lost)
+    assert outcome.reason is pair[0]
+
+
+def test_a_burst_that_is_stored_was_sent_before() -> None:
+    commit, found = guarded(), holding(Loss.VERSION, Loss.KEY, Loss.WORK)
+    found.bursts[InstanceKey("", "i"), 2] = commit.burst_id
+    let_through: list[Commit] = []
+
+    assert judge([commit], found, let_through.append) == [COMMITTED]
+    assert not let_through
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)), max_size=12))
+def test_in_a_batch_each_guard_has_one_winner(starts: list[tuple[int, int, int]]) -> None:
+    """Whatever keys, slots and rows the starts of a batch share, nobody wins against a winner before it."""
+    found = Found()
+    found.work |= {("", f"w{number}") for number in range(3)}
+    batch = [
+        commit_of(
+            instance(f"i{number}"),
+            guards_taken=(idempotency_key(operation="start", target="t", key=str(key)),),
+            work_consumed=(f"w{row}",),
+            guards_released=(SLOT.ref,) if slot else (),
+        )
+        for number, (key, row, slot) in enumerate(starts)
+    ]
+    winners: list[Commit] = []
+
+    def let_through(commit: Commit) -> None:
+        found.after(commit)
+        winners.append(commit)
+
+    outcomes = judge(batch, found, let_through)
+
+    assert [commit for commit, outcome in zip(batch, outcomes, strict=True) if outcome == COMMITTED] == winners
+    assert len({commit.guards_taken[0].name for commit in winners}) == len(winners)
+    assert len({commit.work_consumed[0] for commit in winners}) == len(winners)
+    for commit, outcome in zip(batch, outcomes, strict=True):
+        if isinstance(outcome, Lost):
+            taken = {winner.guards_taken[0].name for winner in winners} | {
+                winner.work_consumed[0] for winner in winners
+            }
+            assert {commit.guards_taken[0].name, commit.work_consumed[0]} & taken

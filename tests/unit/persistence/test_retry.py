@@ -1,0 +1,82 @@
+"""Trying again: only what passes by itself, three times, further and further apart."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from holdfast.errors import StoreUnavailable
+from holdfast.persistence.retry import DEFAULT_TRANSIENT, RetryPolicy, TransientTypes, retrying
+
+
+class Database:
+    """Fails as often as it is told, and notes the waits."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.calls = 0
+        self.waits: list[float] = []
+
+    async def ask(self) -> str:
+        self.calls += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return "answer"
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+async def test_what_passes_is_tried_again() -> None:
+    database = Database(ConnectionResetError(), TimeoutError())
+
+    assert await retrying(database.ask, transient=DEFAULT_TRANSIENT, sleep=database.sleep) == "answer"
+
+    assert database.calls == 3
+    assert 0.375 <= database.waits[0] <= 0.625
+    assert 0.75 <= database.waits[1] <= 1.25
+
+
+async def test_what_does_not_pass_ends_with_the_remedy() -> None:
+    database = Database(*(ConnectionResetError("gone") for _ in range(9)))
+
+    with pytest.raises(StoreUnavailable, match="Check that it runs") as caught:
+        await retrying(database.ask, transient=DEFAULT_TRANSIENT, sleep=database.sleep)
+
+    assert database.calls == 4
+    assert isinstance(caught.value.__cause__, ConnectionResetError)
+
+
+async def test_what_is_not_transient_is_raised_at_once() -> None:
+    database = Database(ValueError("wrong"))
+
+    with pytest.raises(ValueError, match="wrong"):
+        await retrying(database.ask, transient=DEFAULT_TRANSIENT, sleep=database.sleep)
+
+    assert (database.calls, database.waits) == (1, [])
+
+
+async def test_the_last_attempt_may_fail_for_good() -> None:
+    database = Database(ConnectionResetError(), ValueError("wrong"))
+
+    with pytest.raises(ValueError, match="wrong"):
+        await retrying(database.ask, transient=DEFAULT_TRANSIENT, policy=RetryPolicy(retries=1), sleep=database.sleep)
+
+
+async def test_policies_are_settings() -> None:
+    database = Database(ConnectionResetError())
+    policy = RetryPolicy(retries=1, delay=timedelta(seconds=3), jitter=0)
+
+    assert await retrying(database.ask, transient=DEFAULT_TRANSIENT, policy=policy, sleep=database.sleep) == "answer"
+
+    assert database.waits == [3.0]
+
+
+def test_users_extend_what_is_transient() -> None:
+    extended = DEFAULT_TRANSIENT.extended(TransientTypes((LookupError,)))
+
+    assert extended.is_transient(KeyError())
+    assert extended.is_transient(ConnectionResetError())
+    assert not extended.is_transient(ValueError())
+    assert not DEFAULT_TRANSIENT.is_transient(KeyError())
