@@ -44,7 +44,7 @@ class Figure:
 class Effort:
     """How long to look: more rounds, steadier figures."""
 
-    rounds: int = 15
+    rounds: int = 25
 
 
 @dataclass(frozen=True, slots=True)

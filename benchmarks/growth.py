@@ -39,7 +39,7 @@ def measure(effort: Effort) -> Mapping[str, float]:
 
 def _times_of_the_body(live: LiveInstance) -> list[int]:
     body = next(node.index for node in live.plan.nodes if node.definition.type == "SetVariable")
-    times = [at for event, index, _, at, _ in live.journal if index == body and event is JournalEvent.COMPLETED]
+    times = [at for event, index, _, at, _ in live.journal if index == body and event == JournalEvent.COMPLETED]
     assert len(times) == ITEMS
     return times
 

@@ -56,7 +56,7 @@ def seq10() -> Workload:
         Step("write", "total"),
     )
     variables = {"count": 0, "price": 1, "customer": "Hopper & Sons", "total": 0}
-    return Workload("seq10", Step("sequence", children=steps), variables, activities=11, repetitions=400)
+    return Workload("seq10", Step("sequence", children=steps), variables, activities=11, repetitions=200)
 
 
 def flow20() -> Workload:
@@ -70,7 +70,7 @@ def flow20() -> Workload:
         if pair < 9:
             links.extend(((decision, "False", after), (assignment, "Done", after)))
     chart = Step("chart", children=tuple(steps), links=tuple(links))
-    return Workload("flow20", chart, {"level": 0}, activities=21, repetitions=200)
+    return Workload("flow20", chart, {"level": 0}, activities=21, repetitions=60)
 
 
 def foreach(items: int = 1000) -> Workload:

@@ -180,6 +180,7 @@ class Holdfast:
                 types=self._value_types(),
                 definitions=self.definitions,
                 middleware=self.registry.middleware,
+                journal=self.settings.journal.value,
             ),
         )
 

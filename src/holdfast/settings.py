@@ -31,6 +31,14 @@ TEST_PREFIX = "HOLDFAST_TEST_"
 """Names of test suites, ours and our users'; never settings."""
 
 
+class JournalMode(StrEnum):
+    """What the journal keeps of an activity."""
+
+    INCLUDE = "include"
+    EXCLUDE = "exclude"
+    OFF = "off"
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -49,6 +57,9 @@ class Settings(Struct, frozen=True, kw_only=True):
         timedelta,
         Meta(description="How long a canceled or timed-out effect may take to clean up before it is left alone."),
     ] = timedelta(seconds=10)
+    journal: Annotated[
+        JournalMode, Meta(description="Which values the journal keeps where neither workflow nor activity says.")
+    ] = JournalMode.INCLUDE
     plugins: Mapping[str, Any] = {}
     """Values of the settings that plugins added, by name."""
 

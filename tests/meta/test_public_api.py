@@ -49,3 +49,11 @@ def test_type_checkers_see_the_same_names(root: Path) -> None:
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="Workflo"):
         getattr(holdfast, "Workflo")  # noqa: B009 - a type checker would refuse the attribute
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    """In a docstring of its own: the page of the public API is made of them."""
+    offered = {name: getattr(holdfast, name) for name in holdfast.__all__}
+    silent = [name for name, thing in offered.items() if isinstance(thing, type) and not vars(thing).get("__doc__")]
+
+    assert not silent

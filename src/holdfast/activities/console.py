@@ -8,15 +8,13 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.journal import kept
+from holdfast.execution.journal import COMPLETED, kept
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
 from holdfast.model.instance import Bookmark, JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
-
-COMPLETED = JournalEvent.COMPLETED
 
 
 class WriteLine(Activity, pure=True, category="Console", icon="terminal"):

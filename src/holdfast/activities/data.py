@@ -9,14 +9,11 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.journal import TINY, kept
+from holdfast.execution.journal import COMPLETED, TINY, kept
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
-from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope, find
 from holdfast.model.values import SCALARS, check
-
-COMPLETED = JournalEvent.COMPLETED
 
 
 class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):

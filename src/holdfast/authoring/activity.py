@@ -20,6 +20,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar, dataclass_transform
 
@@ -221,7 +222,7 @@ class ClassActivity:
             self._descriptor = describe_class(self.cls, self.facts, self.specs)
         return self._descriptor
 
-    @property
+    @cached_property
     def value_types(self) -> list[type]:
         return value_classes(self.cls)
 

@@ -85,7 +85,7 @@ class FunctionActivityType:
             self._descriptor = describe_function(self.function, self.facts, self.context_name, self.secrets)
         return self._descriptor
 
-    @property
+    @functools.cached_property
     def value_types(self) -> list[type]:
         return value_classes(self.function)
 

@@ -18,6 +18,7 @@ from holdfast.model.definition import (
     Variable,
 )
 from holdfast.model.types import describe
+from holdfast.model.values.registry import is_registrable
 
 
 class Workflow:
@@ -82,7 +83,7 @@ def _annotations(declarations: Any) -> list[Any]:
 
 
 def _classes(annotations: Iterable[Any]) -> tuple[type, ...]:
-    return tuple(item for item in annotations if isinstance(item, type) and item.__module__ != "builtins")
+    return tuple(item for item in annotations if isinstance(item, type) and is_registrable(item))
 
 
 def _inputs(declarations: Mapping[str, Any] | Iterable[InputDeclaration]) -> tuple[InputDeclaration, ...]:

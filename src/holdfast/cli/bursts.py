@@ -22,8 +22,9 @@ from holdfast.model.instance import Status
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.runner import Runner
 
-RESUMES_MAX = 10_000
-"""`--auto-resume` gives up then: a workflow that waits in an endless loop would never come back."""
+RESUMES_MAX = 1_000
+"""`--auto-resume` gives up then: a workflow that waits in an endless loop would never come back, and each resumption copies
+the whole instance with its journal."""
 
 FAULTED = 1
 

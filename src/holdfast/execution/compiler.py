@@ -11,6 +11,7 @@ from msgspec import Struct
 from holdfast.errors import CompositionCycle, ExpressionError, InvalidDefinition
 from holdfast.execution.builder import NodeBuilder, constant
 from holdfast.execution.composite import as_workflow_node, compile_composite, find_workflow
+from holdfast.execution.discretion import INCLUDE, rule_of
 from holdfast.execution.pipeline import commit_after, commit_period_ns, commits_around, wrap
 from holdfast.execution.plan import Done, Node, Plan
 from holdfast.model.definition import ActivityNode, Definition, Expression, Storage, Variable
@@ -42,6 +43,8 @@ class Environment(Struct, frozen=True, kw_only=True):
     definitions: DefinitionSource | None = None
     middleware: tuple[MiddlewarePlacement, ...] = ()
     flowchart_mode: str = "counter"
+    journal: str = INCLUDE
+    """What the journal keeps where nobody says otherwise."""
 
 
 def compile_plan(definition: Definition, environment: Environment) -> Plan:
@@ -131,6 +134,9 @@ class Compiler:
             key = f"{key}~{number}"
         node = Node(len(self.plan.nodes), key, definition, parent, names)
         self.plan.nodes.append(node)
+        rule = rule_of(definition, self.definition.options.journal, self.environment.journal)
+        if rule is not None:
+            self.plan.journal_rules[node.index] = rule
         self.plan.by_key[key] = node
         if definition.variables:
             node.shape = self.declare(key, definition.variables)

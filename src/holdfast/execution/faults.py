@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.cancellation import end_finalizer, forget_bookmarks
-from holdfast.execution.journal import kept
+from holdfast.execution.journal import kept, masked
 from holdfast.execution.record import NewBookmark
 from holdfast.model.definition import IncidentStrategy
 from holdfast.model.hashing import stimulus_hash
@@ -23,8 +23,6 @@ from holdfast.model.values.exceptions import KeptException
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
     from holdfast.execution.plan import Node
-
-MASK = "••••••"
 
 
 def raised(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
@@ -128,10 +126,6 @@ def _inputs_of(live: LiveInstance, activation: Activation) -> Mapping[str, Any]:
         return request.inputs
     data = activation.data
     return data.get("inputs", {}) if isinstance(data, dict) else {}
-
-
-def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: MASK if name in node.secrets else kept(value) for name, value in inputs.items()}
 
 
 def type_name(error: BaseException) -> str:

@@ -21,18 +21,15 @@ from holdfast.execution.invoke import (
     facts_of,
     finish_at_once,
 )
-from holdfast.execution.journal import TINY, kept
+from holdfast.execution.journal import COMPLETED, TINY, kept
 from holdfast.execution.plan import Op
 from holdfast.execution.record import Record
 from holdfast.model import values
 from holdfast.model.descriptor import Kind
-from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
-
-COMPLETED = JournalEvent.COMPLETED
 
 
 def function_operation(builder: NodeBuilder, activity: Any) -> Op:

@@ -17,7 +17,7 @@ from holdfast.execution import cancellation, faults
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import ChildRef, Facts, RecordingContext
-from holdfast.execution.journal import kept
+from holdfast.execution.journal import kept, masked
 from holdfast.execution.plan import Done, Node, Op, Outcome
 from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild, argument_data
 from holdfast.model import values
@@ -141,6 +141,8 @@ class ObjectActivity:
             given = evaluate_all(inputs, scope)
             activation = live.activate(node, owner, scope, open_scope(scope))
             activation.data = {"inputs": given, "state": {}, "waiting": [], "scheduled": 0}
+            if given:
+                live.journal[-1] = (*live.journal[-1][:4], {"inputs": masked(node, given)})
             self.call(live, activation, "execute", None)
 
         return op

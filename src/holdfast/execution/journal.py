@@ -6,19 +6,26 @@ that a later change of an object never rewrites history. Entries become `Journal
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from holdfast.execution.discretion import permitted
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
 from holdfast.model.values import preview
 
 if TYPE_CHECKING:
-    from holdfast.execution.plan import Plan
+    from holdfast.execution.plan import Node, Plan
     from holdfast.model.scope import Scope
     from holdfast.ports import CompiledExpression
 
-RawEntry = tuple[JournalEvent, int, int, int, Any]
+RawEntry = tuple[str, int, int, int, Any]
+
+STARTED = JournalEvent.STARTED.value
+COMPLETED = JournalEvent.COMPLETED.value
+DECIDED = JournalEvent.DECIDED.value
+WAITING = JournalEvent.WAITING.value
+"""The busiest events as plain text: an entry that holds nothing but atoms is none of the garbage collector's business."""
 
 TINY = frozenset({NoneType, bool, int, float})
 """Kept as they are: immutable and small."""
@@ -34,6 +41,14 @@ def kept(value: Any) -> Any:
     return preview(value, OUTPUT_BYTES)
 
 
+MASK = "••••••"
+
+
+def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Inputs as the journal and incidents keep them: secrets never."""
+    return {name: MASK if name in node.secrets else kept(value) for name, value in inputs.items()}
+
+
 def seen(expression: CompiledExpression, scope: Scope) -> dict[str, Any]:
     """The values that a condition depended on."""
     values = {}
@@ -47,12 +62,12 @@ def seen(expression: CompiledExpression, scope: Scope) -> dict[str, Any]:
 def readable(plan: Plan, entries: Iterable[RawEntry], first: int) -> list[JournalEntry]:
     """Journal entries as others see them."""
     found = []
-    for offset, (event, index, execution_id, at, data) in enumerate(entries):
+    for offset, (event, index, execution_id, at, data) in enumerate(permitted(plan.journal_rules, entries)):
         definition = plan.nodes[index].definition if index >= 0 else None
         found.append(
             JournalEntry(
                 sequence=first + offset,
-                event=event,
+                event=JournalEvent(event),
                 at=moment(at),
                 activity_id=plan.nodes[index].key if definition else None,
                 activity_type=definition.type if definition else None,

@@ -15,7 +15,7 @@ from weakref import proxy
 
 from holdfast.execution.activation import COMPLETED, Activation
 from holdfast.execution.cancellation import cancel_kids, forget_bookmarks
-from holdfast.execution.journal import RawEntry
+from holdfast.execution.journal import COMPLETED as ENDED, STARTED, RawEntry, masked
 from holdfast.execution.plan import Node, Outcome, Plan
 from holdfast.execution.record import EffectRequest, NewBookmark
 from holdfast.model.hashing import stimulus_hash
@@ -24,8 +24,6 @@ from holdfast.model.scope import Scope, Shape
 from holdfast.ports import Services
 
 PENDING = Status.PENDING
-STARTED = JournalEvent.STARTED
-ENDED = JournalEvent.COMPLETED
 EFFECT_RECORDED = JournalEvent.EFFECT_RECORDED
 
 
@@ -262,7 +260,9 @@ class LiveInstance:
         self.waiters[activation.id] = activation
         self.new_effects.append(request)
         self.waited_at = self.sequence
-        self.note(EFFECT_RECORDED, activation, {"attempt": activation.attempt})
+        self.note(
+            EFFECT_RECORDED, activation, {"attempt": activation.attempt, "inputs": masked(activation.node, inputs)}
+        )
 
     def publish(self, activation: Activation, event: dict[str, Any]) -> None:
         """An event that leaves with this segment's commit."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.execution.activation import Activation
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
-from holdfast.model.policy import Retry
+from holdfast.model.policy import JournalRule, Retry
 from holdfast.model.scope import Names, Scope, Shape
 
 if TYPE_CHECKING:
@@ -138,6 +138,7 @@ class Plan:
         "content_hash",
         "definition",
         "flowchart_mode",
+        "journal_rules",
         "nodes",
         "records_outputs",
         "root",
@@ -154,6 +155,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.shapes: dict[str, Shape] = {}
         """By key: a node's key for its own variables, `key#port` for those it hands to a child."""
+        self.journal_rules: dict[int, JournalRule] = {}
+        """By node: which values the journal may keep; those without a rule keep all."""
         self.transient_shapes = False
         self.records_outputs = False
         """Some expression asks for the outputs of other activities: they are kept in the state."""

@@ -15,6 +15,7 @@ import msgspec
 from holdfast.errors import InvalidState
 from holdfast.execution.activation import Activation
 from holdfast.execution.composite import UNSET
+from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Node, Plan
 from holdfast.execution.record import EffectRequest, argument_data, argument_of
@@ -84,7 +85,8 @@ class _Writer:
             "scopes": self.scopes,
         }
         if journal:
-            body["journal"] = [[e.value, i, n, at, self.value(data)] for e, i, n, at, data in live.journal]
+            kept = permitted(plan.journal_rules, live.journal)
+            body["journal"] = [[str(e), i, n, at, self.value(data)] for e, i, n, at, data in kept]
         return body
 
     def value(self, value: Any) -> Any:
@@ -123,7 +125,7 @@ class _Writer:
             "status": item.status,
             "flags": item.flags,
             "attempt": item.attempt,
-            "bookmarks": item.bookmarks,
+            "bookmarks": None if item.bookmarks is None else list(item.bookmarks),
             "data": data,
         }
 
@@ -183,8 +185,8 @@ class _Reader:
         self.live = live = LiveInstance(plan, document["id"], now, services)
         self.scopes = self._read_scopes(document["scopes"])
         self.activations: dict[int, Activation] = {}
-        for name in _PLAIN_FIELDS:
-            setattr(live, name, msgspec.convert(document[name], _PLAIN_FIELDS[name]))
+        for name, kind in _PLAIN_FIELDS.items():
+            setattr(live, name, msgspec.convert(document[name], kind))
         live.status = Status(document["status"])
         live.trigger_payload = self.value(document["trigger_payload"])
         outcome = document["outcome"]
@@ -229,7 +231,8 @@ class _Reader:
             node = self.node(item["node"])
             activation = Activation(item["id"], node, owner, self.scopes[item["outer"]], self.scopes[item["scope"]])
             activation.status, activation.flags = item["status"], item["flags"]
-            activation.attempt, activation.bookmarks = item["attempt"], item["bookmarks"]
+            activation.attempt = item["attempt"]
+            activation.bookmarks = None if item["bookmarks"] is None else list(item["bookmarks"])
             self.activations[activation.id] = activation
             if owner is None:
                 self._read_top(activation, item)

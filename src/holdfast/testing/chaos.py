@@ -93,7 +93,8 @@ class _Fight:
     def __init__(self, url: str, folder: Path, instances: int, keys: int) -> None:
         self._url = url
         self._folder = folder
-        self._arguments = {"instances": instances, "keys": keys}
+        self._instances = instances
+        self._keys = keys
         self._lives = 0
         self.kills = 0
         self.crashes = 0
@@ -103,7 +104,14 @@ class _Fight:
         self._lives += 1
         acknowledged = str(self._folder / f"{self._lives}.ack")
         Path(acknowledged).touch()
-        return start("fight", self._url, worker=f"w{self._lives}", acknowledged=acknowledged, **self._arguments)
+        return start(
+            "fight",
+            self._url,
+            worker=f"w{self._lives}",
+            acknowledged=acknowledged,
+            instances=self._instances,
+            keys=self._keys,
+        )
 
     def kill_one(self) -> None:
         victim = random.randrange(WORKERS)
@@ -132,7 +140,7 @@ class _Fight:
         return found
 
     async def until_progress(self, bursts: int) -> None:
-        """Until the workers have committed so much more, at least one of them in its present life."""
+        """Until the workers together have heard of so many more commits."""
         before, until = self._written(), monotonic() + _PATIENCE
         while self._written() < before + bursts * 6:
             if monotonic() > until:

@@ -53,7 +53,7 @@ def start_once(key: int, burst_id: str) -> Commit:
 
 async def fight(store: Store, worker: str, instances: int, keys: int, acknowledged: str) -> dict[str, Any]:
     """Never returns: the test kills it. Two lanes, so that group commit has something to group."""
-    with Path(acknowledged).open("ab", buffering=0) as file:
+    with Path(acknowledged).open("ab", buffering=0) as file:  # noqa: ASYNC230 - the order on the disk is the point
         await asyncio.gather(*(_lane(store, f"{worker}-{lane}", instances, keys, file.write) for lane in range(2)))
     raise AssertionError("a lane ended")
 

@@ -11,13 +11,11 @@ from holdfast.authoring.fields import field, output, port
 from holdfast.errors import ActivityFault
 from holdfast.execution.activation import BREAKING, Activation
 from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.journal import DECIDED
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
-from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
-
-DECIDED = JournalEvent.DECIDED
 
 VALUE, INDEX = "CurrentValue", "CurrentIndex"
 """What loops call the variables that they hand to their body."""

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from holdfast.execution.composite import UNSET
+from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
@@ -82,7 +83,7 @@ class Maker:
         at = live.now()
         now = moment(at)
         version = before.version + 1
-        entries = live.journal
+        entries = permitted(live.plan.journal_rules, live.journal)
         taken, released = self._slots(live, before, consumed)
         burned, added, timers_gone, timers = self._bookmarks(live, before, now)
         resolved = before.incidents - {item.id for item in live.incidents}

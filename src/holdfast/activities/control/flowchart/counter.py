@@ -17,6 +17,7 @@ from holdfast.activities.control.flowchart.routes import NOTHING, Routes
 from holdfast.errors import ExecutionError
 from holdfast.execution.activation import Activation
 from holdfast.execution.cancellation import cancel
+from holdfast.execution.journal import WAITING
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Outcome
 from holdfast.model.instance import JournalEvent
@@ -30,7 +31,7 @@ RUN, SKIP, WAIT, IGNORE, ASK, LOOP = range(6)
 Arrival = tuple[int, int, int, bool]
 """What an arrival means (`ASK`: it depends on the others), target, connection, followed."""
 
-WAITING, SKIPPED = JournalEvent.WAITING, JournalEvent.SKIPPED
+SKIPPED = JournalEvent.SKIPPED
 
 
 class CounterFlow:

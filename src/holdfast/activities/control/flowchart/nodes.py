@@ -9,12 +9,10 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import entries, field
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
-from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
-
-COMPLETED = JournalEvent.COMPLETED
 
 
 class FlowDecision(

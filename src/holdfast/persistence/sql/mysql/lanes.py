@@ -1,13 +1,14 @@
 """Group commit: what comes while the lanes are busy is the next batch. No timer gathers.
 
-Batches of several callers go together up to 128 commits and a limit of bytes; none names an instance twice.
+Batches of several callers go together up to 128 commits and a limit of bytes. Callers who race for the same version of an
+instance are judged together, so that its losers cost nothing; of two versions of one instance, one waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.stored import InstanceKey
@@ -20,13 +21,13 @@ RunBatch = Callable[[Sequence[Commit]], Awaitable[list[CommitOutcome]]]
 
 
 class CommitJob:
-    __slots__ = ("answer", "batch", "keys", "size")
+    __slots__ = ("answer", "batch", "size", "versions")
 
     def __init__(self, batch: Sequence[Commit]) -> None:
         self.batch = batch
         self.answer: asyncio.Future[list[CommitOutcome]] = asyncio.get_running_loop().create_future()
         rows = [commit.instance for commit in batch if commit.instance is not None]
-        self.keys = {InstanceKey(row.tenant, row.id) for row in rows}
+        self.versions = {InstanceKey(row.tenant, row.id): row.version for row in rows}
         self.size = sum(map(size_of, batch))
 
 
@@ -87,17 +88,21 @@ def next_group(waiting: deque[CommitJob]) -> list[CommitJob]:
     """Take jobs that may go together; the others keep their order."""
     group: list[CommitJob] = []
     left: list[CommitJob] = []
-    keys: set[InstanceKey] = set()
+    versions: dict[InstanceKey, int] = {}
     count = size = 0
     while waiting and count < BATCH_MAX:
         job = waiting.popleft()
         fits = count + len(job.batch) <= BATCH_MAX and size + job.size <= BATCH_BYTES_MAX
-        if group and (not fits or keys & job.keys):
+        if group and not (fits and _agree(job.versions, versions)):
             left.append(job)
             continue
         group.append(job)
-        keys |= job.keys
+        versions |= job.versions
         count += len(job.batch)
         size += job.size
     waiting.extendleft(reversed(left))
     return group
+
+
+def _agree(versions: Mapping[InstanceKey, int], others: Mapping[InstanceKey, int]) -> bool:
+    return all(others.get(key, version) == version for key, version in versions.items())

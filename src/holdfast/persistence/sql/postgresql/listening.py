@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from datetime import timedelta
 from time import monotonic
 
@@ -59,9 +58,7 @@ class Listener:
     async def close(self) -> None:
         self._closed = True
         if self._sender is not None:
-            self._sender.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._sender
+            await self._sender
         connection, self._connection = self._connection, None
         if connection is not None:
             await end(connection)
@@ -85,7 +82,11 @@ class Listener:
         async with self._connecting:
             if self._connection is None or self._connection.is_closed():
                 connection = await self._connect()
-                await connection.add_listener(CHANNEL, self._heard)
+                try:
+                    await connection.add_listener(CHANNEL, self._heard)
+                except BaseException:
+                    connection.terminate()
+                    raise
                 connection.add_termination_listener(self._lost)
                 self._connection = connection
             return self._connection

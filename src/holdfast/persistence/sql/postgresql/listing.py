@@ -22,6 +22,8 @@ from holdfast.persistence.sql.postgresql.pool import Pool
 _LOCK = 4711_2014_0816
 _PAUSE = 0.05
 """Seconds between two rounds: versions that follow each other quickly are listed once."""
+_PATIENCE = 1.0
+"""The same after a failure."""
 _BATCHES = 64
 """How many rows of hf_unlisted one round takes."""
 _CHANGES = ", ".join(f"{column} = excluded.{column}" for column in SUMMARY.split(", ") if column not in {"tenant", "id"})
@@ -53,6 +55,7 @@ class Projector:
         """What it was when the last complete round began."""
         self._task: asyncio.Task[None] | None = None
         self._running = asyncio.Lock()
+        self._stop = asyncio.Event()
 
     def mark(self) -> None:
         """Something was committed: list it soon."""
@@ -68,21 +71,23 @@ class Projector:
                     await self._round()
 
     async def close(self) -> None:
-        """What is not listed yet, another process lists, or the next start."""
+        """A last round. What it cannot list, another process lists, or the next start."""
+        self._stop.set()
         if self._task is not None:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+            await self._task
 
     async def _soon(self) -> None:
+        pause = self._pause
         while self._listed != self._changed:
-            await asyncio.sleep(self._pause)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), pause)
             try:
                 await self._round()
             except Exception as error:
-                _log.warning("instances could not be listed, trying again: %s", error)
-                await asyncio.sleep(1)
+                _log.warning("instances could not be listed yet: %s", error)
+                if self._stop.is_set():
+                    return
+                pause = _PATIENCE
 
     async def _round(self) -> None:
         """Until nothing is left."""

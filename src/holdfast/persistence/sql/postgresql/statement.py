@@ -21,7 +21,7 @@ never a parameter here, and only the kinds that occur are part of the text: a te
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,7 @@ from holdfast.persistence.sql.instance_tables import BOOKMARK, EFFECT, INCIDENT,
 from holdfast.persistence.sql.postgresql.rows import CHANGED, NEW, NOTHING, BatchRows
 from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
 
-_TYPES = {
+_TYPES: Mapping[str, str] = {
     "number": "int4", "does": "int4", "needed": "int4", "version": "int4", "definition_version": "int4",
     "incidents": "int4", "first_entry": "int4", "entries": "int4", "seq": "int4", "attempt": "int4",
     "urgency": "int4", "bookmark_seq": "int4", "attempts": "int4", "is_system": "int2", "is_open": "int2",
@@ -79,6 +79,10 @@ _HELD = {
 }
 
 
+def type_of(column: str) -> str:
+    return _TYPES.get(column, "text")
+
+
 def statement_of(rows: BatchRows) -> tuple[str, list[Any]]:
     """The text for these rows, and its parameters."""
     kinds, guarded = rows.kinds, rows.guarded
@@ -120,7 +124,7 @@ class _Text:
     def rows(self, kind: str, columns: str = "") -> str:
         """The rows of a kind as `u`, with these columns of it, or all."""
         names = (columns or _COLUMNS[kind]).split(", ")
-        typed = [(f"${self._places[kind][name]}", _TYPES.get(name, "text"), name) for name in names]
+        typed = [(f"${self._places[kind][name]}", type_of(name), name) for name in names]
         if self._single:
             return "(select " + ", ".join(f"{place}::{kind} as {name}" for place, kind, name in typed) + ") u"
         return f"unnest({', '.join(f'{place}::{kind}[]' for place, kind, _ in typed)}) u({', '.join(names)})"

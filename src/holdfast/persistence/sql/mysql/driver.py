@@ -1,0 +1,229 @@
+"""What runs the scripts of one MySQL store: connections for readers, writers and claims, and two lanes for commits.
+
+Three pools, so that a claim that is open never takes the connection that it waits for. Every attempt is a transaction of
+its own: after a duplicate key or a deadlock everything is undone, since the locks that are left would be the next deadlock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from typing import TypeVar
+
+from holdfast.errors import StoreClosed
+from holdfast.model.commit import Commit, CommitOutcome, Failed
+from holdfast.model.upkeep import MigrationReport
+from holdfast.persistence import faultpoints
+from holdfast.persistence.retry import RetryPolicy, retrying
+from holdfast.persistence.sql.mysql.address import MysqlAddress
+from holdfast.persistence.sql.mysql.changes import Changes, count_changes
+from holdfast.persistence.sql.mysql.errors import DEADLOCK, DUPLICATE, MysqlError, code_of, explained
+from holdfast.persistence.sql.mysql.lanes import Lanes
+from holdfast.persistence.sql.mysql.migrating import check_schema, migrate
+from holdfast.persistence.sql.mysql.pool import Pool
+from holdfast.persistence.sql.mysql.session import Session, Use
+from holdfast.persistence.sql.script import Rows, Script, Statement
+from holdfast.ports import TransientErrors
+
+T = TypeVar("T")
+C = TypeVar("C")
+
+CommitScript = Callable[[Sequence[Commit]], Script[list[CommitOutcome]]]
+
+READERS, WRITERS, CLAIMS = 4, 4, 16
+
+_AT_ONCE = {DEADLOCK: 10, DUPLICATE: 2}
+"""How often to look and write again at once: a deadlock's victim, and what somebody wrote between look and write."""
+
+
+class MysqlDriver:
+    """Open between `open` and `close`, in the process and the loop that opened it."""
+
+    def __init__(
+        self, address: MysqlAddress, script: CommitScript, transient: TransientErrors, policy: RetryPolicy
+    ) -> None:
+        self.address = address
+        self._script = script
+        self._transient = transient
+        self._policy = policy
+        self._process: int | None = None
+        self._under_way = 0
+        self._quiet = asyncio.Event()
+        self._readers = Pool(address, Use.READ, READERS)
+        self._writers = Pool(address, Use.WRITE, WRITERS)
+        self.claims = Pool(address, Use.WRITE, CLAIMS)
+        self._lanes = Lanes(self._commit_group)
+        self.changes = Changes(self._count)
+
+    async def open(self, *, migrating: bool) -> None:
+        if self._process is not None:
+            self.check_open()
+            return
+
+        async def prepare() -> None:
+            async with self._alone() as session:
+                if migrating:
+                    await migrate(session, self.address.database)
+                await check_schema(session)
+
+        await self._patiently(prepare)
+        self._process = os.getpid()
+
+    async def close(self) -> None:
+        """What was asked before is finished first."""
+        if self._process is None or self._process != os.getpid():
+            return
+        self._process = None
+        await self._lanes.finished()
+        while self._under_way:
+            self._quiet.clear()
+            await self._quiet.wait()
+        for pool in (self._readers, self._writers, self.claims):
+            await pool.close()
+
+    async def migrate(self, *, check: bool) -> MigrationReport:
+        async def apply() -> MigrationReport:
+            async with self._alone() as session:
+                return await migrate(session, self.address.database, check=check)
+
+        return await self._patiently(apply)
+
+    async def read(self, script: Script[T]) -> T:
+        """In one snapshot. A connection that turns out to be broken is replaced before the first answer."""
+        self.check_open()
+        try:
+            first = next(script)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        with self._counted():
+            session, rows = await self._patiently(lambda: self._begin(first))
+            try:
+                result = await self._go_on(session, script, rows)
+            except BaseException as error:
+                await self._readers.give(session, error)
+                if isinstance(error, MysqlError):
+                    raise explained(error, self.address) from error
+                raise
+            await self._readers.give(session)
+            return result
+
+    async def write(self, make: Callable[[], Script[T]]) -> T:
+        """In one transaction, durable when it returns."""
+        self.check_open()
+        with self._counted():
+            return await self._patiently(lambda: self._transaction(make))
+
+    async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
+        self.check_open()
+        with self._counted():
+            return await self._patiently(lambda: self._lanes.commit(batch))
+
+    async def claimed(self, make: Callable[[], Script[T]], hold: Callable[[Session, T], C]) -> C:
+        """A script whose locks last: its transaction stays open in the hands of what `hold` makes of it."""
+        self.check_open()
+
+        async def take() -> C:
+            session = await self.claims.take()
+            try:
+                return hold(session, await session.run(make()))
+            except BaseException as error:
+                await self.claims.give(session, error)
+                raise
+
+        with self._counted():
+            return await self._patiently(take)
+
+    def check_open(self) -> None:
+        if self._process is None:
+            raise StoreClosed("The store is not open. Call `await store.open()` first, and use it before `close`.")
+        if self._process != os.getpid():
+            raise StoreClosed(
+                "The store was opened before this process was forked. Open a store of its own in each process."
+            )
+
+    async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        return await self.changes.wait(since, timeout)
+
+    async def _count(self) -> int:
+        return await self.read(count_changes())
+
+    async def _patiently(self, operation: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await retrying(operation, transient=self._transient, policy=self._policy)
+        except MysqlError as error:
+            raise explained(error, self.address) from error
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[Session]:
+        """A connection outside the pools: for migrations, also before the store is open."""
+        session = await Session.connect(self.address)
+        try:
+            yield session
+        finally:
+            await session.close()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._quiet.set()
+
+    async def _begin(self, first: Statement) -> tuple[Session, Rows]:
+        session = await self._readers.take()
+        try:
+            return session, await session.perform(first)
+        except BaseException as error:
+            await self._readers.give(session, error)
+            raise
+
+    async def _go_on(self, session: Session, script: Script[T], rows: Rows) -> T:
+        try:
+            while True:
+                rows = await session.perform(script.send(rows))
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            script.close()
+
+    async def _transaction(self, make: Callable[[], Script[T]], point: str | None = None) -> T:
+        tried: dict[int, int] = {}
+        while True:
+            try:
+                return await self._once(make, point)
+            except MysqlError as error:
+                code = code_of(error) or 0
+                tried[code] = tried.get(code, 0) + 1
+                if tried[code] > _AT_ONCE.get(code, 0):
+                    raise
+            await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(sum(tried.values()), 5)))
+
+    async def _once(self, make: Callable[[], Script[T]], point: str | None) -> T:
+        async with self._writers.session() as session:
+            result = await session.run(make())
+            if await session.commit():
+                self.changes.ring()
+        if point is not None:
+            faultpoints.reached(point)
+        return result
+
+    async def _commit_group(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
+        """All at once; if the database refuses, each half by itself, until the poison stands alone."""
+        try:
+            return await self._transaction(lambda: self._script(batch), "commit.done")
+        except Exception as error:
+            if self._transient.is_transient(error):
+                raise
+            if len(batch) == 1:
+                return [Failed(explained(error, self.address) if isinstance(error, MysqlError) else error)]
+        middle = len(batch) // 2
+        return await self._commit_group(batch[:middle]) + await self._commit_group(batch[middle:])

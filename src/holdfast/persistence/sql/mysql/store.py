@@ -1,0 +1,178 @@
+"""The MySQL store: the parts that all SQL stores share, on connections to a MySQL or MariaDB server."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from holdfast.model.commit import Commit, CommitOutcome, check_batch
+from holdfast.model.upkeep import MigrationReport
+from holdfast.model.work import InboxRow, WorkRow
+from holdfast.persistence import faultpoints
+from holdfast.persistence.codec import PayloadCodec
+from holdfast.persistence.retry import DEFAULT_POLICY, DEFAULT_TRANSIENT, RetryPolicy, TransientTypes
+from holdfast.persistence.sql.definitions import SqlDefinitions
+from holdfast.persistence.sql.dialect import Dialect
+from holdfast.persistence.sql.effects import SqlEffects
+from holdfast.persistence.sql.mail import SqlMail
+from holdfast.persistence.sql.mysql.address import MysqlAddress
+from holdfast.persistence.sql.mysql.claim import Hands, MysqlClaim, key_of
+from holdfast.persistence.sql.mysql.commits import commit_script
+from holdfast.persistence.sql.mysql.driver import MysqlDriver
+from holdfast.persistence.sql.mysql.errors import MysqlTransient
+from holdfast.persistence.sql.nodes import SqlNodes
+from holdfast.persistence.sql.part import system_now
+from holdfast.persistence.sql.reads import SqlReads
+from holdfast.persistence.sql.script import Script, ask, marks
+from holdfast.persistence.sql.search import SqlSearch
+from holdfast.persistence.sql.transfer import SqlTransfer
+from holdfast.persistence.sql.upkeep import SqlUpkeep
+from holdfast.persistence.sql.work import SqlWork, claim_order
+from holdfast.persistence.sql.work_tables import AT_ONCE, WORK
+from holdfast.ports import Codec, TransientErrors
+
+T = TypeVar("T")
+
+_SKIP = " on duplicate key update tenant = tenant"
+"""INSERT IGNORE would also swallow what is truncated or out of range (Y2)."""
+
+MYSQL = Dialect(
+    name="mysql",
+    lock=" for update",
+    lock_free=" for update skip locked",
+    skip_existing=_SKIP.strip(),
+    now="select cast(unix_timestamp(now(6)) * 1000000 as signed)",
+    # Bytes have no lower case. Of all character sets, Hebrew's knows only that of ASCII, and leaves other bytes alone.
+    contains="instr(cast(lower(convert({column} using hebrew)) as binary), ?) > 0",
+)
+
+
+class MysqlStore(SqlDefinitions, SqlWork, SqlReads, SqlEffects, SqlMail, SqlNodes, SqlSearch, SqlUpkeep, SqlTransfer):
+    name = "mysql"
+
+    def __init__(
+        self,
+        address: MysqlAddress,
+        *,
+        codec: Codec | None = None,
+        now: Callable[[], datetime] | None = None,
+        retry: RetryPolicy = DEFAULT_POLICY,
+        transient: TransientErrors | None = None,
+    ) -> None:
+        """`now` replaces the server's clock, for tests."""
+        dialect = MYSQL if now is None else replace(MYSQL, now=None)
+        super().__init__(dialect, codec or PayloadCodec(), now or system_now)
+        known = TransientTypes(others=(DEFAULT_TRANSIENT, MysqlTransient()))
+        self.transient: TransientErrors = known if transient is None else known.extended(transient)
+        self._hands = Hands()
+        self._driver = MysqlDriver(address, self.script_of, self.transient, retry)
+
+    async def open(self, *, migrate: bool = True) -> None:
+        await self._driver.open(migrating=migrate)
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    async def migrate(self, *, check: bool = False) -> MigrationReport:
+        return await self._driver.migrate(check=check)
+
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
+        check_batch(batch)
+        if not batch:
+            return []
+        faultpoints.reached("commit.begin")
+        await self._hands.let_go([(commit.tenant, work_id) for commit in batch for work_id in commit.work_consumed])
+        return await self._driver.commit(batch)
+
+    def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]:
+        return commit_script(batch, self._dialect, self._codec)
+
+    def ring(self) -> None:
+        """Somebody of this process has committed."""
+        self._driver.changes.ring()
+
+    @asynccontextmanager
+    async def claim(
+        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+    ) -> AsyncIterator[MysqlClaim]:
+        claim = await self._driver.claimed(
+            lambda: self._claim(queues, limit, lacking),
+            lambda session, found: MysqlClaim(self, self._driver.claims, session, *found),
+        )
+        self._hands.hold(claim)
+        try:
+            faultpoints.reached("claim.taken")
+            yield claim
+        finally:
+            self._hands.drop(claim)
+            await claim.let_go()
+
+    def _claim(self, queues: Sequence[str], limit: int, lacking: Collection[str]) -> Script[tuple[list[WorkRow], int]]:
+        rows = yield from self._claimable(queues, limit, lacking, self._hands.unlocked())
+        epoch = yield from self._epoch()
+        return rows, epoch
+
+    def _claimable(
+        self, queues: Sequence[str], limit: int, lacking: Collection[str], held: Collection[tuple[str, str]]
+    ) -> Script[list[WorkRow]]:
+        """As everywhere, but in the exact order of the index: what is sorted afterwards would be locked as a whole."""
+        now = yield from self._micros_now()
+        others = f" and content not in ({marks(len(lacking))})" if lacking else ""
+        found: list[WorkRow] = []
+        for condition, moment in (("due = ?", AT_ONCE), (f"due > {AT_ONCE} and due <= ?", now)):
+            for queue in queues:
+                rows = yield ask(
+                    f"{WORK.select} force index (hf_work_order) where queue = ? and {condition}{others}"
+                    f" order by queue, due, urgency, fair_rank, tenant, id limit {limit + len(held)}{self._dialect.lock_free}",
+                    queue,
+                    moment,
+                    *lacking,
+                )
+                found += (row for row in WORK.rows(rows, self._codec) if key_of(row) not in held)
+        return sorted(found, key=claim_order)[:limit]
+
+    async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
+        return await self._write(lambda: _refusing(self._enqueue(rows)))
+
+    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
+        return await self._write(lambda: _refusing(self._put(rows)))
+
+    async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
+        await self._hands.let_go(list(map(key_of, rows)))
+        return await super().count_attempt(rows)
+
+    async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
+        await self._hands.let_go(list(map(key_of, rows)))
+        await super().defer(rows, due)
+
+    def _delete_unused(self, limit: int) -> Script[int]:
+        """Not while somebody puts a label on content: whoever does holds the epoch."""
+        yield ask(f"select value from hf_counter where name = 'epoch'{self._dialect.lock}")
+        return (yield from super()._delete_unused(limit))
+
+    async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        return await self._driver.wait_for_change(since, timeout)
+
+    async def _read(self, script: Script[T]) -> T:
+        return await self._driver.read(script)
+
+    async def _write(self, make: Callable[[], Script[T]]) -> T:
+        return await self._driver.write(make)
+
+
+def _refusing(script: Script[T]) -> Script[T]:
+    """The script with inserts that refuse a row which came between look and write: then it is run again, and sees it."""
+    statement = next(script)
+    while True:
+        rows = yield statement._replace(sql=statement.sql.removesuffix(_SKIP))
+        try:
+            statement = script.send(rows)
+        except StopIteration as done:
+            result: T = done.value
+            return result

@@ -1,0 +1,173 @@
+"""Everything that is open between `open` and `close`: connections by purpose, lanes, the ear, the projector."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NoReturn, TypeVar
+
+from holdfast.errors import StoreError
+from holdfast.model.commit import Commit, CommitOutcome
+from holdfast.model.upkeep import MigrationReport
+from holdfast.persistence.retry import RetryPolicy, retrying
+from holdfast.persistence.sql.postgresql.claim import Claims, LockedClaim
+from holdfast.persistence.sql.postgresql.committing import Committer
+from holdfast.persistence.sql.postgresql.connection import (
+    LANE,
+    LISTENER,
+    ORDINARY,
+    Connection,
+    connect,
+    explained,
+    is_database_error,
+    run,
+)
+from holdfast.persistence.sql.postgresql.lanes import Lanes
+from holdfast.persistence.sql.postgresql.listening import Listener
+from holdfast.persistence.sql.postgresql.listing import Projector
+from holdfast.persistence.sql.postgresql.migrating import check_schema, check_server, migrate
+from holdfast.persistence.sql.postgresql.pool import Pool, end, roll_back
+from holdfast.persistence.sql.postgresql.settling import SNAPSHOT, Settler
+from holdfast.persistence.sql.script import Rows, Script
+from holdfast.ports import Codec, TransientErrors
+
+T = TypeVar("T")
+
+LOOKUPS = 2
+CLAIMS = 8
+ORDINARIES = 4
+"""How many connections of each purpose there are at most; each is made when it is first needed."""
+
+
+class PostgresDriver:
+    def __init__(
+        self, url: str, codec: Codec, transient: TransientErrors, policy: RetryPolicy, lanes: int
+    ) -> None:
+        self._url = url
+        self._transient = transient
+        self._policy = policy
+        self.process = os.getpid()
+        self._ordinary = Pool(lambda: connect(url, ORDINARY), ORDINARIES)
+        self._lookups = Pool(lambda: connect(url, LANE), LOOKUPS)
+        self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
+        self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
+        settler = Settler(self._ordinary, codec, url)
+        self.committer = Committer(self._lane_pool, settler, codec, url, transient, policy)
+        self._lanes = Lanes(self.committer.commit, lanes)
+        self._claims = Claims(self._claim_pool, codec)
+        self.listener = Listener(lambda: connect(url, LISTENER))
+        self.projector = Projector(self._ordinary)
+
+    async def open(self, *, migrating: bool) -> None:
+        connection = await self._ordinary.take()
+        try:
+            check_server(connection)
+            if migrating:
+                await migrate(connection)
+            await check_schema(connection)
+        except Exception as error:
+            await end(connection)
+            self._tell(error)
+        finally:
+            self._ordinary.give_back(connection)
+
+    async def migrate(self, *, check: bool) -> MigrationReport:
+        connection = await connect(self._url, ORDINARY)
+        try:
+            check_server(connection)
+            return await migrate(connection, check=check)
+        except Exception as error:
+            self._tell(error)
+        finally:
+            await end(connection)
+
+    async def close(self) -> None:
+        await self._lanes.close()
+        await self.listener.close()
+        await self.projector.close()
+        for pool in (self._lane_pool, self._claim_pool, self._lookups, self._ordinary):
+            await pool.close()
+
+    def changed(self) -> None:
+        """Something was committed."""
+        self.listener.changed()
+        self.projector.mark()
+
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
+        try:
+            outcomes = await self._lanes.submit(batch)
+        except Exception as error:
+            self._tell(error)
+        self.changed()
+        return outcomes
+
+    def claim(
+        self,
+        make: Callable[[Connection], LockedClaim],
+        queues: Sequence[str],
+        limit: int,
+        lacking: Collection[str],
+    ) -> AbstractAsyncContextManager[LockedClaim]:
+        return self._claims.take(make, queues, limit, lacking)
+
+    async def read(self, script: Script[T]) -> T:
+        """Only the beginning is tried again: a script cannot be asked twice."""
+
+        async def begin() -> Connection:
+            connection = await self._ordinary.take()
+            try:
+                await connection.execute(SNAPSHOT)
+            except BaseException:
+                connection.terminate()
+                self._ordinary.give_back(connection)
+                raise
+            return connection
+
+        connection = await self._retried(begin)
+        try:
+            result = await run(connection, script)
+            await connection.execute("commit")
+        except Exception as error:
+            await roll_back(connection)
+            self._tell(error)
+        finally:
+            self._ordinary.give_back(connection)
+        return result
+
+    async def write(self, make: Callable[[], Script[T]]) -> T:
+        async def attempt() -> T:
+            async with self._ordinary.transaction() as connection:
+                return await run(connection, make())
+
+        result = await self._retried(attempt)
+        self.changed()
+        return result
+
+    async def lookup(self, sql: str, *values: Any) -> Rows:
+        async def attempt() -> Rows:
+            async with self._lookups.connection() as connection:
+                return await connection.fetch(sql, *values)
+
+        return await self._retried(attempt)
+
+    async def insert(self, insert: Callable[[Connection], Awaitable[T]]) -> T:
+        async def attempt() -> T:
+            async with self._lookups.connection() as connection:
+                return await insert(connection)
+
+        result = await self._retried(attempt)
+        self.listener.changed()
+        return result
+
+    async def _retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await retrying(attempt, transient=self._transient, policy=self._policy)
+        except Exception as error:
+            self._tell(error)
+
+    def _tell(self, error: Exception) -> NoReturn:
+        """In our words, if it is the database's."""
+        if isinstance(error, StoreError) or not is_database_error(error):
+            raise error
+        raise explained(error, self._url) from error

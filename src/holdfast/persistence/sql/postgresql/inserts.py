@@ -1,0 +1,39 @@
+"""Rows that may be there already, written by one statement that says which were new."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from holdfast.persistence.sql.postgresql.connection import Connection
+from holdfast.persistence.sql.postgresql.statement import type_of
+from holdfast.persistence.sql.tables import Table
+
+
+@lru_cache(maxsize=8)
+def _insert(table: Table[Any]) -> str:
+    arrays = ", ".join(f"${place}::{type_of(name)}[]" for place, name in enumerate(table.names, 1))
+    return (
+        f"insert into {table.name} ({table.columns}) select * from unnest({arrays})"
+        " on conflict do nothing returning tenant, id"
+    )
+
+
+def insert_new(table: Table[Any], rows: Sequence[tuple[Any, ...]]) -> Callable[[Connection], Awaitable[list[bool]]]:
+    """Of tables whose key is (tenant, id). False for a row that is there, or that is in `rows` twice, from then on."""
+
+    async def insert(connection: Connection) -> list[bool]:
+        if not rows:
+            return []
+        written = await connection.fetch(_insert(table), *zip(*rows, strict=True))
+        fresh = {(row[0], row[1]) for row in written}
+        answers = []
+        for row in rows:
+            answers.append((row[0], row[1]) in fresh)
+            fresh.discard((row[0], row[1]))
+        return answers
+
+    return insert

@@ -1,0 +1,147 @@
+"""The PostgreSQL store: the parts that all SQL stores share, and what this database does better in its own way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from holdfast.errors import StoreClosed
+from holdfast.model.commit import Commit, CommitOutcome, check_batch
+from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
+from holdfast.model.upkeep import MigrationReport, RetentionRule
+from holdfast.model.work import InboxRow, WorkRow
+from holdfast.persistence import faultpoints
+from holdfast.persistence.codec import PayloadCodec
+from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
+from holdfast.persistence.sql.definitions import SqlDefinitions
+from holdfast.persistence.sql.effects import SqlEffects
+from holdfast.persistence.sql.mail import SqlMail
+from holdfast.persistence.sql.nodes import SqlNodes
+from holdfast.persistence.sql.part import system_now
+from holdfast.persistence.sql.postgresql.claim import LockedClaim
+from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
+from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
+from holdfast.persistence.sql.postgresql.driver import PostgresDriver
+from holdfast.persistence.sql.postgresql.inserts import insert_new
+from holdfast.persistence.sql.postgresql.reads import PostgresReads
+from holdfast.persistence.sql.postgresql.upkeep import PostgresTransfer, PostgresUpkeep
+from holdfast.persistence.sql.script import Rows, Script
+from holdfast.persistence.sql.search import SqlSearch
+from holdfast.persistence.sql.work import SqlWork
+from holdfast.persistence.sql.work_tables import INBOX, WORK
+from holdfast.ports import Codec, TransientErrors
+
+T = TypeVar("T")
+
+
+class PostgresStore(
+    SqlDefinitions,
+    SqlWork,
+    PostgresReads,
+    SqlEffects,
+    SqlMail,
+    SqlNodes,
+    SqlSearch,
+    PostgresUpkeep,
+    PostgresTransfer,
+):
+    name = "postgresql"
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        codec: Codec | None = None,
+        now: Callable[[], datetime] = system_now,
+        retry: RetryPolicy = DEFAULT_POLICY,
+        transient: TransientErrors | None = None,
+        lanes: int = 2,
+    ) -> None:
+        super().__init__(POSTGRESQL, codec or PayloadCodec(), now)
+        own = PostgresTransient()
+        self.transient: TransientErrors = own if transient is None else TransientTypes(others=(own, transient))
+        self._url = url
+        self._retry = retry
+        self._lane_count = lanes
+        self._open_driver: PostgresDriver | None = None
+
+    async def open(self, *, migrate: bool = True) -> None:
+        if self._open_driver is None:
+            driver = self._made_driver()
+            await driver.open(migrating=migrate)
+            self._open_driver = driver
+
+    async def close(self) -> None:
+        driver, self._open_driver = self._open_driver, None
+        if driver is not None:
+            await driver.close()
+
+    async def migrate(self, *, check: bool = False) -> MigrationReport:
+        return await self._made_driver().migrate(check=check)
+
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
+        check_batch(batch)
+        if not batch:
+            return []
+        driver = self._driver
+        faultpoints.reached("commit.begin")
+        return await driver.commit(batch)
+
+    def claim(
+        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+    ) -> AbstractAsyncContextManager[LockedClaim]:
+        driver = self._driver
+        return driver.claim(lambda connection: self._claim_on(connection, driver), queues, limit, lacking)
+
+    def _claim_on(self, connection: Connection, driver: PostgresDriver) -> LockedClaim:
+        return LockedClaim(connection, driver.committer, self.commit, driver.changed)
+
+    async def wait_for_change(self, since: int, timeout: timedelta) -> int:
+        return await self._driver.listener.wait(since, timeout)
+
+    async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
+        return await self._insert(insert_new(WORK, [WORK.encode(row, self._codec) for row in rows]))
+
+    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
+        return await self._insert(insert_new(INBOX, [INBOX.encode(row, self._codec) for row in rows]))
+
+    async def search(self, query: InstanceQuery) -> InstancePage:
+        await self._driver.projector.catch_up()
+        return await super().search(query)
+
+    async def count_by_status(self, tenant: str, filter: InstanceFilter) -> Mapping[str, int]:
+        await self._driver.projector.catch_up()
+        return await super().count_by_status(tenant, filter)
+
+    async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
+        await self._driver.projector.catch_up()
+        return await super().find_expired(tenant, rule, limit)
+
+    @property
+    def _driver(self) -> PostgresDriver:
+        driver = self._open_driver
+        if driver is None:
+            raise StoreClosed("The store is not open. Call `await store.open()` first, and use it before `close`.")
+        if driver.process != os.getpid():
+            raise StoreClosed(
+                "The store was opened before this process was forked. Open a store of its own in each process."
+            )
+        return driver
+
+    def _made_driver(self) -> PostgresDriver:
+        return PostgresDriver(self._url, self._codec, self.transient, self._retry, self._lane_count)
+
+    async def _read(self, script: Script[T]) -> T:
+        return await self._driver.read(script)
+
+    async def _write(self, make: Callable[[], Script[T]]) -> T:
+        return await self._driver.write(make)
+
+    async def _lookup(self, sql: str, *values: Any) -> Rows:
+        return await self._driver.lookup(sql, *values)
+
+    async def _insert(self, insert: Callable[[Connection], Awaitable[T]]) -> T:
+        return await self._driver.insert(insert)

