@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from holdfast.activities import standard_types
 from holdfast.authoring.activity import Activity
@@ -26,6 +26,7 @@ from holdfast.model.validate import validate
 from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry, load_plugins
 from holdfast.ports import ActivityType, Clock, MiddlewarePlacement, Plugin, Registration, Store
+from holdfast.runtime.background import Background, Recurring
 from holdfast.runtime.catalog import DefinitionCatalog, PlanCache
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.durable.node import Node
@@ -33,6 +34,7 @@ from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.runner import Runner
 from holdfast.runtime.services import ServiceTable
+from holdfast.runtime.workflow_activities import WorkflowActivities
 from holdfast.settings import Settings, load_settings
 
 
@@ -42,8 +44,12 @@ class StandardPlugin:
     name = "holdfast"
     needs: Sequence[str] = ()
 
+    def __init__(self, definitions: DefinitionCatalog) -> None:
+        self._definitions = definitions
+
     def register(self, registration: Registration) -> None:
         registration.activity(*standard_types())
+        registration.activity_provider(WorkflowActivities(self._definitions))
         for evaluator in standard_evaluators().values():
             registration.language(evaluator)
 
@@ -93,19 +99,39 @@ class Holdfast:
         entry_points: bool = True,
         **settings: Any,
     ) -> None:
+        self.definitions = DefinitionCatalog()
         own = _GivenPlugin(activities, services or {}, middleware, types)
-        self.registry: Registry = load_plugins([StandardPlugin(), *plugins, own], entry_points=entry_points)
+        self.registry: Registry = load_plugins(
+            [StandardPlugin(self.definitions), *plugins, own], entry_points=entry_points
+        )
         ordered(self.registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
         self.settings: Settings = load_settings(settings, declared=self.registry.settings)
         self.clock = clock or SystemClock()
         self.services = ServiceTable(self.registry.services)
         self._types = dict(self.registry.latest())
         self._versions = dict(self.registry.activity_types)
-        self.definitions = DefinitionCatalog()
         self._plans = PlanCache(self._compile)
         for definition in definitions:
             self.definitions.add(self.definition(definition))
+        self.refresh()
         self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
+
+        self._background = Background(
+            self.clock,
+            self.registry.start_tasks,
+            [Recurring(item.name, item.every, item.task) for item in self.registry.recurring_tasks],
+        )
+
+    # -- life ----------------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        """Run the start-up tasks of plugins and begin their recurring ones; needed only where plugins bring some."""
+        await self._background.start()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._background.stop()
+        self.close()
 
     # -- definitions ---------------------------------------------------------------------------------------------------
 
@@ -123,6 +149,12 @@ class Holdfast:
         raise DefinitionError(
             f"A {type(workflow).__name__} is not a workflow. Give a Workflow, an activity, a Definition or a JSON document."
         )
+
+    def refresh(self) -> None:
+        """Ask the activity providers again: for workflows that were added, for documents that changed."""
+        self.registry = self.registry.refreshed()
+        self._versions.update(self.registry.activity_types)
+        self._types.update(self.registry.latest())
 
     def _adopt(self, workflow: Workflow) -> None:
         """Activity types that a workflow's objects brought along."""

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.ports import Store
 from holdfast.testing.mysql_server import mysql_database
-from holdfast.testing.store_contract import StoreContract
+from holdfast.testing.store_contract import ProcessContract, StoreContract
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def database() -> Iterator[str]:
         yield url
 
 
-class TestMysqlStore(StoreContract):
+class TestMysqlStore(StoreContract, ProcessContract):
     @pytest.fixture
     async def store(self, database: str) -> AsyncIterator[Store]:
         from holdfast.persistence import store_from_url

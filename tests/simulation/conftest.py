@@ -24,9 +24,10 @@ def engine() -> Iterator[Holdfast]:
 
 
 @pytest.fixture(scope="session")
-def perform(engine: Holdfast) -> Callable[[Act], Any]:
-    """Run something asynchronous in a loop of its own: hypothesis calls plain functions."""
-    return lambda act: asyncio.run(_awaited(act, engine.runner))
+def perform(engine: Holdfast) -> Iterator[Callable[[Act], Any]]:
+    """Run something asynchronous: hypothesis calls plain functions."""
+    with asyncio.Runner() as loop:
+        yield lambda act: loop.run(_awaited(act, engine.runner))
 
 
 async def _awaited(act: Act, runner: Runner) -> Any:

@@ -87,7 +87,7 @@ class NodeBuilder:
 
         def put(live: LiveInstance, scope: Scope, value: Any) -> None:
             if value.__class__ not in scalars:
-                refuse(value, f"{node.key}.{name}")
+                refuse(value, f"{node.key}.{name}", live.plan.types)
             if setter is not None:
                 setter(scope, value)
             if live.plan.records_outputs:

@@ -1,0 +1,179 @@
+"""Whatever is wrong with what a person gives: exit code 2, a message that names the remedy, no traceback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+Call = Callable[..., Result]
+
+HELLO = {
+    "format": "holdfast/definition@1",
+    "id": "hello",
+    "inputs": [{"name": "name", "type": "string"}, {"name": "times", "type": "integer"}],
+    "root": {"type": "WriteLine", "inputs": {"text": "hello"}},
+}
+STATE = {
+    "format": "holdfast/run@1",
+    "workflow": {"file": "hello.json", "document": HELLO},
+    "with": [],
+    "activities": [],
+}
+MODULE = """
+from holdfast import Workflow, WriteLine
+flow = Workflow(WriteLine("x"), id="flow")
+def fails(): raise LookupError("no\\nluck")
+"""
+
+
+@pytest.fixture(autouse=True)
+def files(folder: Path) -> None:
+    texts = {
+        "hello.json": json.dumps(HELLO),
+        "broken.json": '{\n  "format": "x",\n  oops\n}',
+        "empty.json": "",
+        "list.json": "[1, 2]",
+        "text.json": '"hello"',
+        "null.json": "null",
+        "other.json": '{"name": "not a workflow"}',
+        "future.json": '{"format": "holdfast/definition@99", "id": "x", "root": {"type": "WriteLine"}}',
+        "nan.json": '{"a": NaN}',
+        "deep.json": "[" * 200_000,
+        "elsa.json": '{"definitionId": "x", "root": {}}',
+        "state.json": json.dumps(STATE),
+        "damaged.json": json.dumps({"format": "holdfast/run@1"}),
+        "wrong_state.json": json.dumps({**STATE, "state": {"format": "holdfast/instance@1"}}),
+        "odd_state.json": json.dumps({**STATE, "state": []}),
+        "good_module.py": MODULE,
+        "syntax_module.py": "x = = 1\n",
+        "raising_module.py": "\nraise RuntimeError('boom')\n",
+        "leaving_module.py": "import sys\nsys.exit(3)\n",
+        "needy_module.py": "import surely_not_installed\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "latin.json").write_bytes('{\n"id": "Grüße"}'.encode("latin-1"))
+    (folder / "wide.json").write_bytes(json.dumps(HELLO).encode("utf-16"))
+    (folder / "binary.json").write_bytes(bytes(range(256)))
+    (folder / "a_folder").mkdir()
+
+
+TABLE: list[tuple[list[str], str]] = [
+    (["run"], "Missing argument"),
+    (["fly"], "No such command"),
+    (["run", "nowhere.json"], "no file 'nowhere.json'"),
+    (["run", "a_folder"], "is a folder"),
+    (["run", "nul\0.json"], "no file"),
+    (["run", "broken.json"], "line 3, column 3"),
+    (["run", "empty.json"], "is not JSON"),
+    (["run", "nan.json"], "NaN"),
+    (["run", "deep.json"], "too deep"),
+    (["run", "latin.json"], "Save it as UTF-8"),
+    (["run", "wide.json"], "Save it as UTF-8"),
+    (["run", "binary.json"], "Save it as UTF-8"),
+    (["run", "list.json"], "A definition is an object"),
+    (["run", "text.json"], "A definition is an object"),
+    (["run", "null.json"], "A definition is an object"),
+    (["run", "other.json"], "/root"),
+    (["run", "future.json"], "holdfast/definition@99"),
+    (["run", "elsa.json"], "/root"),
+    (["run", "state.json"], "holdfast resume --state"),
+    (["run", "hello.json", "--with", "nowhere.json"], "no file 'nowhere.json'"),
+    (["run", "hello.json", "--with", "other.json"], "other.json: /root"),
+    (["run", "hello.json", "--flowchart-mode", "wild"], "'counter', 'token'"),
+    (["run", "hello.json", "--wildly"], "No such option"),
+    (["run", "hello.json", "--input", "{nope"], "--input @FILE"),
+    (["run", "hello.json", "--input", "[1]"], "is a list"),
+    (["run", "hello.json", "--input", "null"], "is null"),
+    (["run", "hello.json", "--input", "true"], "true or false"),
+    (["run", "hello.json", "--input", "@nowhere.json"], "no file 'nowhere.json'"),
+    (["run", "hello.json", "--input", "@"], "names no file"),
+    (["run", "hello.json", "--input", "@a_folder"], "is a folder"),
+    (["run", "hello.json", "--input", '{"nam": 1, "times": "many"}'], "Did you mean 'name'?"),
+    (["run", "hello.json", "--input", '{"nam": 1, "times": "many"}'], "/times: error"),
+    (["run", "hello.json", "--state", "a_folder"], "is a folder"),
+    (["run", "hello.json", "--state", "no/such/folder/state.json"], "cannot be written"),
+    (["run", "hello.json", "--state", "hello.json"], "Name another file"),
+    (["run", "hello.json", "--activities", "no_such_module"], "no module 'no_such_module'"),
+    (["run", "hello.json", "--activities", "json"], "Put @activity"),
+    (["run", "no_such_module:flow"], "no module 'no_such_module'"),
+    (["run", "no_such.py:flow"], "no file 'no_such.py'"),
+    (["run", "good_module.py"], "good_module.py:NAME"),
+    (["run", "good_module:flwo"], "Did you mean 'flow'?"),
+    (["run", "good_module:fails"], "LookupError: no luck (good_module.py, line 4)"),
+    (["run", "syntax_module:flow"], "(syntax_module.py, line 1)"),
+    (["run", "raising_module:flow"], "RuntimeError: boom (raising_module.py, line 2)"),
+    (["run", "leaving_module:flow"], "SystemExit: 3"),
+    (["run", "needy_module:flow"], "surely_not_installed"),
+    (["run", "json:dumps"], "needs arguments"),
+    (["run", "sys:maxsize"], "is an int, not a workflow"),
+    (["run", "holdfast:WriteLine"], "is an activity, not a workflow"),
+    (["resume"], "Missing option '--state'"),
+    (["resume", "--state", "nowhere.json"], "no file 'nowhere.json'"),
+    (["resume", "--state", "hello.json"], "is no state of a run (format 'holdfast/definition@1')"),
+    (["resume", "--state", "list.json"], "is no state of a run"),
+    (["resume", "--state", "damaged.json"], "is damaged"),
+    (["resume", "--state", "wrong_state.json"], "damaged"),
+    (["resume", "--state", "odd_state.json"], "is damaged"),
+    (["validate"], "Missing argument"),
+    (["validate", "broken.json"], "line 3, column 3"),
+    (["validate", "list.json"], "A definition is an object"),
+    (["validate", "hello.json", "--with", "broken.json"], "line 3, column 3"),
+    (["convert", "nowhere.json"], "no file"),
+    (["convert", "other.json"], "/root"),
+    (["convert", "elsa.json"], "/root"),
+    (["convert", "hello.json", "--to", "cobol"], "'holdfast', 'elsa'"),
+    (["convert", "hello.json", "-o", "no/such/folder.json"], "cannot be written"),
+    (["graph", "other.json"], "/root"),
+    (["graph", "hello.json", "--format", "crayon"], "'mermaid', 'svg'"),
+    (["schema", "-o", "a_folder"], "cannot be written"),
+    (["activities", "--activities", "raising_module"], "boom"),
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"), TABLE, ids=lambda item: " ".join(item)[:60] if isinstance(item, list) else ""
+)
+def test_bad_input(call: Call, arguments: list[str], told: str) -> None:
+    result = call(*arguments)
+
+    assert result.exit_code == 2, result.output
+    assert told in result.stderr
+    assert not result.stdout
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("name", ["HOLDFAST_SEGMENT_TIME", "HOLDFAST_NO_SUCH_SETTING"])
+def test_settings_that_make_no_sense(call: Call, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "purple")
+
+    result = call("run", "hello.json")
+
+    assert result.exit_code == 2
+    assert name in result.stderr
+
+
+def test_a_damaged_state_leaves_the_file_alone(call: Call, folder: Path) -> None:
+    before = (folder / "damaged.json").read_bytes()
+
+    call("resume", "--state", "damaged.json")
+
+    assert (folder / "damaged.json").read_bytes() == before
+
+
+def test_validate_looks_at_every_file_and_tells_as_data(call: Call) -> None:
+    result = call("validate", "broken.json", "hello.json", "nowhere.json", "--json")
+
+    found: list[dict[str, Any]] = json.loads(result.stdout)
+    assert result.exit_code == 2
+    assert [(item["file"], item["valid"]) for item in found] == [
+        ("broken.json", False),
+        ("hello.json", True),
+        ("nowhere.json", False),
+    ]
+    assert list(found[0]["problems"][0]) == ["path", "severity", "code", "message", "remedy"]

@@ -1,0 +1,193 @@
+"""The commands that print: help, validate, schema, convert, graph, activities."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import Result
+
+from holdfast import __version__
+from holdfast.cli import bursts
+from holdfast.cli.commands import COMMANDS
+from holdfast.model.reader import read_definition
+
+Call = Callable[..., Result]
+
+FIXTURES = Path(__file__).parents[2] / "e2e" / "fixtures"
+
+
+def fixture(name: str) -> str:
+    return str(FIXTURES / name)
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    code = (
+        "import sys\nfrom holdfast.cli import main\n"
+        f"sys.argv[1:] = {list(arguments)!r}\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\nprint('\\n'.join(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
+    return set(run.stdout.split())
+
+
+def test_version(call: Call) -> None:
+    assert call("--version").stdout.strip().endswith(__version__)
+
+
+def test_without_a_command_it_shows_what_there_is(call: Call) -> None:
+    result = call()
+
+    assert result.exit_code == 0
+    assert all(f"  {name} " in result.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(call: Call, name: str) -> None:
+    result = call(name, "--help")
+
+    assert result.exit_code == 0
+    assert f"Example:\n    holdfast {name} " in result.stdout
+
+
+def test_help_loads_no_engine() -> None:
+    for arguments in (["--help"], ["run", "--help"], ["--version"]):
+        loaded = loaded_by(*arguments)
+        assert "holdfast.cli.commands" in loaded
+        assert not loaded & {"holdfast.engine", "holdfast.elsa", "asyncio", "rich", "quickjs"}
+
+
+def test_run_loads_no_drawing_and_no_tables() -> None:
+    loaded = loaded_by("run", fixture("delay.json"), "--auto-resume")
+
+    assert "holdfast.engine" in loaded
+    assert not loaded & {"rich", "quickjs", "liquid", "sqlite3", "holdfast.model.drawing", "holdfast.model.schema"}
+
+
+def test_validate_tells_all_problems_on_stderr(call: Call) -> None:
+    result = call("validate", fixture("three_problems.json"), fixture("approval.json"))
+
+    problems = [line for line in result.stderr.splitlines() if ": error: " in line]
+    assert result.exit_code == 2
+    assert [line.split(": ")[1] for line in problems] == [
+        "/root/activities/0/type",
+        "/root/activities/1/inputs/txt",
+        "/root/activities/2/inputs/condition",
+    ]
+    assert result.stdout == f"{fixture('approval.json')}: valid\n"
+
+
+def test_problems_are_a_table_on_a_terminal() -> None:
+    reader, writer = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "holdfast.cli", "validate", fixture("three_problems.json")],
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "200"},
+        stdout=subprocess.PIPE,
+        stderr=writer,
+    ) as process:
+        os.close(writer)
+        shown = b""
+        try:
+            while chunk := os.read(reader, 10_000):
+                shown += chunk
+        except OSError:  # how Linux tells that the other side of a terminal is closed
+            pass
+        os.close(reader)
+
+    assert process.returncode == 2
+    assert b"remedy" in shown
+    assert b"\x1b[31merror" in shown
+
+
+def test_schema_knows_the_activities(call: Call, folder: Path) -> None:
+    printed = json.loads(call("schema").stdout)
+    call("schema", "-o", "schema.json")
+
+    assert "activity.WriteLine" in printed["$defs"]
+    assert json.loads((folder / "schema.json").read_text(encoding="utf-8")) == printed
+
+
+def test_convert_there_and_back(call: Call, folder: Path) -> None:
+    original = json.loads((FIXTURES / "elsa_fork.json").read_text(encoding="utf-8"))
+
+    ours = call("convert", fixture("elsa_fork.json"), "-o", "ours.json")
+    back = call("convert", "ours.json")
+
+    definition, problems = read_definition(json.loads((folder / "ours.json").read_text(encoding="utf-8")))
+    assert (ours.exit_code, ours.output, problems) == (0, "", [])
+    assert definition is not None
+    assert definition.id == "greeting-fork"
+    assert json.loads(back.stdout) == original
+
+
+def test_convert_reports_what_does_not_carry_over(call: Call) -> None:
+    result = call("convert", fixture("approval.json"), "--to", "elsa")
+
+    assert result.exit_code == 0
+    assert "warning" in result.stderr
+    assert json.loads(result.stdout)["definitionId"] == "approval"
+
+
+def test_graph_as_mermaid_and_svg(call: Call, folder: Path) -> None:
+    mermaid = call("graph", fixture("approval.json")).stdout
+    svg = call("graph", fixture("approval.json"), "--format", "svg").stdout
+    call("graph", fixture("approval.json"), "-o", "drawn.svg")
+
+    assert mermaid.startswith("flowchart TD\n")
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert (folder / "drawn.svg").read_text(encoding="utf-8").strip() == svg.strip()
+
+
+def test_activities_as_lines_and_as_data(call: Call) -> None:
+    lines = call("activities").stdout.splitlines()
+    data = {item["type"]: item for item in json.loads(call("activities", "--json").stdout)}
+
+    assert lines[0].split() == ["type", "kind", "category", "inputs", "ports", "outcomes"]
+    assert next(line for line in lines if line.startswith("FlowDecision")).endswith("True, False")
+    assert data["WriteLine"]["kind"] == "pure"
+    assert len(data) == len(lines) - 1
+
+
+def test_auto_resume_gives_up_in_the_end(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bursts, "RESUMES_MAX", 5)
+    event = {"type": "Event", "inputs": {"event_name": "again"}}
+    loop = {"id": "loop", "root": {"type": "While", "inputs": {"condition": True}, "body": event}}
+    (folder / "loop.json").write_text(json.dumps({"format": "holdfast/definition@1", **loop}), encoding="utf-8")
+
+    result = call("run", "loop.json", "--auto-resume", "--state", "state.json")
+
+    assert result.exit_code == 2
+    assert "gave up after 5" in result.stderr
+    assert json.loads((folder / "state.json").read_text(encoding="utf-8"))["status"] == "suspended"
+
+
+def test_a_bug_of_ours_is_one_line_too(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("oh\nno")
+
+    monkeypatch.setattr(bursts, "drive", broken)
+
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        result = call("run", fixture("delay.json"))
+
+    assert result.exit_code == 70
+    assert "ZeroDivisionError: oh no" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_interruption_is_130(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("holdfast.cli.engines.make_engine", interrupted)
+
+    result = call("schema")
+
+    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
