@@ -70,7 +70,7 @@ def flow20() -> Workload:
         if pair < 9:
             links.extend(((decision, "False", after), (assignment, "Done", after)))
     chart = Step("chart", children=tuple(steps), links=tuple(links))
-    return Workload("flow20", chart, {"level": 0}, activities=21, repetitions=60)
+    return Workload("flow20", chart, {"level": 0}, activities=21, repetitions=100)
 
 
 def foreach(items: int = 1000) -> Workload:

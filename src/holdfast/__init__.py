@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.activities.scheduling import Delay, StartAt, Timer
     from holdfast.activities.scripting import Inline, RunScript
     from holdfast.authoring.activity import Activity
-    from holdfast.authoring.fields import entries, expr, field, literal, output, port, ports, variable
+    from holdfast.authoring.fields import children, entries, expr, field, literal, output, port, variable
     from holdfast.authoring.function import activity
     from holdfast.authoring.workflow import Workflow
     from holdfast.engine import Holdfast
@@ -62,7 +62,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.activities.scheduling": ("Delay", "StartAt", "Timer"),
     "holdfast.activities.scripting": ("Inline", "RunScript"),
     "holdfast.authoring.activity": ("Activity",),
-    "holdfast.authoring.fields": ("entries", "expr", "field", "literal", "output", "port", "ports", "variable"),
+    "holdfast.authoring.fields": ("children", "entries", "expr", "field", "literal", "output", "port", "variable"),
     "holdfast.authoring.function": ("activity",),
     "holdfast.authoring.workflow": ("Workflow",),
     "holdfast.engine": ("Holdfast",),
@@ -159,24 +159,26 @@ __all__ = [
     "Workflow",
     "WriteLine",
     "activity",
+    "children",
     "entries",
     "expr",
     "field",
     "literal",
     "output",
     "port",
-    "ports",
     "variable",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module 'holdfast' has no attribute '{name}'")
-    found = getattr(importlib.import_module(home), "Scope_" if name == "Scope" else name)
-    globals()[name] = found
-    return found
+if not TYPE_CHECKING:  # a type checker sees the imports above, and refuses a name that is not among them
+
+    def __getattr__(name: str) -> Any:
+        home = _HOME.get(name)
+        if home is None:
+            raise AttributeError(f"module 'holdfast' has no attribute '{name}'")
+        found = getattr(importlib.import_module(home), "Scope_" if name == "Scope" else name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

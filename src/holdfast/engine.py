@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.activities import standard_types
 from holdfast.authoring.activity import Activity
@@ -17,6 +17,10 @@ from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
 from holdfast.expressions import standard_evaluators
+from holdfast.expressions.javascript import JavaScriptEvaluator
+from holdfast.expressions.javascript.engine import JsLimits
+from holdfast.expressions.liquid import LiquidEvaluator
+from holdfast.expressions.python import PythonEvaluator
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.problem import Problem
@@ -29,13 +33,14 @@ from holdfast.ports import ActivityType, Clock, MiddlewarePlacement, Plugin, Reg
 from holdfast.runtime.background import Background, Recurring
 from holdfast.runtime.catalog import DefinitionCatalog, PlanCache
 from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.durable.node import Node
-from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.runner import Runner
 from holdfast.runtime.services import ServiceTable
 from holdfast.runtime.workflow_activities import WorkflowActivities
 from holdfast.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.runtime import Runtime
 
 
 class StandardPlugin:
@@ -46,12 +51,23 @@ class StandardPlugin:
 
     def __init__(self, definitions: DefinitionCatalog) -> None:
         self._definitions = definitions
+        self.evaluators = standard_evaluators()
 
     def register(self, registration: Registration) -> None:
         registration.activity(*standard_types())
         registration.activity_provider(WorkflowActivities(self._definitions))
-        for evaluator in standard_evaluators().values():
+        for evaluator in self.evaluators.values():
             registration.language(evaluator)
+
+    def configure(self, settings: Settings) -> None:
+        """Set the limits of the languages: settings are known only after every plugin has added its own."""
+        for evaluator in self.evaluators.values():
+            if isinstance(evaluator, PythonEvaluator):
+                evaluator.fuel = settings.python_steps
+            elif isinstance(evaluator, LiquidEvaluator):
+                evaluator.fuel = settings.liquid_steps
+            elif isinstance(evaluator, JavaScriptEvaluator):
+                evaluator.limits = JsLimits(time=settings.javascript_time, memory=settings.javascript_memory)
 
 
 class _GivenPlugin:
@@ -101,11 +117,11 @@ class Holdfast:
     ) -> None:
         self.definitions = DefinitionCatalog()
         own = _GivenPlugin(activities, services or {}, middleware, types)
-        self.registry: Registry = load_plugins(
-            [StandardPlugin(self.definitions), *plugins, own], entry_points=entry_points
-        )
+        standard = StandardPlugin(self.definitions)
+        self.registry: Registry = load_plugins([standard, *plugins, own], entry_points=entry_points)
         ordered(self.registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
         self.settings: Settings = load_settings(settings, declared=self.registry.settings)
+        standard.configure(self.settings)
         self.clock = clock or SystemClock()
         self.services = ServiceTable(self.registry.services)
         self._types = dict(self.registry.latest())
@@ -115,7 +131,6 @@ class Holdfast:
             self.definitions.add(self.definition(definition))
         self.refresh()
         self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
-
         self._background = Background(
             self.clock,
             self.registry.start_tasks,
@@ -242,8 +257,26 @@ class Holdfast:
             definitions=self.definitions,
         )
 
+    def store(self, url: str | None = None) -> Store:
+        """The store of that address, or of the settings, with the settings' codec and retries; not open yet."""
+        # Imported here: who keeps nothing need not load it.
+        from holdfast.persistence.codec import codec_of_keys
+        from holdfast.persistence.retry import RetryPolicy
+        from holdfast.persistence.url import store_from_url
+
+        settings = self.settings
+        return store_from_url(
+            url or settings.store,
+            plugins=self.registry.stores,
+            codec=codec_of_keys(settings.encryption_keys),
+            retry=RetryPolicy(retries=settings.store_retries, delay=settings.store_retry_delay),
+        )
+
     def runtime(self, store: Store, *, tenant: str = DEFAULT_TENANT, node: str = "local", lanes: int = 2) -> Runtime:
         """Executes workflows with storage: `async with engine.runtime(store) as runtime`."""
+        from holdfast.runtime.durable.node import Node
+        from holdfast.runtime.durable.runtime import Runtime
+
         settings = self.settings
         return Runtime(
             Node(

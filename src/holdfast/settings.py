@@ -60,6 +60,33 @@ class Settings(Struct, frozen=True, kw_only=True):
     journal: Annotated[
         JournalMode, Meta(description="Which values the journal keeps where neither workflow nor activity says.")
     ] = JournalMode.INCLUDE
+    store: Annotated[str, Meta(description="Where instances are kept: the address of a store.")] = (
+        "sqlite:///holdfast.db"
+    )
+    store_retries: Annotated[
+        int, Meta(ge=0, description="How often a transient error of the store is tried again.")
+    ] = 3
+    store_retry_delay: Annotated[
+        timedelta, Meta(description="The first wait before that; it doubles each time, with jitter.")
+    ] = timedelta(milliseconds=500)
+    encryption_keys: Annotated[
+        str,
+        Meta(
+            description="Keys for payloads at rest as `name:base64 of 32 bytes`, separated by commas: the first encrypts, "
+            "all decrypt. Empty: no encryption.",
+            extra={"secret": True},
+        ),
+    ] = ""
+    python_steps: Annotated[int, Meta(ge=1_000, description="Steps that one Python expression or script may take.")] = (
+        2_000_000
+    )
+    liquid_steps: Annotated[int, Meta(ge=1_000, description="Steps that one Liquid template may take.")] = 1_000_000
+    javascript_time: Annotated[timedelta, Meta(description="How long one JavaScript expression or script may run.")] = (
+        timedelta(milliseconds=500)
+    )
+    javascript_memory: Annotated[
+        int, Meta(ge=1_000_000, description="How many bytes one JavaScript expression or script may use.")
+    ] = 33_554_432
     plugins: Mapping[str, Any] = {}
     """Values of the settings that plugins added, by name."""
 

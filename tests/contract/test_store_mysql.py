@@ -1,4 +1,4 @@
-"""MySQL keeps the contract, with a second store on the same database as another process would have."""
+"""MySQL keeps the contract, with a second store on the same database as another node would have."""
 
 from __future__ import annotations
 
@@ -6,34 +6,44 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 
 import pytest
 
+from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.testing.mysql_server import mysql_database
+from holdfast.testing.chaos import chaos
+from holdfast.testing.mysql_server import emptied, executed, mysql_database
+from holdfast.testing.servers import ServiceMissing, given_or
 from holdfast.testing.store_contract import ProcessContract, StoreContract
+from holdfast.testing.store_machine import compare
+
+pytestmark = pytest.mark.service("mysql")
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    with mysql_database() as url:
-        yield url
+    """One database for the module; each test empties it."""
+    try:
+        with mysql_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("mysql", pytest.skip, pytest.fail, missing)
+
+
+async def opened(database: str) -> Store:
+    store = store_from_url(database)
+    await store.open()
+    return store
 
 
 class TestMysqlStore(StoreContract, ProcessContract):
     @pytest.fixture
     async def store(self, database: str) -> AsyncIterator[Store]:
-        from holdfast.persistence import store_from_url
-
-        store = store_from_url(database)
-        await store.open()
-        await _empty(database)
+        await emptied(database)
+        store = await opened(database)
         yield store
         await store.close()
 
     @pytest.fixture
     async def another(self, database: str, store: Store) -> AsyncIterator[Store]:
-        from holdfast.persistence import store_from_url
-
-        another = store_from_url(database)
-        await another.open()
+        another = await opened(database)
         yield another
         await another.close()
 
@@ -47,39 +57,35 @@ class TestMysqlStore(StoreContract, ProcessContract):
 
     async def rows_left(self, store: Store, tenant: str, instance_id: str) -> Mapping[str, int]:
         """By introspection: every table with a column `instance_id`, and the instances themselves."""
-        from holdfast.persistence.sql.mysql.session import Session
-        from holdfast.persistence.sql.mysql.url import address_of
-
-        session = await Session.connect(address_of(self.database))
-        try:
-            columns = await session.send(
-                "select table_name, column_name from information_schema.columns where table_schema = database()"
-                " and (column_name = 'instance_id' or (table_name = 'hf_instance' and column_name = 'id'))"
-            )
-            found = {}
-            for table, column in columns:
-                kept = " and released is null" if table == "hf_guard" else ""
-                rows = await session.ask(
-                    f"select count(*) from {table} where tenant = ? and {column} = ?{kept}", tenant, instance_id
-                )
-                found[table.removeprefix("hf_")] = rows[0][0]
-        finally:
-            await session.close()
+        columns = await executed(
+            self.database,
+            "select table_name, column_name from information_schema.columns where table_schema = database()"
+            " and (column_name = 'instance_id' or (table_name = 'hf_instance' and column_name = 'id'))",
+        )
+        found = {}
+        for table, column in columns:
+            kept = " and released is null" if table == "hf_guard" else ""
+            where = f"tenant = '{tenant}' and {column} = '{instance_id}'{kept}"
+            ((count,),) = await executed(self.database, f"select count(*) from {table} where {where}")
+            assert isinstance(count, int)
+            found[str(table).removeprefix("hf_")] = count
         assert len(found) > 8
         return found
 
 
-async def _empty(database: str) -> None:
-    """Faster than a database for each test. Counters start again, too."""
-    from holdfast.persistence.sql.mysql.session import Session
-    from holdfast.persistence.sql.mysql.url import address_of
+def test_mysql_answers_as_memory_does(database: str) -> None:
+    async def fresh() -> Store:
+        await emptied(database)
+        return await opened(database)
 
-    session = await Session.connect(address_of(database))
-    try:
-        tables = await session.send("select table_name from information_schema.tables where table_schema = database()")
-        kept = {"hf_migration", "hf_counter", "hf_change"}
-        for name in sorted({row[0] for row in tables} - kept):
-            await session.send(f"delete from {name}")
-        await session.send("update hf_counter set value = 0;commit")
-    finally:
-        await session.close()
+    compare(fresh, examples=5)
+
+
+async def test_killed_workers_lose_nothing_and_do_nothing_twice(database: str) -> None:
+    await emptied(database)
+
+    report = await chaos(database, kills=5, instances=40, keys=100)
+
+    assert report.sound, report
+    assert report.kills == 5
+    assert report.acknowledged > 5 * 40

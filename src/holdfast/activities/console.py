@@ -39,6 +39,8 @@ class WriteLine(Activity, pure=True, category="Console", icon="terminal"):
 
 def as_text(value: Any) -> str:
     """What a person reads: nothing for None, JSON for structures."""
+    if value.__class__ is int:
+        return str(value)
     return "" if value is None else str(convert(value, "string"))
 
 

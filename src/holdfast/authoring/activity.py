@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar
 
 from holdfast.authoring.describe import ClassFacts, describe_class, value_classes
 from holdfast.authoring.fields import MISSING, InputSpec, OutputSpec, PortSpec, common
@@ -37,7 +37,6 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 OPTIONS = ("retry", "timeout", "commit", "journal", "on_lost", "queue", "can_start", "merge")
 
 
-@dataclass_transform(field_specifiers=(common,))
 class Activity:
     """The base of activities written as classes, and of the objects that workflows are built from."""
 

@@ -62,7 +62,7 @@ def port(*, variables: tuple[str, ...] = (), display_name: str | None = None) ->
     return PortSpec(kind="one", variables=variables, display_name=display_name)
 
 
-def ports(*, variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:
+def children(*, variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:
     """A place for several children."""
     return PortSpec(kind="many", variables=variables, display_name=display_name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.cli.documents import STDIN, parse_json, read_json
+from holdfast.cli.documents import parse_json, read_json
 from holdfast.cli.failures import BadInput
 
 _KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
@@ -18,7 +18,7 @@ def read_payload(text: str | None) -> Any:
         path = text[1:]
         if not path:
             raise BadInput("--input @ names no file. Write --input @FILE, or @- for stdin.")
-        return read_json(path if path != STDIN else STDIN)
+        return read_json(path)
     try:
         return parse_json(text, "--input")
     except BadInput as error:

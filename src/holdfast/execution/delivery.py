@@ -18,6 +18,9 @@ from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
 from holdfast.ports import Services
 
+RUNNING_STATUS, INSTANCE_STARTED = Status.RUNNING, JournalEvent.INSTANCE_STARTED
+EFFECT_RESULT = JournalEvent.EFFECT_RESULT
+
 
 def start(
     plan: Plan,
@@ -47,8 +50,8 @@ def start(
     live.root = Activation(1, plan.root, None, scope, scope)
     live.cleanup = Activation(0, plan.root, None, scope, scope)
     live.cleanup.data = []
-    live.status = Status.RUNNING
-    live.note(JournalEvent.INSTANCE_STARTED, None, {"trigger": trigger} if trigger else None)
+    live.status = RUNNING_STATUS
+    live.note(INSTANCE_STARTED, None, {"trigger": trigger} if trigger else None)
     _begin(live)
     return live
 
@@ -153,7 +156,7 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
     if isinstance(result, EffectFailure):
         faults.fault(live, activation, result.error or RemoteError(result))
         return True
-    live.note(JournalEvent.EFFECT_RESULT, activation, {"attempt": attempt})
+    live.note(EFFECT_RESULT, activation, {"attempt": attempt})
     try:
         finish = activation.node.hooks.result
         assert finish is not None

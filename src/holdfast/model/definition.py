@@ -40,6 +40,8 @@ class Storage(StrEnum):
 
 
 class Variable(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A named, typed value of a workflow or container."""
+
     name: str
     type: str = "any"
     default: Any = None
@@ -49,6 +51,8 @@ class Variable(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class InputDeclaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a workflow must or may be given."""
+
     name: str
     type: str = "any"
     required: bool = False
@@ -60,6 +64,8 @@ class InputDeclaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OutputDeclaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a workflow gives back."""
+
     name: str
     type: str = "any"
     display_name: str | None = None
@@ -135,6 +141,8 @@ class ActivationStrategy(StrEnum):
 
 
 class IncidentStrategy(StrEnum):
+    """What a fault does to the instance: end it, or be kept while the rest goes on."""
+
     FAULT = "fault"
     CONTINUE = "continue_with_incidents"
 

@@ -11,6 +11,8 @@ from msgspec import Struct
 
 
 class Status(StrEnum):
+    """Where an instance is in its life."""
+
     PENDING = "pending"
     RUNNING = "running"
     SUSPENDED = "suspended"
@@ -117,6 +119,8 @@ class JournalEvent(StrEnum):
 
 
 class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line of the journal: what happened, to which activity, when, and with which values."""
+
     sequence: int
     event: JournalEvent
     at: datetime

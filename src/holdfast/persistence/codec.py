@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import os
 import zlib
+from base64 import b64decode
+from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol
@@ -123,6 +125,9 @@ def _unknown(mark: int, where: str) -> str:
     return f"{column} was written with a codec (byte {mark:#04x}) that this version does not know. Upgrade Holdfast."
 
 
+_KEY_BYTES = 32
+
+
 class EncryptingCodec:
     """AES-256-GCM around another codec. `keys` by name; the first encrypts, all decrypt.
 
@@ -163,6 +168,42 @@ class EncryptingCodec:
                 "changed or moved from another row."
             ) from error
         return self._inner.decode(plain, where)
+
+
+def codec_of_keys(keys: str) -> Codec:
+    """The codec of a setting: `name:base64 of 32 bytes`, separated by commas; empty text does not encrypt."""
+    return EncryptingCodec(dict(_key(item) for item in keys.split(",") if item.strip())) if keys else PayloadCodec()
+
+
+def _key(text: str) -> tuple[str, bytes]:
+    name, _, encoded = text.strip().partition(":")
+    try:
+        key = b64decode(encoded, validate=True)
+    except Base64Error:
+        key = b""
+    if not name or len(key) != _KEY_BYTES:
+        raise SettingsError(
+            "encryption_keys: each key is written as name:base64 of 32 bytes, separated by commas. "
+            'Make one with: python -c "import os, base64; print(base64.b64encode(os.urandom(32)).decode())"'
+        )
+    return name, key
+
+
+def parse_keys(text: str) -> dict[str, bytes]:
+    """Keys as a setting writes them: `name:base64` of 32 bytes each, separated by commas, the current one first."""
+    keys: dict[str, bytes] = {}
+    for part in text.split(","):
+        name, colon, encoded = part.strip().partition(":")
+        try:
+            key = b64decode(encoded, validate=True)
+        except ValueError as error:
+            raise SettingsError(f"Key '{name}' is not base64. Make one with: openssl rand -base64 32") from error
+        if not colon or not name or len(key) != 32 or name in keys:
+            raise SettingsError(
+                f"'{name}' is no key. Write name:base64 of 32 bytes (openssl rand -base64 32), each name once."
+            )
+        keys[name] = key
+    return keys
 
 
 def _cryptography() -> ModuleType:

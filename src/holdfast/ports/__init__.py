@@ -197,9 +197,11 @@ class Registration(Protocol):
 class Plugin(Protocol):
     """One object that brings a whole feature."""
 
-    name: str
-    needs: Sequence[str]
-    """Names of plugins that must be registered before this one."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def needs(self) -> Sequence[str]:
+        """Names of plugins that must be registered before this one."""
 
     def register(self, registration: Registration) -> None: ...
 

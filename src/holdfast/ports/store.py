@@ -361,8 +361,9 @@ class Store(
     """Where everything is kept. Run `holdfast.testing.store_contract` against yours.
 
     Every row has a tenant, and a call with a tenant sees and changes rows of that tenant only. Bytes are never looked
-    into, ids never made up. Transient errors are tried again before `StoreUnavailable` is raised; a message of the
-    database is never shown bare: a `StoreError` names the remedy, the cause is chained.
+    into, ids never made up. Transient errors are tried again before `StoreUnavailable` is raised; but for commits, a
+    call that was tried again may find what its first try wrote (`enqueue` then says False). A message of the database
+    is never shown bare: a `StoreError` names the remedy, the cause is chained.
     """
 
     name: str

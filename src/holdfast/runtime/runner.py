@@ -48,6 +48,8 @@ class Running:
 
 
 class Runner:
+    """Executes workflows here and now; `Holdfast().runner` is one."""
+
     def __init__(
         self,
         *,

@@ -1,0 +1,1 @@
+"""For users' tests and ours: the contract suites of the ports."""

@@ -33,7 +33,7 @@ _START = 60.0
 _NOBODY = 65534
 
 
-class ServiceMissing(Exception):  # noqa: N818 - a fact about the machine, not an error of the program
+class ServiceMissing(Exception):
     """No server of that kind can be had here; the message says what was tried."""
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+from base64 import b64encode
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.errors import SettingsError, UndecodablePayload
-from holdfast.persistence.codec import EncryptingCodec, PayloadCodec, ZlibCompression, ZstdCompression
+from holdfast.persistence.codec import EncryptingCodec, PayloadCodec, ZlibCompression, ZstdCompression, parse_keys
 from holdfast.ports import Codec
 
 OLD, NEW = b"o" * 32, b"n" * 32
@@ -130,3 +131,24 @@ def test_without_zstd_zlib_is_used_and_zstd_is_explained(monkeypatch: pytest.Mon
         PayloadCodec().decode(written, WHERE)
     with pytest.raises(SettingsError, match=r"holdfast\[encryption\]"):
         EncryptingCodec({"new": NEW})
+
+
+def test_keys_of_a_setting() -> None:
+    text = f"new:{b64encode(NEW).decode()}, old:{b64encode(OLD).decode()}"
+
+    assert list(parse_keys(text).items()) == [("new", NEW), ("old", OLD)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "new", "new:", ":b2xk", "new:???", f"new:{b64encode(b'short').decode()}", "a:!,b:!"]
+)
+def test_keys_that_no_setting_should_hold(text: str) -> None:
+    with pytest.raises(SettingsError, match="openssl rand"):
+        parse_keys(text)
+
+
+def test_a_key_that_is_named_twice_is_refused() -> None:
+    key = f"new:{b64encode(NEW).decode()}"
+
+    with pytest.raises(SettingsError, match="once"):
+        parse_keys(f"{key},{key}")

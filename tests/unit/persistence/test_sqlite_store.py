@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.errors import StoreClosed, StoreUnavailable
+from holdfast.errors import StoreClosed, StoreError, StoreMisconfigured, StoreUnavailable
 from holdfast.model.commit import COMMITTED, Failed
 from holdfast.model.stored import BookmarkQuery, InstanceKey, correlation_key, wake_key
 from holdfast.model.work import DeadLetterRow, ScheduleRow
 from holdfast.persistence.codec import EncryptingCodec
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.sqlite import SqliteStore
-from holdfast.persistence.sql.sqlite.connection import patiently
+from holdfast.persistence.sql.sqlite.connection import explained, patiently
 from holdfast.persistence.sql.sqlite.writer import BATCH_MAX, CommitJob, grouped_commits
 from holdfast.testing import faults
 from holdfast.testing.store_processes import answer_of, start
@@ -135,6 +135,27 @@ def test_patience_ends_without_the_word_locked(database: Path) -> None:
 
     assert "locked" not in str(caught.value)
     assert "try again" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "remedy"),
+    [
+        (sqlite3.SQLITE_READONLY, StoreMisconfigured, "Give this user the right"),
+        (sqlite3.SQLITE_CANTOPEN, StoreMisconfigured, "folder exists"),
+        (sqlite3.SQLITE_CORRUPT, StoreMisconfigured, "restore a backup"),
+        (sqlite3.SQLITE_FULL, StoreUnavailable, "Make room"),
+        (sqlite3.SQLITE_IOERR_WRITE, StoreUnavailable, "Check its disk"),
+        (sqlite3.SQLITE_ERROR, StoreError, "please report it"),
+    ],
+)
+def test_errors_of_the_file_name_the_remedy(code: int, kind: type[StoreError], remedy: str) -> None:
+    error = sqlite3.OperationalError("some words of SQLite")
+    error.sqlite_errorcode = code
+
+    told = explained(error, Path("holdfast.db"))
+
+    assert type(told) is kind
+    assert remedy in str(told)
 
 
 async def test_a_connection_cut_after_the_commit_is_no_loss(store: SqliteStore) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from holdfast.activities.control.loops import INDEX, VALUE, items_of
 from holdfast.activities.control.sequence import note_stop
 from holdfast.authoring.activity import Activity
-from holdfast.authoring.fields import field, port, ports
+from holdfast.authoring.fields import children, field, port
 from holdfast.errors import ActivityFault
 from holdfast.execution.activation import CONTINUING, Activation
 from holdfast.execution.builder import NodeBuilder
@@ -21,7 +21,7 @@ from holdfast.model.types import convert
 class Parallel(Activity, pure=True, container=True, category="Control flow", icon="columns"):
     """Runs all its activities at once and completes when all have."""
 
-    activities: list[Activity] = ports()
+    activities: list[Activity] = children()
 
     def __init__(self, *activities: Activity, **given: Any) -> None:
         super().__init__(**({"activities": activities} | given))
@@ -51,7 +51,7 @@ class Parallel(Activity, pure=True, container=True, category="Control flow", ico
 class Fork(Activity, pure=True, container=True, category="Control flow", icon="git-fork"):
     """Runs all its branches at once; completes with the last (`wait_all`) or the first (`wait_any`), which cancels the others."""
 
-    branches: list[Activity] = ports()
+    branches: list[Activity] = children()
     join: str = "wait_all"
 
     def __init__(self, *branches: Activity, **given: Any) -> None:

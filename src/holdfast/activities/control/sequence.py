@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.authoring.activity import Activity
-from holdfast.authoring.fields import ports
+from holdfast.authoring.fields import children
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.live import LiveInstance
@@ -16,7 +16,7 @@ from holdfast.model.scope import Scope
 class Sequence(Activity, pure=True, container=True, category="Control flow", icon="list"):
     """Runs its activities one after the other."""
 
-    activities: list[Activity] = ports()
+    activities: list[Activity] = children()
 
     def __init__(self, *activities: Activity, **given: Any) -> None:
         super().__init__(**({"activities": activities} | given))
@@ -47,10 +47,13 @@ class Sequence(Activity, pure=True, container=True, category="Control flow", ico
         first = nodes[0]
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            live.queue.append((first, live.activate(node, owner, scope), scope))
+
+        def op_with_variables(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             inner = open_scope(scope)
             live.queue.append((first, live.activate(node, owner, scope, inner), inner))
 
-        return op
+        return op if node.shape is None else op_with_variables
 
 
 def note_stop(live: LiveInstance, activation: Activation, flag: int) -> bool:

@@ -25,6 +25,7 @@ from holdfast.expressions.budget import (
 
 _NUMBERS = (int, float, Decimal)
 _TIMES = (date, datetime, time, timedelta)
+_MEASURES = _NUMBERS + _TIMES
 _TEXTS = (str, bytes)
 _SETS = (set, frozenset)
 _SMALL = 1 << 64
@@ -46,11 +47,11 @@ def _number(budget: Budget, value: Any) -> Any:
 
 def _operands(left: Any, right: Any) -> bool:
     """Both are numbers or times. Their operators are Python's own and cost little."""
-    return isinstance(left, _NUMBERS + _TIMES) and isinstance(right, _NUMBERS + _TIMES)
+    return isinstance(left, _MEASURES) and isinstance(right, _MEASURES)
 
 
 def _plain(left: Any, right: Any) -> bool:
-    """Numbers whose sum, difference and product are small: the common case, let through at once."""
+    """Numbers whose sum, difference, product and quotient are small: the common case, let through at once."""
     kind, other = left.__class__, right.__class__
     if kind is float:
         return other is float or other is int
@@ -58,6 +59,9 @@ def _plain(left: Any, right: Any) -> bool:
 
 
 def add(budget: Budget, left: Any, right: Any) -> Any:
+    if left.__class__ is str and right.__class__ is str:
+        check_text(budget, len(left) + len(right))
+        return left + right
     if _plain(left, right):
         return left + right
     if _operands(left, right):
@@ -112,14 +116,20 @@ def _check_product(left: Any, right: Any) -> None:
 
 
 def divide(budget: Budget, left: Any, right: Any) -> Any:
+    if _plain(left, right):
+        return left / right
     return _divided(budget, "/", left, right, lambda: left / right)
 
 
 def floor_divide(budget: Budget, left: Any, right: Any) -> Any:
+    if _plain(left, right):
+        return left // right
     return _divided(budget, "//", left, right, lambda: left // right)
 
 
 def modulo(budget: Budget, left: Any, right: Any) -> Any:
+    if _plain(left, right):
+        return left % right
     if isinstance(left, _TEXTS):
         raise _no_operator("%", left, right, ": text is put together with an f-string, f'{value:>8}'")
     return _divided(budget, "%", left, right, lambda: left % right)

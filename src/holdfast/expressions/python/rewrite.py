@@ -142,6 +142,8 @@ class Rewriter:
                 return self._inline(node.op, left, right)
             if isinstance(node.op, ast.Mult) and _is_number(left) and not isinstance(right, ast.Constant):
                 return self._inline(node.op, right, left)
+            if isinstance(node.op, ast.Mod | ast.FloorDiv) and _is_number(right):
+                return self._inline(node.op, left, right)
         name = _OPERATORS.get(type(node.op))
         if name is None:
             raise self.refused(f"the operator {type(node.op).__name__} does not exist here", node)

@@ -34,6 +34,9 @@ _TO_REPR, _TO_ASCII, _TO_STR = ord("r"), ord("a"), ord("s")
 
 def text_of(budget: Budget, value: Any) -> str:
     """`str(value)`."""
+    if value.__class__ is int and -_SMALL < value < _SMALL:
+        charge(budget, 3)
+        return str(value)
     _check_readable(budget, value)
     text = str(value)
     check_text(budget, len(text))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from holdfast.errors import StoreMisconfigured
 from holdfast.persistence.memory.store import MemoryStore
 from holdfast.persistence.memory.tables import system_now
 
 
-def memory_from_url(url: str, *, now: Callable[[], datetime] = system_now) -> MemoryStore:
+def memory_from_url(url: str, *, now: Callable[[], datetime] = system_now, **options: Any) -> MemoryStore:
+    """Options of other stores (`codec`, `retry`) say nothing to one that writes nothing."""
     if url.removeprefix("memory:").strip("/"):
         raise StoreMisconfigured(f"'{url}' names something, but a memory store has no name. Write memory://")
     return MemoryStore(now)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
-from holdfast.execution.composite import UNSET
-from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
 from holdfast.model.definition import ActivationStrategy
-from holdfast.model.guard import Guard, activation_slot
+from holdfast.model.guard import Guard, GuardRef, activation_slot
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, moment
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import (
@@ -26,6 +25,7 @@ from holdfast.model.stored import (
     wake_key,
 )
 from holdfast.model.work import EffectRef, EffectRow, Owner, WorkKind, WorkRow
+from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
 
 _STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
@@ -33,33 +33,40 @@ _STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
 
 
 class Before(Struct, frozen=True, kw_only=True):
-    """What the last commit of the instance left."""
+    """What the last commit of the instance left in the store."""
 
     version: int = 0
     correlation_id: str | None = None
     bookmarks: dict[str, Bookmark] = {}
+    """None of an instance at rest: its rows went with the commit that ended it."""
     incidents: frozenset[str] = frozenset()
-    parent_told: bool = False
+    at_rest: bool = False
+    finished: datetime | None = None
 
 
 NEW = Before()
 
 
-def remember(live: LiveInstance, version: int) -> Before:
+def remember(live: LiveInstance, row: InstanceRow) -> Before:
+    at_rest = live.status.at_rest
     return Before(
-        version=version,
+        version=row.version,
         correlation_id=live.correlation_id,
-        bookmarks=dict(live.bookmarks),
+        bookmarks={} if at_rest else dict(live.bookmarks),
         incidents=frozenset(item.id for item in live.incidents),
+        at_rest=at_rest,
+        finished=row.finished,
     )
 
 
 class Consumed(Struct, kw_only=True):
-    """Rows that this segment used up."""
+    """Rows that this segment used up, and guards that it asks for."""
 
     work: list[str] = []
     effects: list[EffectRef] = []
     guards: list[Guard] = []
+    bookmarks: set[str] = set()
+    """Those that were woken: a child that woke its parent has ended by itself."""
 
 
 class Maker:
@@ -77,87 +84,98 @@ class Maker:
         *,
         burst_id: str,
         content: str,
+        starts: Iterable[ChildStart] = (),
+        begun: bool = False,
         go_on: str | None = None,
     ) -> Commit:
-        """`go_on` is the id of a `continue` row: the segment was cut with work left in its queue."""
-        at = live.now()
-        now = moment(at)
+        """`go_on` is the id of a `continue` row: the segment was cut with work left in its queue. `begun`: the parent is
+        told that this one has begun."""
+        now = moment(live.now())
         version = before.version + 1
-        entries = permitted(live.plan.journal_rules, live.journal)
-        taken, released = self._slots(live, before, consumed)
-        burned, added, timers_gone, timers = self._bookmarks(live, before, now)
-        resolved = before.incidents - {item.id for item in live.incidents}
-        work = [*timers, *self._messages(live, before, now, content, go_on)]
+        taken, released = _slots(live, before, consumed)
+        burned, added, timers_gone, timers = self._bookmarks(live, before, now, content)
         return Commit(
             tenant=self.tenant,
             burst_id=burst_id,
-            instance=InstanceRow(
-                tenant=self.tenant,
-                id=live.id,
-                version=version,
-                burst_id=burst_id,
-                status=live.status.value,
-                content=content,
-                definition_id=live.definition_id,
-                definition_version=live.definition_version,
-                correlation_id=live.correlation_id,
-                name=live.name,
-                parent_id=live.parent_id,
-                incidents=len(live.incidents),
-                created=moment(live.created),
-                updated=now,
-                finished=now if live.status.at_rest else None,
-                state=encode_state(live),
+            journal=self._segment(live, version, burst_id, now),
+            work_added=(
+                *timers,
+                *self._messages(live, before, consumed, now, content, starts, begun=begun, go_on=go_on),
             ),
-            journal=JournalSegment(
-                version=version,
-                burst_id=burst_id,
-                first=live.journal_base,
-                count=len(entries),
-                written=now,
-                data=encode_journal(live.plan, entries),
-            ),
+            instance=self._instance(live, before, version, burst_id, content, now),
             guards_taken=taken,
             guards_released=released,
             bookmarks_burned=burned,
             bookmarks_added=added,
             work_consumed=tuple(consumed.work),
             work_dropped=timers_gone,
-            work_added=tuple(work),
             effects_consumed=tuple(consumed.effects),
             effects_dropped=tuple(live.canceled_effects),
-            effects_added=tuple(self._effect(live, item, now) for item in live.new_effects),
+            effects_added=tuple(self._effect(live, item, now) for item in fresh_effects(live)),
             incidents_added=tuple(
                 self._incident(live, item) for item in live.incidents if item.id not in before.incidents
             ),
-            incidents_resolved=tuple(resolved),
+            incidents_resolved=tuple(before.incidents.difference(item.id for item in live.incidents)),
         )
 
-    # -- guards --------------------------------------------------------------------------------------------------------
+    def _instance(
+        self, live: LiveInstance, before: Before, version: int, burst_id: str, content: str, now: datetime
+    ) -> InstanceRow:
+        live.commits = version
+        parent = live.parent_id
+        return InstanceRow(
+            tenant=self.tenant,
+            id=live.id,
+            version=version,
+            burst_id=burst_id,
+            status=live.status.value,
+            content=content,
+            definition_id=live.definition_id,
+            definition_version=live.definition_version,
+            correlation_id=live.correlation_id,
+            name=live.name,
+            parent_id=None if parent is None else messages.parent_of(parent)[0],
+            incidents=len(live.incidents),
+            created=moment(live.created),
+            updated=now,
+            finished=(before.finished or now) if live.status.at_rest else None,
+            state=encode_state(live),
+        )
 
-    def _slots(self, live: LiveInstance, before: Before, consumed: Consumed) -> tuple[Any, Any]:
-        """Keys of the request, and the slot of the activation strategy: taken by the start, given back by the end."""
-        held = None if before.version == 0 else slot_of(live, before.correlation_id)
-        wanted = None if live.status.at_rest else slot_of(live, live.correlation_id)
-        taken = [*consumed.guards, *([wanted] if wanted is not None and wanted != held else [])]
-        released = (held.ref,) if held is not None and held != wanted else ()
-        return tuple(taken), released
+    def _segment(self, live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
+        entries = live.journal
+        return JournalSegment(
+            version=version,
+            burst_id=burst_id,
+            first=live.journal_base,
+            count=len(entries),
+            written=now,
+            data=encode_journal(live.plan, entries),
+        )
 
     # -- bookmarks and timers ------------------------------------------------------------------------------------------
 
-    def _bookmarks(self, live: LiveInstance, before: Before, now: Any) -> tuple[Any, Any, Any, list[WorkRow]]:
-        moved = live.correlation_id != before.correlation_id
+    def _bookmarks(
+        self, live: LiveInstance, before: Before, now: datetime, content: str
+    ) -> tuple[tuple[BookmarkRef, ...], tuple[BookmarkRow, ...], tuple[str, ...], list[WorkRow]]:
         old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
+        if not old and not new:
+            return (), (), (), []
+        moved = live.correlation_id != before.correlation_id
         gone = [item for key, item in old.items() if moved or key not in new]
         fresh = [item for key, item in new.items() if moved or key not in old]
         return (
             tuple(_ref(item, before.correlation_id) for item in gone if item.kind in _STORED_KINDS),
             tuple(self._bookmark(live, item, now) for item in fresh if item.kind in _STORED_KINDS),
             tuple(timer_id(live.id, key) for key, item in old.items() if key not in new and item.due is not None),
-            [self._timer(live, item, now) for key, item in new.items() if key not in old and item.due is not None],
+            [
+                self._timer(live, item, now, content)
+                for key, item in new.items()
+                if key not in old and item.due is not None
+            ],
         )
 
-    def _bookmark(self, live: LiveInstance, item: Bookmark, now: Any) -> BookmarkRow:
+    def _bookmark(self, live: LiveInstance, item: Bookmark, now: datetime) -> BookmarkRow:
         ref = _ref(item, live.correlation_id)
         return BookmarkRow(
             tenant=self.tenant,
@@ -171,7 +189,7 @@ class Maker:
             payload=encode_payload(item.payload, live.plan.types),
         )
 
-    def _timer(self, live: LiveInstance, item: Bookmark, now: Any) -> WorkRow:
+    def _timer(self, live: LiveInstance, item: Bookmark, now: datetime, content: str) -> WorkRow:
         return WorkRow(
             tenant=self.tenant,
             id=timer_id(live.id, item.id),
@@ -180,48 +198,43 @@ class Maker:
             instance_id=live.id,
             bookmark_seq=seq_of(item.id),
             created=now,
+            content=content,
         )
 
     # -- everything else that leaves with the commit -------------------------------------------------------------------
 
     def _messages(
-        self, live: LiveInstance, before: Before, now: Any, content: str, go_on: str | None
-    ) -> Iterable[WorkRow]:
+        self,
+        live: LiveInstance,
+        before: Before,
+        consumed: Consumed,
+        now: datetime,
+        content: str,
+        starts: Iterable[ChildStart],
+        *,
+        begun: bool,
+        go_on: str | None,
+    ) -> Iterator[WorkRow]:
+        tenant = self.tenant
         if go_on is not None:
-            yield self._row(live, go_on, WorkKind.CONTINUE, now, content=content)
-        for start in live.child_starts:
-            yield self._row(live, start_id(start), WorkKind.START, now, payload=child_start(start, live))
-        if live.status.at_rest and live.parent_id is not None:
-            payload = {
-                "bookmark": live.parent_id.partition("#")[2],
-                "payload": {"instance_id": live.id, "status": live.status.value, "outputs": outputs_of(live)},
-            }
-            parent = live.parent_id.partition("#")[0]
-            row_id = f"{live.id}.end"
-            encoded = encode_payload(payload, live.plan.types)
             yield WorkRow(
-                tenant=self.tenant, id=row_id, kind=WorkKind.RESUME, instance_id=parent, created=now, payload=encoded
+                tenant=tenant, id=go_on, kind=WorkKind.CONTINUE, instance_id=live.id, created=now, content=content
             )
+        if live.parent_id is not None:
+            if live.status.at_rest and not before.at_rest:
+                yield messages.ended(tenant, live, now)
+            elif begun:
+                yield messages.begun(tenant, live, now)
+        for start in starts:
+            yield messages.start(tenant, live, start, now)
+        for mark in before.bookmarks.values():
+            if mark.kind is BookmarkKind.CHILD and mark.id not in live.bookmarks and mark.id not in consumed.bookmarks:
+                yield messages.cancel(tenant, mark, now)
         for number, event in enumerate(live.published):
-            payload_bytes = encode_payload(event, live.plan.types)
-            yield self._row(
-                live, f"{live.id}.e{before.version}.{number}", WorkKind.STIMULUS, now, payload=payload_bytes
-            )
+            if not event["local"]:
+                yield messages.stimulus(tenant, live, f"{live.id}.e{before.version + 1}.{number}", event, now)
 
-    def _row(
-        self, live: LiveInstance, row_id: str, kind: str, now: Any, *, payload: bytes = b"", content: str = ""
-    ) -> WorkRow:
-        return WorkRow(
-            tenant=self.tenant,
-            id=row_id,
-            kind=kind,
-            instance_id=live.id,
-            created=now,
-            payload=payload,
-            content=content,
-        )
-
-    def _effect(self, live: LiveInstance, request: EffectRequest, now: Any) -> EffectRow:
+    def _effect(self, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
         return EffectRow(
             tenant=self.tenant,
@@ -238,6 +251,7 @@ class Maker:
         )
 
     def _incident(self, live: LiveInstance, item: Incident) -> IncidentRow:
+        told = {"message": item.message, "source": item.source, "details": dict(item.details)}
         return IncidentRow(
             tenant=self.tenant,
             instance_id=live.id,
@@ -245,8 +259,45 @@ class Maker:
             kind=item.type,
             activity_id=item.activity_id or "",
             occurred=item.at,
-            payload=encode_payload({"message": item.message, "source": item.source}, live.plan.types),
+            payload=encode_payload(told, live.plan.types),
         )
+
+
+def fresh_effects(live: LiveInstance) -> list[EffectRequest]:
+    """Recorded by this burst and still wanted: a later job of the same burst may have canceled one."""
+    return [item for item in live.new_effects if live.effects.get(item.execution_id) is item]
+
+
+# -- guards ------------------------------------------------------------------------------------------------------------
+
+
+def _slots(
+    live: LiveInstance, before: Before, consumed: Consumed
+) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
+    """Keys of the request, and the slot of the activation strategy: taken by the start or by the retry of a faulted
+    instance, moved by Correlate, given back by the end."""
+    if live.plan.definition.options.activation is ActivationStrategy.ALWAYS:
+        return tuple(consumed.guards), ()
+    held = None if before.version == 0 or before.at_rest else slot_of(live, before.correlation_id)
+    wanted = None if live.status.at_rest else slot_of(live, live.correlation_id)
+    if before.version == 0 and wanted is None:
+        # A start that ends in its first burst takes its slot all the same, or two of them would run: and gives it back.
+        wanted = slot_of(live, live.correlation_id)
+        return (*consumed.guards, wanted), (wanted.ref,)
+    taken = [*consumed.guards, *([wanted] if wanted is not None and wanted != held else [])]
+    released = (held.ref,) if held is not None and held != wanted else ()
+    return tuple(taken), released
+
+
+def slot_of(live: LiveInstance, correlation_id: str | None) -> Guard:
+    strategy = live.plan.definition.options.activation
+    by_definition = strategy is not ActivationStrategy.CORRELATION
+    by_correlation = strategy is not ActivationStrategy.SINGLETON
+    return activation_slot(
+        strategy=strategy.value,
+        definition_id=live.definition_id if by_definition else "",
+        correlation_id=(correlation_id or "") if by_correlation else "",
+    )
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
@@ -260,47 +311,5 @@ def timer_id(instance_id: str, bookmark_id: str) -> str:
     return f"{instance_id}.t{seq_of(bookmark_id)}"
 
 
-def start_id(start: ChildStart) -> str:
-    return f"{start.instance_id}.start"
-
-
 def _ref(item: Bookmark, correlation_id: str | None) -> BookmarkRef:
     return BookmarkRef(wake_key(item.name, item.hash.encode()), correlation_key(correlation_id), seq_of(item.id))
-
-
-def slot_of(live: LiveInstance, correlation_id: str | None) -> Guard | None:
-    strategy = live.plan.definition.options.activation
-    if strategy is ActivationStrategy.ALWAYS:
-        return None
-    by_definition = strategy is not ActivationStrategy.CORRELATION
-    by_correlation = strategy is not ActivationStrategy.SINGLETON
-    return activation_slot(
-        strategy=strategy.value,
-        definition_id=live.definition_id if by_definition else "",
-        correlation_id=(correlation_id or "") if by_correlation else "",
-    )
-
-
-def child_start(start: ChildStart, live: LiveInstance) -> bytes:
-    bookmark = next(
-        item.id
-        for item in live.bookmarks.values()
-        if item.kind is BookmarkKind.CHILD and item.execution_id == start.execution_id
-    )
-    return encode_payload(
-        {
-            "reference": start.reference,
-            "input": start.input,
-            "wait": start.wait,
-            "correlation_id": start.correlation_id,
-            "instance_id": start.instance_id,
-            "parent_id": f"{live.id}#{bookmark}",
-        },
-        live.plan.types,
-    )
-
-
-def outputs_of(live: LiveInstance) -> dict[str, Any]:
-    scope = live.root.scope
-    declared = {name: scope[slot] for name, slot in scope[1].outputs.items() if scope[slot] is not UNSET}
-    return {**declared, **live.spare_outputs}

@@ -13,10 +13,10 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.model.guard import Guard
+from holdfast.model.instance import Incident, JournalEvent, Status
 from holdfast.model.work import EffectRef
+from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.runtime.result import RunResult
-
-LOST_CHECKS_MAX = 3
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -24,15 +24,18 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     result: RunResult | None = None
     existing: str | None = None
-    """The instance that holds the key or slot: nothing was started."""
+    """The instance that holds the key, the slot or the id: nothing was started."""
     dropped: bool = False
-    """Somebody else did it, or it was late."""
+    """Somebody else did it, it was late, or there was nothing to do."""
 
 
 class Job:
     """One delivery to one instance."""
 
-    __slots__ = ("answer", "consumes_effect", "consumes_work", "instance_id", "on_line", "tries")
+    __slots__ = ("answer", "consumes_effect", "consumes_work", "guards", "instance_id", "tries")
+
+    quiet = False
+    """A hint: where there is nothing to do, its row is used up and nobody hears of it."""
 
     def __init__(
         self,
@@ -40,18 +43,18 @@ class Job:
         *,
         wanted: bool = True,
         consumes_work: str | None = None,
-        on_line: Callable[[str], None] | None = None,
+        guards: tuple[Guard, ...] = (),
     ) -> None:
         self.instance_id = instance_id
         self.consumes_work = consumes_work
         """The work row that asked for it: deleted by the commit that did it."""
         self.consumes_effect: EffectRef | None = None
-        self.on_line = on_line
+        self.guards = guards
         self.tries = 0
         self.answer: asyncio.Future[Answer] | None = asyncio.get_running_loop().create_future() if wanted else None
 
-    def apply(self, live: LiveInstance) -> None:
-        """Change the instance. Raises what the asker should hear; nothing is changed then."""
+    def apply(self, live: LiveInstance) -> bool:
+        """Change the instance; False if there is nothing to do. Raises what the asker should hear; nothing is changed then."""
         raise NotImplementedError
 
     def tell(self, answer: Answer) -> None:
@@ -66,7 +69,7 @@ class Job:
 class StartJob(Job):
     """A new instance. Its inputs are checked and complete."""
 
-    __slots__ = ("content", "guards", "make", "plan")
+    __slots__ = ("content", "make", "parent", "plan", "waits")
 
     def __init__(
         self,
@@ -75,18 +78,23 @@ class StartJob(Job):
         plan: Plan,
         content: str,
         make: Callable[[], LiveInstance],
-        guards: tuple[Guard, ...] = (),
+        parent: tuple[str, str] | None = None,
+        waits: bool = True,
         **more: Any,
     ) -> None:
         super().__init__(instance_id, **more)
         self.plan = plan
         self.content = content
         self.make = make
-        """Makes the instance; again, if the commit is lost to somebody else's key."""
-        self.guards = guards
+        """Makes the instance; again, if the commit is lost."""
+        self.parent = parent
+        """Instance and bookmark that asked for it."""
+        self.waits = waits
+        """The parent wants to hear of the end; else it goes on as soon as this one has begun."""
 
-    def apply(self, live: LiveInstance) -> None:
+    def apply(self, live: LiveInstance) -> bool:
         """It was made with its root in the queue."""
+        return True
 
 
 class ResumeJob(Job):
@@ -99,28 +107,91 @@ class ResumeJob(Job):
         self.bookmark_id = bookmark_id
         self.payload = payload
         self.quiet = quiet
-        """A timer or a child's end: a hint. If its bookmark is gone, the row is deleted and nothing happens."""
+        """A timer or a child's end."""
 
-    def apply(self, live: LiveInstance) -> None:
+    def apply(self, live: LiveInstance) -> bool:
         if self.quiet and (self.bookmark_id not in live.bookmarks or live.status.at_rest):
-            return
-        delivery.resume(live, self.bookmark_id, self.payload)
+            return False
+        delivery.resume(live, self.bookmark_id, self.read(live))
+        return True
+
+    def read(self, live: LiveInstance) -> Any:
+        return self.payload
+
+
+class StoredResumeJob(ResumeJob):
+    """A resume that comes from a row: its payload is decoded by the types of the instance that it reaches."""
+
+    __slots__ = ()
+
+    def read(self, live: LiveInstance) -> Any:
+        return decode_payload(self.payload, live.plan.types)
 
 
 class EffectJob(Job):
-    """The result of an effect that this node owned."""
+    """The result of an effect that this node owned.
 
-    __slots__ = ("attempt", "execution_id", "result")
+    The row in the store says which attempt counts. A take-over changes the row and not the state, so the state's attempt
+    follows the result's; if the row is not this result's any more, the commit is lost, and the result is journaled as late.
+    """
+
+    __slots__ = ("late", "ref", "result")
 
     def __init__(self, instance_id: str, ref: EffectRef, result: Record | EffectFailure, **more: Any) -> None:
         super().__init__(instance_id, wanted=False, **more)
-        self.execution_id, self.attempt = ref.execution, ref.attempt
-        self.consumes_effect = ref
+        self.ref = ref
         self.result = result
+        self.late = False
 
-    def apply(self, live: LiveInstance) -> None:
-        if not delivery.finish_effect(live, self.execution_id, self.attempt, self.result):
-            self.consumes_effect = None
+    def apply(self, live: LiveInstance) -> bool:
+        self.consumes_effect = None
+        execution_id, attempt, _ = self.ref
+        if live.status.at_rest:
+            return False
+        activation = live.waiters.get(execution_id)
+        if self.late:
+            live.note(JournalEvent.RESULT_DROPPED, activation, {"execution": execution_id, "attempt": attempt})
+            return True
+        request = live.effects.get(execution_id)
+        if request is not None and activation is not None and request.attempt < attempt:
+            request.attempt = activation.attempt = attempt
+        if delivery.finish_effect(live, execution_id, attempt, self.result):
+            self.consumes_effect = self.ref
+        return True
+
+
+class HoldJob(Job):
+    """An effect whose node died and that must not run again by itself: somebody has to look at it."""
+
+    __slots__ = ("execution_id", "node_name")
+
+    def __init__(self, instance_id: str, execution_id: int, node_name: str) -> None:
+        super().__init__(instance_id, wanted=False)
+        self.execution_id = execution_id
+        self.node_name = node_name
+
+    def apply(self, live: LiveInstance) -> bool:
+        request = live.effects.get(self.execution_id)
+        identity = f"{live.id}-lost-{self.execution_id}"
+        if request is None or live.status.at_rest or any(item.id == identity for item in live.incidents):
+            return False
+        message = (
+            f"Node '{self.node_name}' died while it ran '{request.activity_id}', and nobody knows how far it came. "
+            "It is not run again by itself (on_lost: hold). Look, then cancel the instance or recover it with `held`."
+        )
+        live.incidents.append(
+            Incident(
+                id=identity,
+                type="lost",
+                message=message,
+                at=live.moment(),
+                activity_id=request.activity_id,
+                execution_id=request.execution_id,
+                attempt=request.attempt,
+            )
+        )
+        live.note(JournalEvent.INCIDENT, live.waiters.get(self.execution_id), {"type": "lost", "message": message})
+        return True
 
 
 class ContinueJob(Job):
@@ -128,24 +199,34 @@ class ContinueJob(Job):
 
     __slots__ = ()
 
-    def apply(self, live: LiveInstance) -> None:
-        """The queue is in its state."""
+    quiet = True
+
+    def apply(self, live: LiveInstance) -> bool:
+        return bool(live.queue)
 
 
 class CancelJob(Job):
-    __slots__ = ("cause", "finalize")
+    __slots__ = ("cause", "finalize", "quiet")
 
-    def __init__(self, instance_id: str, cause: str, *, finalize: bool = True, **more: Any) -> None:
+    def __init__(
+        self, instance_id: str, cause: str, *, finalize: bool = True, quiet: bool = False, **more: Any
+    ) -> None:
         super().__init__(instance_id, **more)
         self.cause = cause
         self.finalize = finalize
+        self.quiet = quiet
+        """A parent's wish: an instance that has ended is as good."""
 
-    def apply(self, live: LiveInstance) -> None:
+    def apply(self, live: LiveInstance) -> bool:
+        if self.quiet and live.status in (Status.FINISHED, Status.CANCELED):
+            return False
         delivery.cancel(live, self.cause, finalize=self.finalize)
+        return True
 
 
 class RetryJob(Job):
     __slots__ = ()
 
-    def apply(self, live: LiveInstance) -> None:
+    def apply(self, live: LiveInstance) -> bool:
         delivery.retry(live)
+        return True

@@ -132,6 +132,14 @@ class GuardContract(ContractBase):
 
         winners = [start for start, outcome in zip(starts, outcomes, strict=True) if outcome == COMMITTED]
         assert [_id(winner) for winner in winners] == ["i0", "i1"]
+        losers = [outcome for outcome in outcomes if isinstance(outcome, Lost)]
+        assert [(loser.reason, loser.holder) for loser in losers[:4]] == [
+            (Loss.KEY, "i0"),
+            (Loss.KEY, "i1"),
+            (Loss.KEY, "i0"),
+            (Loss.KEY, "i1"),
+        ]
+        assert len(losers) == 10
         await self._only_these_exist(store, tenant, starts, winners)
 
     async def _only_these_exist(self, store: Store, tenant: str, starts: list[Commit], winners: list[Commit]) -> None:

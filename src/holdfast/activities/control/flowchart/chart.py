@@ -11,7 +11,7 @@ from holdfast.activities.control.flowchart.counter import CounterFlow
 from holdfast.activities.control.flowchart.routes import Routes
 from holdfast.activities.control.flowchart.token import TokenFlow
 from holdfast.authoring.activity import Activity, Link
-from holdfast.authoring.fields import ports
+from holdfast.authoring.fields import children
 from holdfast.authoring.tree import each_link
 from holdfast.execution import faults
 from holdfast.execution.activation import Activation
@@ -27,7 +27,7 @@ from holdfast.model.scope import Scope
 class Flowchart(Activity, pure=True, container=True, category="Flow", icon="workflow"):
     """Activities joined by connections: `Flowchart(start, connections=[start >> check, check.on("True") >> ship])`."""
 
-    activities: list[Activity] = ports()
+    activities: list[Activity] = children()
     start: str | None = None
     """The id of the activity to begin with; found by itself otherwise."""
 

@@ -90,7 +90,9 @@ def explained(error: BaseException, address: MysqlAddress) -> StoreError:
                 f"The server at {address.place} lets nobody in from this machine. Create the user for this host."
             )
         case 1146 | 1054:
-            return SchemaMismatch(f"Database '{database}' lacks a table or column ({_text(error)}). Run: holdfast migrate")
+            return SchemaMismatch(
+                f"Database '{database}' lacks a table or column ({_text(error)}). Run: holdfast migrate"
+            )
         case 2002 | 2003:
             return StoreUnavailable(
                 f"Nothing answers at {address.place}. Check host and port in the store's address, and that the server runs."
@@ -103,7 +105,9 @@ def explained(error: BaseException, address: MysqlAddress) -> StoreError:
         return StoreUnavailable(f"The server at {address.place} could not do it ({_text(error)}). Try again.")
     if code == DUPLICATE:
         return StoreError(f"The database holds a row of this key already ({_text(error)}). Nothing was written.")
-    return StoreError(f"The server at {address.place} refused a statement: {_text(error)}. This is a bug: please report it.")
+    return StoreError(
+        f"The server at {address.place} refused a statement: {_text(error)}. This is a bug: please report it."
+    )
 
 
 def _text(error: BaseException) -> str:

@@ -74,7 +74,9 @@ class Lanes:
             except BaseException as error:
                 for job in group:
                     if not job.answer.done():
-                        job.answer.set_exception(error if isinstance(error, Exception) else InterruptedError(str(error)))
+                        job.answer.set_exception(
+                            error if isinstance(error, Exception) else InterruptedError(str(error))
+                        )
                 if not isinstance(error, Exception):
                     raise
                 continue

@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from holdfast.persistence.sql.mysql.errors import RowTooLarge
-from holdfast.persistence.sql.script import Statement, Value
+from holdfast.persistence.sql.script import Rows, Script, Statement, Value
+
+T = TypeVar("T")
 
 TEXT_MAX = 4_000_000
 """How long a text of many rows grows before it is sent."""
@@ -90,3 +93,15 @@ def _joined(head: str, pieces: Sequence[str], between: str, tail: str, packet: i
 def _check(size: int, packet: int) -> None:
     if size > packet:
         raise RowTooLarge(size, packet)
+
+
+def rewritten(script: Script[T], change: Callable[[str], str]) -> Script[T]:
+    """The script with its statements said differently."""
+    rows: Rows | None = None
+    try:
+        while True:
+            statement = next(script) if rows is None else script.send(rows)
+            rows = yield statement._replace(sql=change(statement.sql))
+    except StopIteration as done:
+        result: T = done.value
+        return result

@@ -26,6 +26,7 @@ from holdfast.persistence.sql.mysql.claim import Hands, MysqlClaim, key_of
 from holdfast.persistence.sql.mysql.commits import commit_script
 from holdfast.persistence.sql.mysql.driver import MysqlDriver
 from holdfast.persistence.sql.mysql.errors import MysqlTransient
+from holdfast.persistence.sql.mysql.statements import rewritten
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.part import system_now
 from holdfast.persistence.sql.reads import SqlReads
@@ -168,11 +169,4 @@ class MysqlStore(SqlDefinitions, SqlWork, SqlReads, SqlEffects, SqlMail, SqlNode
 
 def _refusing(script: Script[T]) -> Script[T]:
     """The script with inserts that refuse a row which came between look and write: then it is run again, and sees it."""
-    statement = next(script)
-    while True:
-        rows = yield statement._replace(sql=statement.sql.removesuffix(_SKIP))
-        try:
-            statement = script.send(rows)
-        except StopIteration as done:
-            result: T = done.value
-            return result
+    return rewritten(script, lambda sql: sql.removesuffix(_SKIP))

@@ -59,9 +59,7 @@ def _with_options(address: MysqlAddress, given: Mapping[str, str], url: str) -> 
         raise StoreMisconfigured(f"connect_timeout in '{shown(url)}' must be a number of seconds.") from error
     if patience <= timedelta(0):
         raise StoreMisconfigured(f"connect_timeout in '{shown(url)}' must be more than 0 seconds.")
-    return replace(
-        address, unix_socket=given.get("unix_socket") or None, tls=_tls(given, url), patience=patience
-    )
+    return replace(address, unix_socket=given.get("unix_socket") or None, tls=_tls(given, url), patience=patience)
 
 
 def _tls(given: Mapping[str, str], url: str) -> ssl.SSLContext | None:

@@ -28,7 +28,7 @@ _PAUSE = 0.005
 SNAPSHOT = "begin isolation level repeatable read read only"
 
 
-class _InHand(Exception):  # noqa: N818 - not an error: a reason to try again
+class _InHand(Exception):
     """Somebody's claim has the work row."""
 
     def __init__(self, work_id: str) -> None:

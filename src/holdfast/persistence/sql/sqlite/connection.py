@@ -35,6 +35,9 @@ _BROKEN = {
 }
 """What is wrong with the file or the machine, not with the statement."""
 
+_JOURNAL_MAX = 64 * 1024 * 1024
+"""Bytes to which the log is cut back after a burst of writing."""
+
 PATIENCE = timedelta(seconds=60)
 
 
@@ -76,6 +79,7 @@ def connect(path: Path, cache_kib: int = 8 * 1024) -> sqlite3.Connection:
         patiently(lambda: connection.execute("pragma journal_mode = wal").fetchall())
         connection.execute("pragma synchronous = full")
         connection.execute("pragma temp_store = memory")
+        connection.execute(f"pragma journal_size_limit = {_JOURNAL_MAX}")
         connection.execute(f"pragma cache_size = -{cache_kib}")
     except sqlite3.Error as error:
         raise explained(error, path) from error

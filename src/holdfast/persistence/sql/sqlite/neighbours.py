@@ -26,6 +26,9 @@ class Neighbours:
         """Asked by the writer between transactions; looks at the node table now and then."""
         if monotonic() - self._looked > _LOOK_EVERY:
             self._looked = monotonic()
-            rows = self._connection.execute(_ALIVE, (micros(self._now()),)).fetchall()
+            try:
+                rows = self._connection.execute(_ALIVE, (micros(self._now()),)).fetchall()
+            except sqlite3.OperationalError:  # somebody is busy with the file, so there are others
+                return True
             self._found = any(row[0] not in self.own for row in rows)
         return self._found
