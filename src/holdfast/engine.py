@@ -194,6 +194,7 @@ class Holdfast:
             languages=self.registry.languages,
             types=self._value_types(),
             find=self._describe_workflow,
+            commit_strategies=self.registry.commit_strategies,
         )
 
     def _describe_workflow(self, activity: ActivityNode) -> ActivityDescriptor | None:
@@ -227,6 +228,8 @@ class Holdfast:
                 types=self._value_types(),
                 definitions=self.definitions,
                 middleware=self.registry.middleware,
+                commit_strategies=self.registry.commit_strategies,
+                incident_strategies=self.registry.incident_strategies,
                 journal=self.settings.journal.value,
             ),
         )

@@ -19,7 +19,15 @@ from msgspec import Struct, structs
 
 from holdfast.errors import PluginError
 from holdfast.model.values.registry import default_name
-from holdfast.ports import ActivityProvider, ActivityType, ExpressionEvaluator, MiddlewarePlacement, Plugin
+from holdfast.ports import (
+    ActivityProvider,
+    ActivityType,
+    CommitRule,
+    ExpressionEvaluator,
+    IncidentRule,
+    MiddlewarePlacement,
+    Plugin,
+)
 
 GROUP = "holdfast.plugins"
 T = TypeVar("T")
@@ -60,8 +68,8 @@ class Registry(Struct, frozen=True, kw_only=True):
     middleware: tuple[MiddlewarePlacement, ...] = ()
     services: Mapping[type, Any] = {}
     value_types: tuple[type, ...] = ()
-    commit_strategies: Mapping[str, Any] = {}
-    incident_strategies: Mapping[str, Any] = {}
+    commit_strategies: Mapping[str, CommitRule] = {}
+    incident_strategies: Mapping[str, IncidentRule] = {}
     settings: tuple[AddedSetting, ...] = ()
     start_tasks: tuple[Task, ...] = ()
     recurring_tasks: tuple[RecurringTask, ...] = ()
@@ -158,10 +166,10 @@ class Registrar:
         for value_type in types:
             self._claim("value type", default_name(value_type), value_type)
 
-    def commit_strategy(self, name: str, strategy: Any) -> None:
+    def commit_strategy(self, name: str, strategy: CommitRule) -> None:
         self._claim("commit strategy", name, strategy)
 
-    def incident_strategy(self, name: str, strategy: Any) -> None:
+    def incident_strategy(self, name: str, strategy: IncidentRule) -> None:
         self._claim("incident strategy", name, strategy)
 
     def setting(self, name: str, setting_type: type, default: Any, description: str) -> None:

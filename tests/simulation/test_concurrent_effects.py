@@ -105,7 +105,6 @@ class Effects(RuleBasedStateMachine):
         self.failed[key[0]] = self.failed.get(key[0], 0) + 1
         self.turn()
 
-    @precondition(lambda self: not self.canceled)
     @rule()
     def cancel(self) -> None:
         self.canceled = True

@@ -41,7 +41,7 @@ class Workflow:
         variables: Mapping[str, Any] | Iterable[Variable] = (),
         outcomes: Iterable[str] = (),
         activation: ActivationStrategy = ActivationStrategy.ALWAYS,
-        incident: IncidentStrategy = IncidentStrategy.FAULT,
+        incident: str = IncidentStrategy.FAULT,
         commit: str | None = None,
         timeout: timedelta | None = None,
         usable_as_activity: bool = False,

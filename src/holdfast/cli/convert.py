@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.failures import BadDocument
+from holdfast.cli.failures import BadDocument, BadInput
 from holdfast.cli.options import activities_option, output_option
 
 if TYPE_CHECKING:
@@ -38,11 +38,15 @@ def convert(workflow: str, target: str | None, output: str | None, activity_modu
         _refuse_unread(source.place, definition, problems, from_elsa=from_elsa)
         assert definition is not None
         document, further = _write(definition, target or ("holdfast" if from_elsa else "elsa"))
+    try:
+        text = json.dumps(document, ensure_ascii=False, indent=2)
+    except TypeError as error:  # objects in Python may hold what no document can
+        raise BadInput(f"{source.place} cannot be written as JSON: {error}. Use an expression instead.") from error
     show_problems([(source.place, problem) for problem in (*problems, *further)])
     if output is None:
         show_json(document, indent=2)
     else:
-        write_file(output, json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        write_file(output, f"{text}\n")
 
 
 def _refuse_unread(place: str, definition: Definition | None, problems: list[Problem], *, from_elsa: bool) -> None:

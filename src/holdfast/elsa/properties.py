@@ -223,7 +223,7 @@ def write_definition_options(options: DefinitionOptions) -> tuple[Json, Json]:
         written["activityCategory"] = options.activity_category
     if options.activation is not ActivationStrategy.ALWAYS:
         written["activationStrategyType"] = _ACTIVATION[options.activation]
-    if options.incident is IncidentStrategy.CONTINUE:
+    if options.incident == IncidentStrategy.CONTINUE:
         written["incidentStrategyType"] = "ContinueWithIncidentsStrategy"
     if options.commit is not None:
         elsas = {snake(name): name for name in _WORKFLOW_COMMITS}

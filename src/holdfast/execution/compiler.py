@@ -14,7 +14,7 @@ from holdfast.execution.composite import as_workflow_node, compile_composite, fi
 from holdfast.execution.discretion import INCLUDE, rule_of
 from holdfast.execution.pipeline import commit_after, commit_period_ns, commits_around, wrap
 from holdfast.execution.plan import Done, Node, Plan
-from holdfast.model.definition import ActivityNode, Definition, Expression, Storage, Variable
+from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
 from holdfast.model.policy import ActivityOptions
 from holdfast.model.problem import Problem, Severity
@@ -22,10 +22,12 @@ from holdfast.model.scope import Names, Shape
 from holdfast.model.values import TypeRegistry
 from holdfast.ports import (
     ActivityType,
+    CommitRule,
     CompiledExpression,
     CompiledScript,
     DefinitionSource,
     ExpressionEvaluator,
+    IncidentRule,
     MiddlewarePlacement,
 )
 
@@ -43,6 +45,8 @@ class Environment(Struct, frozen=True, kw_only=True):
     definitions: DefinitionSource | None = None
     middleware: tuple[MiddlewarePlacement, ...] = ()
     flowchart_mode: str = "counter"
+    commit_strategies: Mapping[str, CommitRule] = {}
+    incident_strategies: Mapping[str, IncidentRule] = {}
     journal: str = INCLUDE
     """What the journal keeps where nobody says otherwise."""
 
@@ -54,6 +58,7 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
     plan.commit_period_ns = commit_period_ns(definition.options.commit)
     plan.commits = plan.commit_period_ns > 0
     compiler = Compiler(plan, environment)
+    plan.ends_instance = compiler.incident_rule(definition.options.incident)
     plan.root = compiler.root(definition)
     errors = [problem for problem in compiler.problems if problem.severity is Severity.ERROR]
     if errors:
@@ -191,6 +196,26 @@ class Compiler:
 
     def activity_type(self, name: str, version: int) -> ActivityType | None:
         return self.environment.activity(name, version) or self.more_types.get(name)
+
+    def incident_rule(self, name: str) -> IncidentRule:
+        """What an incident that nobody handled does to the instance."""
+        if name == IncidentStrategy.FAULT:
+            return lambda incident: True
+        if name == IncidentStrategy.CONTINUE:
+            return lambda incident: False
+        rule = self.environment.incident_strategies.get(name)
+        if rule is None:
+            known = ", ".join([*IncidentStrategy, *self.environment.incident_strategies])
+            self.problems.append(
+                Problem(
+                    path="/options/incident",
+                    code="unknown-strategy",
+                    message=f"There is no incident strategy '{name}'.",
+                    remedy=f"Known: {known}. Others are registered by a plugin.",
+                )
+            )
+            return lambda incident: True
+        return rule
 
     # -- scopes --------------------------------------------------------------------------------------------------------
 

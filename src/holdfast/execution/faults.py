@@ -13,7 +13,6 @@ from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.cancellation import end_finalizer, forget_bookmarks
 from holdfast.execution.journal import kept, masked
 from holdfast.execution.record import NewBookmark
-from holdfast.model.definition import IncidentStrategy
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import BookmarkKind, Incident, JournalEvent
 from holdfast.model.policy import Retry
@@ -62,8 +61,9 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
         if handler is not None and not ancestor.status and handler(live, ancestor, activation, error):
             return
         ancestor, top = ancestor.owner, ancestor
-    live.incidents.append(incident_of(live, activation, error))
-    if live.plan.definition.options.incident is IncidentStrategy.FAULT:
+    incident = incident_of(live, activation, error)
+    live.incidents.append(incident)
+    if live.plan.ends_instance(incident):
         live.fault_pending = True
     if top is live.cleanup:
         # Nobody retries what runs while something is being canceled: the rest of the cleaning up goes on.

@@ -193,6 +193,9 @@ def commits_around(compiler: Compiler, definition: ActivityNode) -> tuple[bool, 
     if own == "never":
         return False, False
     name = own or compiler.plan.definition.options.commit
+    custom = compiler.environment.commit_strategies.get(name or "")
+    if custom is not None:
+        return custom(definition)
     if name is None or name not in COMMIT_BEFORE:
         return False, False
     return COMMIT_BEFORE[name], not COMMIT_BEFORE[name]

@@ -19,6 +19,7 @@ from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.policy import JournalRule, Retry
 from holdfast.model.scope import Names, Scope, Shape
+from holdfast.ports import IncidentRule
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
@@ -137,6 +138,7 @@ class Plan:
         "commits",
         "content_hash",
         "definition",
+        "ends_instance",
         "flowchart_mode",
         "journal_rules",
         "nodes",
@@ -155,6 +157,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.shapes: dict[str, Shape] = {}
         """By key: a node's key for its own variables, `key#port` for those it hands to a child."""
+        self.ends_instance: IncidentRule
+        """Whether an incident that nobody handled ends the instance as faulted."""
         self.journal_rules: dict[int, JournalRule] = {}
         """By node: which values the journal may keep; those without a rule keep all."""
         self.transient_shapes = False

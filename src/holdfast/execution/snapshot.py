@@ -225,7 +225,6 @@ class _Reader:
         return scopes
 
     def _read_activations(self, stored: list[dict[str, Any]]) -> None:
-        live = self.live
         for item in stored:
             owner = self.activations[item["owner"]] if item["owner"] is not None else None
             node = self.node(item["node"])

@@ -149,7 +149,8 @@ class IncidentStrategy(StrEnum):
 
 class DefinitionOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     activation: ActivationStrategy = ActivationStrategy.ALWAYS
-    incident: IncidentStrategy = IncidentStrategy.FAULT
+    incident: str = IncidentStrategy.FAULT
+    """One of `IncidentStrategy`, or the name of a strategy that a plugin brings."""
     commit: str | None = None
     """The name of a commit strategy: adds commits, removes none."""
     journal: str | None = None

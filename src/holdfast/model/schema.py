@@ -188,7 +188,7 @@ def _definition_options() -> Schema:
     return _record(
         {
             "activation": _enum(ActivationStrategy),
-            "incident": _enum(IncidentStrategy),
+            "incident": {"type": "string", "examples": [item.value for item in IncidentStrategy]},
             "commit": _OPTIONAL_TEXT,
             "journal": _or_null(_ref("journalMode")),
             "usable_as_activity": {"type": "boolean"},

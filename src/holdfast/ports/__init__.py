@@ -12,8 +12,9 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
-from holdfast.model.definition import Definition
+from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.instance import Incident
 from holdfast.model.scope import Names, Scope
 from holdfast.ports.context import Child, ChildResult, Context
 from holdfast.ports.store import (
@@ -173,6 +174,17 @@ class MiddlewarePlacement(Struct, frozen=True, kw_only=True):
     """Activity types that it wraps; empty wraps all."""
 
 
+# -- strategies --------------------------------------------------------------------------------------------------------
+
+IncidentRule = Callable[[Incident], bool]
+"""Whether an incident ends its instance as faulted. False: it is kept, and the rest of the instance goes on. Pure: asked
+inside a segment, perhaps twice."""
+
+CommitRule = Callable[[ActivityNode], tuple[bool, bool]]
+"""Whether an extra commit is wanted before and after an activity; asked once, when the plan is built. No rule removes the
+commit before an effect."""
+
+
 # -- plugins -----------------------------------------------------------------------------------------------------------
 
 
@@ -185,8 +197,8 @@ class Registration(Protocol):
     def middleware(self, placement: MiddlewarePlacement) -> None: ...
     def service(self, service_type: type[T], instance: T) -> None: ...
     def value_type(self, *types: type) -> None: ...
-    def commit_strategy(self, name: str, strategy: Any) -> None: ...
-    def incident_strategy(self, name: str, strategy: Any) -> None: ...
+    def commit_strategy(self, name: str, strategy: CommitRule) -> None: ...
+    def incident_strategy(self, name: str, strategy: IncidentRule) -> None: ...
     def setting(self, name: str, setting_type: type, default: Any, description: str) -> None: ...
     def on_start(self, task: Callable[[], Awaitable[None]]) -> None: ...
     def recurring(self, name: str, every: Any, task: Callable[[], Awaitable[None]]) -> None: ...
@@ -218,6 +230,7 @@ __all__ = [
     "Claim",
     "Clock",
     "Codec",
+    "CommitRule",
     "CommitStore",
     "CompiledExpression",
     "CompiledScript",
@@ -228,6 +241,7 @@ __all__ = [
     "EffectStore",
     "ExpressionEvaluator",
     "InboxStore",
+    "IncidentRule",
     "Loaded",
     "Matches",
     "MiddlewarePlacement",

@@ -17,6 +17,7 @@ from datetime import timedelta
 from typing import Any
 
 from holdfast.model.commit import Committed, Lost
+from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import BookmarkRef, InstanceKey
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
@@ -90,6 +91,7 @@ async def burst(store: Store, tenant: str, names: list[str]) -> Answer:
         [
             commit_of(
                 instance(name, tenant=tenant, burst_id=f"burst-{name}"),
+                guards_taken=(idempotency_key(operation="start", target="burst", key=name),),
                 bookmarks_added=(bookmark(tenant, name),),
                 work_added=(work(tenant, id=f"work-{name}"),),
                 outbox_added=(message(tenant, id=f"message-{name}"),),

@@ -25,8 +25,9 @@ STATE = {
     "activities": [],
 }
 MODULE = """
-from holdfast import Workflow, WriteLine
+from holdfast import If, Workflow, WriteLine
 flow = Workflow(WriteLine("x"), id="flow")
+code = Workflow(If(lambda: True, then=WriteLine("x")), id="code")
 def fails(): raise LookupError("no\\nluck")
 """
 
@@ -105,7 +106,7 @@ TABLE: list[tuple[list[str], str]] = [
     (["run", "no_such.py:flow"], "no file 'no_such.py'"),
     (["run", "good_module.py"], "good_module.py:NAME"),
     (["run", "good_module:flwo"], "Did you mean 'flow'?"),
-    (["run", "good_module:fails"], "LookupError: no luck (good_module.py, line 4)"),
+    (["run", "good_module:fails"], "LookupError: no luck (good_module.py, line 5)"),
     (["run", "syntax_module:flow"], "(syntax_module.py, line 1)"),
     (["run", "raising_module:flow"], "RuntimeError: boom (raising_module.py, line 2)"),
     (["run", "leaving_module:flow"], "SystemExit: 3"),
@@ -129,6 +130,7 @@ TABLE: list[tuple[list[str], str]] = [
     (["convert", "elsa.json"], "/root"),
     (["convert", "hello.json", "--to", "cobol"], "'holdfast', 'elsa'"),
     (["convert", "hello.json", "-o", "no/such/folder.json"], "cannot be written"),
+    (["convert", "good_module:code"], "cannot be written as JSON"),
     (["graph", "other.json"], "/root"),
     (["graph", "hello.json", "--format", "crayon"], "'mermaid', 'svg'"),
     (["schema", "-o", "a_folder"], "cannot be written"),

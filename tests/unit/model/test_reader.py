@@ -82,7 +82,7 @@ def test_a_full_document_is_read() -> None:
     start, switch = flow.ports["activities"]
     assert definition.variables[0].default == Decimal("0.20")
     assert definition.variables[0].storage is Storage.MEMORY
-    assert definition.options.incident is IncidentStrategy.CONTINUE
+    assert definition.options.incident == IncidentStrategy.CONTINUE
     assert definition.extra == {"$schema": "holdfast.json", "future": {"a": 1}}
     assert flow.options.retry == Retry(attempts=5, delay=timedelta(seconds=2), on=("ValueError",))
     assert flow.options.merge is MergeMode.CASCADE

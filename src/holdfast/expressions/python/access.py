@@ -69,6 +69,9 @@ def _hint(kind: type) -> str:
 
 def item(budget: Budget, value: Any, index: Any) -> Any:
     """`value[index]`. A defaultdict does not grow by being read."""
+    kind = value.__class__
+    if (kind is dict and index.__class__ is str) or (kind is list and index.__class__ is int):
+        return value[index]
     if isinstance(value, dict):
         if key(budget, index) in value:
             return dict.__getitem__(value, index)

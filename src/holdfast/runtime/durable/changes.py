@@ -275,15 +275,12 @@ def _slots(
     live: LiveInstance, before: Before, consumed: Consumed
 ) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
     """Keys of the request, and the slot of the activation strategy: taken by the start or by the retry of a faulted
-    instance, moved by Correlate, given back by the end."""
+    instance, moved by Correlate, given back by the end. A start that ends in its first burst takes none: whoever asked has
+    looked whether it is free, and the burst counts as having happened at that moment."""
     if live.plan.definition.options.activation is ActivationStrategy.ALWAYS:
         return tuple(consumed.guards), ()
     held = None if before.version == 0 or before.at_rest else slot_of(live, before.correlation_id)
     wanted = None if live.status.at_rest else slot_of(live, live.correlation_id)
-    if before.version == 0 and wanted is None:
-        # A start that ends in its first burst takes its slot all the same, or two of them would run: and gives it back.
-        wanted = slot_of(live, live.correlation_id)
-        return (*consumed.guards, wanted), (wanted.ref,)
     taken = [*consumed.guards, *([wanted] if wanted is not None and wanted != held else [])]
     released = (held.ref,) if held is not None and held != wanted else ()
     return tuple(taken), released

@@ -67,6 +67,23 @@ class MailContract(ContractBase):
         assert sum(list(outcome) == [COMMITTED] for outcome in outcomes) == 1
         assert await store.find_inbox([mark]) == [[]]
 
+    async def test_two_stimuli_for_two_waiters_of_one_name_each_wake_one(self, store: Store, tenant: str) -> None:
+        """The oldest waiter first, each once; a third stimulus finds nobody."""
+        marks = [bookmark(tenant, name, created=later(-number)) for number, name in enumerate(("young", "old"))]
+        for mark in marks:
+            row = instance(mark.instance_id, tenant=tenant)
+            await committed(store, commit_of(row, bookmarks_added=(mark,)))
+        woken: list[str] = []
+
+        for _ in range(3):
+            found = await store.find_bookmarks([BookmarkQuery(tenant=tenant, key=PAID)], load=True)
+            for mark in found.bookmarks[0]:
+                row = instance(mark.instance_id, 2, tenant=tenant)
+                await committed(store, commit_of(row, bookmarks_burned=(mark.ref,)))
+                woken.append(mark.instance_id)
+
+        assert woken == ["old", "young"]
+
     async def test_a_stimulus_is_kept_once(self, store: Store, tenant: str) -> None:
         early = stimulus(tenant)
 

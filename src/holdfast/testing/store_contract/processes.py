@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import BookmarkQuery, InstanceKey, wake_key
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, stored
@@ -57,6 +58,18 @@ class ProcessContract(ContractBase):
         assert sorted(done) == sorted(f"w{number}" for number in range(200))
         assert sum((await store.stats(TENANT)).instances.values()) == 200
 
+    async def test_work_in_the_hands_of_a_process_that_dies_is_done_by_another(self, url: str, store: Store) -> None:
+        await store.enqueue([work(TENANT, id=f"w{number}") for number in range(10)])
+
+        dead = await asyncio.to_thread(
+            answer_of, start("drain", url, fault="claim.taken", tenant=TENANT, prefix="dead")
+        )
+        alive = await asyncio.to_thread(answer_of, start("drain", url, tenant=TENANT, prefix="alive"))
+
+        assert dead is None
+        assert alive is not None
+        assert sorted(alive["done"]) == sorted(f"w{number}" for number in range(10))
+
     @pytest.mark.parametrize("point", DEADLY)
     async def test_a_process_that_dies_leaves_all_or_nothing(self, url: str, store: Store, point: str) -> None:
         """Killed at each point of the commit: whole or not at all, and whoever sends it again succeeds once."""
@@ -65,11 +78,20 @@ class ProcessContract(ContractBase):
         assert await asyncio.to_thread(answer_of, start("burst", url, fault=point, tenant=TENANT, names=names)) is None
         found = await store.versions_of([InstanceKey(TENANT, name) for name in names])
         figures = await store.stats(TENANT)
+        held = await _holders(store, names)
         again = await asyncio.to_thread(answer_of, start("burst", url, tenant=TENANT, names=names))
 
         assert len(found) == (5 if point == "commit.done" else 0)
+        assert held == sorted(key.id for key in found)
         assert (figures.bookmarks, figures.work_ready, figures.outbox) == (len(found),) * 3
         assert again == {"committed": 5}
         marks = await store.find_bookmarks([BookmarkQuery(tenant=TENANT, key=wake_key("Paid"), limit=99)])
         assert len(marks.bookmarks[0]) == 5
         assert (await store.stats(TENANT)).work_ready == 5
+
+
+async def _holders(store: Store, names: list[str]) -> list[str]:
+    """The instances that hold the keys of these starts: a key never points to an instance that is not there."""
+    refs = [idempotency_key(operation="start", target="burst", key=name).ref for name in names]
+    rows = [await store.find_guard(TENANT, ref) for ref in refs]
+    return sorted(row.instance_id for row in rows if row is not None)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncmy.errors
+from asyncmy import errors
 
 from holdfast.errors import SchemaMismatch, StoreError, StoreMisconfigured, StoreUnavailable
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 
-MysqlError = asyncmy.errors.MySQLError
+MysqlError = errors.MySQLError
 
 DUPLICATE = 1062
 DEADLOCK = 1213

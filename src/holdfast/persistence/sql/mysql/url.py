@@ -28,6 +28,10 @@ def mysql_from_url(url: str, **options: Any) -> MysqlStore:
 def address_of(url: str) -> MysqlAddress:
     """The address, also of a server without a database."""
     parts = urlsplit(url)
+    if _cut_off(parts):
+        raise StoreMisconfigured(
+            f"'{shown(url)}' has a '/', '?' or '#' in its password, which end it. Write them as %2F, %3F and %23."
+        )
     try:
         port = parts.port or 3306
     except ValueError as error:
@@ -36,7 +40,7 @@ def address_of(url: str) -> MysqlAddress:
     if "/" in database:
         raise StoreMisconfigured(f"'{shown(url)}' names more than a database behind the host. Write it like {_EXAMPLE}")
     if parts.fragment:
-        raise StoreMisconfigured(f"'{shown(url)}' has a '#'. In a password it is written %23.")
+        raise StoreMisconfigured(f"'{shown(url)}' has something behind a '#', which means nothing here. Remove it.")
     address = MysqlAddress(
         host=parts.hostname or "127.0.0.1",
         port=port,
@@ -81,6 +85,13 @@ def _tls(given: Mapping[str, str], url: str) -> ssl.SSLContext | None:
 def shown(url: str) -> str:
     """The address without its password."""
     parts = urlsplit(url)
+    if _cut_off(parts):
+        return f"{parts.scheme}://…"
     user, at, place = parts.netloc.rpartition("@")
     name = user.partition(":")[0]
     return SplitResult(parts.scheme, f"{name}{at}{place}", parts.path, parts.query, "").geturl()
+
+
+def _cut_off(parts: SplitResult) -> bool:
+    """The password holds a character that ends it, so that parts of it stand where others belong."""
+    return "@" in parts.path + parts.query + parts.fragment

@@ -30,16 +30,15 @@ _CHANGES = ", ".join(f"{column} = excluded.{column}" for column in SUMMARY.split
 _LIST = f"""with taken as (
     delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_BATCHES})
     returning tenants, ids
-), keys as materialized (
-    select distinct k.tenant, k.id from taken cross join lateral unnest(taken.tenants, taken.ids) k(tenant, id)
+), found as materialized (
+    select k.tenant as whose, k.id as which, {", ".join("i." + column for column in SUMMARY.split(", "))}
+    from (select distinct t.tenant, t.id from taken cross join lateral unnest(taken.tenants, taken.ids) t(tenant, id)) k
+    left join hf_instance i on i.tenant = k.tenant and i.id = k.id
 ), listed as (
-    insert into hf_listing ({SUMMARY})
-    select {", ".join("i." + column for column in SUMMARY.split(", "))} from keys k join hf_instance i
-        on i.tenant = k.tenant and i.id = k.id
+    insert into hf_listing ({SUMMARY}) select {SUMMARY} from found where id is not null
     on conflict (tenant, id) do update set {_CHANGES}
 ), forgotten as (
-    delete from hf_listing l using keys k where l.tenant = k.tenant and l.id = k.id and not exists (
-        select 1 from hf_instance i where i.tenant = k.tenant and i.id = k.id)
+    delete from hf_listing l using found f where f.id is null and l.tenant = f.whose and l.id = f.which
 ) select count(*) from taken"""
 
 _log = logging.getLogger("holdfast.persistence.postgresql")

@@ -28,14 +28,13 @@ NOTHING, NEW, CHANGED = 0, 1, 2
 
 
 class BatchRows:
-    """`kinds` maps the name of a kind of rows to its rows; a kind without rows is not there."""
+    """`kinds` maps the name of a kind of rows to its rows; a kind without rows is not there. The kind `commits` has
+    one row for each: number, what it does to an instance, how many consumed rows it needs, which instance, version."""
 
-    __slots__ = ("commits", "kinds")
+    __slots__ = ("kinds",)
 
     def __init__(self) -> None:
-        self.kinds: dict[str, list[Row]] = {}
-        self.commits: list[Row] = []
-        """(number, what it does to an instance, how many consumed rows it needs)"""
+        self.kinds: dict[str, list[Row]] = {"commits": []}
 
     @property
     def guarded(self) -> bool:
@@ -50,15 +49,17 @@ def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:
     """Of commits that are in order of (tenant, instance) already."""
     rows = BatchRows()
     kinds = rows.kinds
+    commits = kinds["commits"]
     for number, commit in enumerate(batch):
         needed = 0
         if commit.work_consumed or commit.inbox_consumed or commit.effects_consumed or commit.schedules_fired:
             needed = _consumed(kinds, number, commit)
         row = commit.instance
         if row is None:
-            rows.commits.append((number, NOTHING, needed))
+            commits.append((number, NOTHING, needed, commit.tenant, None, 0))
         else:
-            rows.commits.append((number, NEW if row.version == 1 else CHANGED, needed))
+            does = NEW if row.version == 1 else CHANGED
+            commits.append((number, does, needed, row.tenant, row.id, row.version))
             _instance(kinds, number, commit, row, codec)
         if commit.work_added or commit.work_dropped or commit.inbox_added or commit.outbox_added or commit.dead_letters:
             _mail(kinds, number, commit, codec)

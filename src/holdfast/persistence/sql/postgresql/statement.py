@@ -58,8 +58,8 @@ _GONE = {
     "guard_released": ("hf_guard", "tenant, kind, name, instance_id"),
 }
 """Table and the columns that name the row."""
-_COLUMNS = {
-    "commits": "number, does, needed",
+KINDS = {
+    "commits": "number, does, needed, tenant, id, version",
     "new": "number, " + INSTANCE.columns,
     "changed": "number, tenant, id, " + _CHANGES,
     "guard_taken": "number, tenant, kind, name, fingerprint, instance_id, created",
@@ -70,7 +70,6 @@ _COLUMNS = {
     **{kind: "number, " + table.columns for kind, table in _ADDED.items()},
     **{kind: "number, " + columns for kind, (_, columns) in _GONE.items() if kind != "effect_consumed"},
 }
-_ORDER = tuple(_COLUMNS)
 _HELD = {
     "work_consumed": ("hf_work", "tenant, id", " skip locked"),
     "inbox_consumed": ("hf_inbox", "tenant, id", ""),
@@ -79,55 +78,59 @@ _HELD = {
 }
 
 
+ROW_TYPE = "hf_row_"
+"""Each kind is a type of the database, made by the migrations: an array of rows is one parameter."""
+
+
 def type_of(column: str) -> str:
     return _TYPES.get(column, "text")
 
 
 def statement_of(rows: BatchRows) -> tuple[str, list[Any]]:
     """The text for these rows, and its parameters."""
-    kinds, guarded = rows.kinds, rows.guarded
-    settles = len(kinds.get("new", ())) + len(kinds.get("changed", ())) < len(rows.commits)
-    if guarded or settles:
-        kinds = {**kinds, "commits": rows.commits}
-    shape = tuple(kind for kind in _ORDER if kind in kinds)
+    kinds = rows.kinds
+    shape = tuple(kind for kind in KINDS if kind in kinds)
     single = all(len(kinds[kind]) == 1 for kind in shape)
     values: list[Any] = []
     for kind in shape:
-        values.extend(kinds[kind][0] if single else zip(*kinds[kind], strict=True))
-    return _text(shape, guarded, single, settles), values
+        if single:
+            values.extend(kinds[kind][0])
+        else:
+            values.append(kinds[kind])
+    return _text(shape, rows.guarded, single), values
 
 
 @lru_cache(maxsize=1024)
-def _text(shape: tuple[str, ...], guarded: bool, single: bool, settles: bool) -> str:
+def _text(shape: tuple[str, ...], guarded: bool, single: bool) -> str:
     text = _Text(shape, single)
-    parts = [*(_guarded(text) if guarded else _versioned(text, settles)), *_deletes(text), *_inserts(text)]
+    parts = [*(_guarded(text) if guarded else _versioned(text)), *_deletes(text), *_inserts(text)]
     taken_back = f", 1 / (case when {_counts(text)} then 1 else 0 end)" if guarded else ""
     return f"with {', '.join(parts)} select array(select number from ok){taken_back}"
 
 
 class _Text:
-    """Where the parameters of each kind are."""
+    """Where the parameters of each kind are: one array of rows each; in a batch of one, every column by itself."""
 
     def __init__(self, shape: Sequence[str], single: bool) -> None:
-        self._single = single
-        self._places: dict[str, dict[str, int]] = {}
+        self._sources: dict[str, str] = {}
         place = 0
         for kind in shape:
-            self._places[kind] = {}
-            for column in _COLUMNS[kind].split(", "):
+            if not single:
                 place += 1
-                self._places[kind][column] = place
+                self._sources[kind] = f"unnest(${place}::{ROW_TYPE}{kind}[]) u"
+                continue
+            columns = []
+            for column in KINDS[kind].split(", "):
+                place += 1
+                columns.append(f"${place}::{type_of(column)} as {column}")
+            self._sources[kind] = f"(select {', '.join(columns)}) u"
 
     def __contains__(self, kind: str) -> bool:
-        return kind in self._places
+        return kind in self._sources
 
-    def rows(self, kind: str, columns: str = "") -> str:
-        """The rows of a kind as `u`, with these columns of it, or all."""
-        names = (columns or _COLUMNS[kind]).split(", ")
-        typed = [(f"${self._places[kind][name]}", type_of(name), name) for name in names]
-        if self._single:
-            return "(select " + ", ".join(f"{place}::{kind} as {name}" for place, kind, name in typed) + ") u"
-        return f"unnest({', '.join(f'{place}::{kind}[]' for place, kind, _ in typed)}) u({', '.join(names)})"
+    def rows(self, kind: str) -> str:
+        """The rows of a kind, as `u`."""
+        return self._sources[kind]
 
 
 def _matching(columns: str, table: str = "t") -> str:
@@ -149,17 +152,15 @@ def _update_instances(text: _Text, where: str = "") -> str:
     )
 
 
-def _versioned(text: _Text, settles: bool) -> Iterator[str]:
+def _versioned(text: _Text) -> Iterator[str]:
     """`ok` by versions alone."""
-    written = []
+    written = [f"select u.number from {text.rows('commits')} where u.does = {NOTHING}"]
     if "new" in text:
         yield _insert_instances(text)
-        written.append(f"select u.number from {text.rows('new', 'number, tenant, id')} join made t on {_matching('tenant, id')}")
+        written.append(f"select u.number from {text.rows('commits')} join made t on {_matching('tenant, id')}")
     if "changed" in text:
         yield _update_instances(text)
         written.append("select number from moved")
-    if settles:
-        written.append(f"select u.number from {text.rows('commits', 'number, does')} where u.does = {NOTHING}")
     yield f"ok as materialized ({' union all '.join(written)})"
 
 
@@ -168,20 +169,20 @@ def _guarded(text: _Text) -> Iterator[str]:
     conditions = []
     if "changed" in text:
         yield (
-            f"locked as materialized (select u.number from {text.rows('changed', 'number, tenant, id, version')}"
-            f" join hf_instance t on {_matching('tenant, id')} where t.version = u.version - 1"
+            f"locked as materialized (select u.number from {text.rows('commits')}"
+            f" join hf_instance t on {_matching('tenant, id')} where u.does = {CHANGED} and t.version = u.version - 1"
             " order by u.number for update of t)"
         )
         conditions.append(f"(u.does <> {CHANGED} or u.number in (select number from locked))")
     if "new" in text:
         yield (
-            f"there as materialized (select u.number from {text.rows('new', 'number, tenant, id')}"
-            f" join hf_instance t on {_matching('tenant, id')})"
+            f"there as materialized (select u.number from {text.rows('commits')}"
+            f" join hf_instance t on {_matching('tenant, id')} where u.does = {NEW})"
         )
         conditions.append("u.number not in (select number from there)")
     if "guard_taken" in text:
         yield (
-            f"taken as materialized (select u.number from {text.rows('guard_taken', 'number, tenant, kind, name')}"
+            f"taken as materialized (select u.number from {text.rows('guard_taken')}"
             f" join hf_guard t on {_matching('tenant, kind, name')})"
         )
         conditions.append("u.number not in (select number from taken)")
@@ -189,7 +190,7 @@ def _guarded(text: _Text) -> Iterator[str]:
     for kind in held:
         table, key, skip = _HELD[kind]
         yield (
-            f"held_{kind} as materialized (select u.number from {text.rows(kind, 'number, ' + key)}"
+            f"held_{kind} as materialized (select u.number from {text.rows(kind)}"
             f" join {table} t on {_matching(key)} for update of t{skip})"
         )
     counted = " union all ".join(f"select number from held_{kind}" for kind in held)
@@ -219,7 +220,7 @@ def _counts(text: _Text) -> str:
     expected = [f"(select count(*) from ok where does in ({NEW}, {CHANGED}))"]
     if "guard_taken" in text:
         expected.append(
-            f"(select count(*) from {text.rows('guard_taken', 'number')} where u.number in (select number from ok))"
+            f"(select count(*) from {text.rows('guard_taken')} where u.number in (select number from ok))"
         )
     return " + ".join([f"(select count(*) from {name})" for name in written] or ["0"]) + " = " + " + ".join(expected)
 
@@ -228,7 +229,7 @@ def _deletes(text: _Text) -> Iterator[str]:
     for kind, (table, key) in _GONE.items():
         if kind in text:
             yield (
-                f"gone_{kind} as (delete from {table} t using {text.rows(kind, 'number, ' + key)}"
+                f"gone_{kind} as (delete from {table} t using {text.rows(kind)}"
                 f" where {_matching(key)} and u.number in (select number from ok) returning 1)"
             )
     if "work_dropped" in text:
@@ -270,11 +271,8 @@ def _inserts(text: _Text) -> Iterator[str]:
                 f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
                 f" where u.number in (select number from ok){first}{once})"
             )
-    keys = " union all ".join(
-        f"select tenant, id from {text.rows(kind, 'tenant, id')}" for kind in ("new", "changed") if kind in text
-    )
-    if keys:
+    if "new" in text or "changed" in text:
         yield (
-            "unlisted as (insert into hf_unlisted (tenants, ids)"
-            f" select array_agg(k.tenant), array_agg(k.id) from ({keys}) k)"
+            "unlisted as (insert into hf_unlisted (tenants, ids) select array_agg(u.tenant), array_agg(u.id)"
+            f" from {text.rows('commits')} where u.does <> {NOTHING})"
         )

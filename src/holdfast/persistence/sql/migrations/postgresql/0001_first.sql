@@ -179,3 +179,88 @@ create table hf_trigger (
     primary key (tenant, definition_id, id)
 );
 create index hf_trigger_key on hf_trigger (tenant, wake_key);
+
+-- Rows as the commit statement is handed them: an array of each, one parameter.
+create type hf_row_commits as (
+    number integer, does integer, needed integer, tenant text, id text, version integer
+);
+create type hf_row_new as (
+    number integer, tenant text, id text, version integer, burst_id text, status text, content text, definition_id
+    text, definition_version integer, correlation_id text, name text, parent_id text, is_system smallint, incidents
+    integer, created bigint, updated bigint, finished bigint, state bytea
+);
+create type hf_row_changed as (
+    number integer, tenant text, id text, version integer, burst_id text, status text, content text,
+    definition_version integer, correlation_id text, name text, incidents integer, updated bigint, finished bigint,
+    state bytea
+);
+create type hf_row_guard_taken as (
+    number integer, tenant text, kind text, name text, fingerprint text, instance_id text, created bigint
+);
+create type hf_row_effect_consumed as (
+    number integer, tenant text, instance_id text, execution bigint, attempt integer, owner_node text, owner_boot
+    bigint
+);
+create type hf_row_incident_resolved as (
+    number integer, tenant text, instance_id text, id text
+);
+create type hf_row_work_dropped as (
+    number integer, tenant text, id text
+);
+create type hf_row_schedule_fired as (
+    number integer, tenant text, id text, due bigint, next_due bigint
+);
+create type hf_row_journal as (
+    number integer, tenant text, instance_id text, version integer, burst_id text, first_entry integer, entries
+    integer, written bigint, data bytea
+);
+create type hf_row_bookmark_added as (
+    number integer, tenant text, wake_key bigint, correlation bigint, instance_id text, seq integer, type text,
+    activity_id text, created bigint, payload bytea
+);
+create type hf_row_effect_added as (
+    number integer, tenant text, instance_id text, execution bigint, attempt integer, owner_node text, owner_boot
+    bigint, activity_id text, type text, queue text, on_lost text, created bigint, deadline bigint, inputs bytea
+);
+create type hf_row_incident_added as (
+    number integer, tenant text, instance_id text, id text, kind text, activity_id text, occurred bigint, is_open
+    smallint, payload bytea
+);
+create type hf_row_value_added as (
+    number integer, tenant text, instance_id text, ref text, data bytea
+);
+create type hf_row_work_added as (
+    number integer, tenant text, id text, queue text, due bigint, urgency integer, fair_rank bigint, kind text,
+    instance_id text, bookmark_seq integer, content text, attempts integer, created bigint, payload bytea
+);
+create type hf_row_inbox_added as (
+    number integer, tenant text, id text, wake_key bigint, correlation bigint, instance_id text, type text, arrived
+    bigint, expires bigint, payload bytea
+);
+create type hf_row_outbox_added as (
+    number integer, tenant text, id text, topic text, instance_id text, created bigint, attempts integer, payload
+    bytea
+);
+create type hf_row_dead_letter as (
+    number integer, tenant text, id text, queue text, due bigint, urgency integer, fair_rank bigint, kind text,
+    instance_id text, bookmark_seq integer, content text, attempts integer, created bigint, payload bytea, reason
+    text, died bigint, error bytea
+);
+create type hf_row_bookmark_burned as (
+    number integer, tenant text, wake_key bigint, correlation bigint, instance_id text, seq integer
+);
+create type hf_row_work_consumed as (
+    number integer, tenant text, id text
+);
+create type hf_row_inbox_consumed as (
+    number integer, tenant text, id text
+);
+create type hf_row_effect_dropped as (
+    number integer, tenant text, instance_id text, execution bigint
+);
+create type hf_row_value_dropped as (
+    number integer, tenant text, instance_id text, ref text
+);
+create type hf_row_guard_released as (
+    number integer, tenant text, kind text, name text, instance_id text
+);

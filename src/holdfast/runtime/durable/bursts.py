@@ -1,0 +1,198 @@
+"""One instance in a batch: its jobs applied one after the other to the same state, run, and made into one commit.
+
+All of it is synchronous and may be thrown away and run again (KERNEL: "Segments and effects"). If a job fails outside an
+activity, it is taken out and the others run again from the stored state, without it.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from holdfast.errors import HoldfastError
+from holdfast.execution import delivery
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.plan import Plan
+from holdfast.execution.segment import Ended, Limits, run_segment
+from holdfast.execution.settling import settle
+from holdfast.model.commit import Commit
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.instance import Status
+from holdfast.model.stored import InstanceRow
+from holdfast.runtime.durable.changes import NEW, Before, Consumed, remember
+from holdfast.runtime.durable.encoding import decode_state
+from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.node import Node
+
+Fail = Callable[[Job, Exception], None]
+
+
+class Burst(Struct, kw_only=True):
+    instance_id: str
+    jobs: list[Job]
+    """Still to be done; those that are refused leave it."""
+    row: InstanceRow | None = None
+    """What it begins from; None for a new instance."""
+    plan: Plan | None = None
+    live: LiveInstance | None = None
+    before: Before = NEW
+    applied: list[Job] = []
+    changed: bool = False
+    go_on: str | None = None
+    """The `continue` row, if the segment was cut."""
+    kept: bool = True
+    """False: a transient workflow that ended at once leaves nothing to keep."""
+
+    @property
+    def left(self) -> list[Job]:
+        """Jobs that this commit does not hold."""
+        return [job for job in self.jobs if job not in self.applied] if len(self.jobs) > len(self.applied) else []
+
+
+def run_burst(burst: Burst, node: Node, limits: Limits, fail: Fail) -> Commit | None:
+    """The commit of what the jobs came to; None if there is nothing to write."""
+    while burst.jobs:
+        burst.live = None
+        try:
+            _begin(burst, node)
+        except HoldfastError as error:  # The state cannot be read: none of the jobs can be done.
+            jobs, burst.jobs = burst.jobs, []
+            for job in jobs:
+                fail(job, error)
+            return None
+        try:
+            _apply_all(burst, limits)
+            return _commit(burst, node)
+        except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
+            culprit = burst.applied[-1]
+            burst.jobs.remove(culprit)
+            fail(culprit, error)
+    return None
+
+
+def _begin(burst: Burst, node: Node) -> None:
+    """The instance as it is stored, or a new one. Never the live object of another try: that was changed."""
+    burst.applied, burst.go_on, burst.changed = [], None, False
+    first = burst.jobs[0]
+    if burst.row is not None:
+        assert burst.plan is not None
+        live = decode_state(burst.row.state, burst.plan, node.clock.now_ns, node.services)
+        live.new_effects = []  # Open effects run already; only those of this burst are new.
+        burst.live, burst.before = live, remember(live, burst.row)
+    elif isinstance(first, StartJob):
+        burst.live, burst.before = first.make(), NEW
+
+
+def _apply_all(burst: Burst, limits: Limits) -> None:
+    live = burst.live
+    assert live is not None
+    context = contextvars.Context()  # What pure code sets in it does not leak to the next burst (rule H13).
+    first = burst.jobs[0]
+    for job in tuple(burst.jobs):
+        if burst.go_on is not None:
+            return
+        if isinstance(job, StartJob) and (burst.row is not None or job is not first):
+            burst.jobs.remove(job)
+            job.tell(Answer(existing=burst.instance_id))
+            continue
+        burst.applied.append(job)
+        try:
+            changed = context.run(job.apply, live)
+        except HoldfastError as error:  # Nothing is changed then.
+            burst.applied.pop()
+            burst.jobs.remove(job)
+            job.refuse(error)
+            continue
+        if changed:
+            burst.changed = True
+            if not context.run(_run_queue, live, limits):
+                burst.go_on = f"{live.id}.c{burst.before.version + 1}"
+
+
+def _run_queue(live: LiveInstance, limits: Limits) -> bool:
+    """Run until only waits are left; False if the segment was cut."""
+    while True:
+        if run_segment(live, limits) is not Ended.IDLE:
+            return False
+        if not live.published or not _deliver_local(live):
+            return True
+
+
+def _deliver_local(live: LiveInstance) -> bool:
+    """Hand a published event that only this instance may hear to an activity of its own that waits for it."""
+    if live.status.at_rest:
+        return False
+    for event in live.published:
+        if event["local"]:
+            key = stimulus_hash("Event", {"event_name": event["name"]})
+            mark = next((item for item in live.bookmarks.values() if item.hash == key), None)
+            if mark is not None:
+                live.published.remove(event)
+                delivery.resume(live, mark.id, event["payload"])
+                return True
+    return False
+
+
+# -- the commit --------------------------------------------------------------------------------------------------------
+
+
+def _commit(burst: Burst, node: Node) -> Commit | None:
+    live = burst.live
+    assert live is not None
+    consumed = _consumed(burst.applied)
+    if not burst.changed:
+        if not consumed.work:
+            return None
+        return Commit(tenant=node.tenant, burst_id=node.next_id(), work_consumed=tuple(consumed.work))
+    starts = _take_child_starts(burst, live)
+    if _is_transient(burst, live, consumed):
+        burst.kept = False
+        return None
+    first = burst.applied[0]
+    return node.maker.commit(
+        live,
+        burst.before,
+        consumed,
+        burst_id=node.next_id(),
+        content=first.content if isinstance(first, StartJob) else burst.row.content if burst.row is not None else "",
+        starts=starts,
+        begun=isinstance(first, StartJob) and not first.waits,
+        go_on=burst.go_on,
+    )
+
+
+def _take_child_starts(burst: Burst, live: LiveInstance) -> list[ChildStart]:
+    """They leave with this commit, as rows; what is left of them is a bookmark."""
+    starts, live.child_starts = live.child_starts, []
+    if starts and burst.go_on is None:
+        settle(live)
+    return starts
+
+
+def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
+    return (
+        live.plan.definition.options.transient
+        and burst.row is None
+        and live.status is Status.FINISHED
+        and not consumed.work
+        and not consumed.guards
+        and live.parent_id is None
+        and all(event["local"] for event in live.published)
+    )
+
+
+def _consumed(jobs: list[Job]) -> Consumed:
+    if len(jobs) == 1 and isinstance(jobs[0], StartJob) and jobs[0].consumes_work is None:
+        return Consumed(guards=list(jobs[0].guards))
+    work = dict.fromkeys(job.consumes_work for job in jobs if job.consumes_work is not None)
+    return Consumed(
+        work=list(work),
+        effects=[job.consumes_effect for job in jobs if job.consumes_effect is not None],
+        guards=[guard for job in jobs for guard in job.guards],
+        bookmarks={job.bookmark_id for job in jobs if isinstance(job, ResumeJob)},
+    )

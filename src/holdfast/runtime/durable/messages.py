@@ -1,0 +1,164 @@
+"""Work rows that one instance's commit sends to another: start, cancel, a child's beginning and end, published events.
+
+A burst never runs another instance (rule H9): it puts a row into its commit, and whoever takes that row up does the rest in
+a commit of its own, which uses the row up.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct, msgpack
+
+from holdfast.execution.composite import UNSET
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.model import values
+from holdfast.model.instance import Bookmark, BookmarkKind
+from holdfast.model.values import TypeRegistry
+from holdfast.model.work import WorkKind, WorkRow
+from holdfast.runtime.durable.encoding import encode_payload
+
+
+class StartRequest(Struct, frozen=True, kw_only=True):
+    """What a start row asks for."""
+
+    reference: str
+    input: Any
+    """Typed values, encoded; the started workflow's types decode them."""
+    wait: bool
+    correlation_id: str | None
+    instance_id: str
+    parent_id: str
+    """`instance#bookmark`."""
+
+
+_pack = msgpack.Encoder().encode
+_unpack = msgpack.Decoder(StartRequest).decode
+
+
+def parent_of(parent_id: str) -> tuple[str, str]:
+    """Instance and bookmark."""
+    instance_id, _, bookmark = parent_id.partition("#")
+    return instance_id, bookmark
+
+
+# -- to children -------------------------------------------------------------------------------------------------------
+
+
+def start_id(child_id: str) -> str:
+    return f"{child_id}.start"
+
+
+def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) -> WorkRow:
+    marks = live.bookmarks.values()
+    bookmark = next(
+        item.id for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == wanted.execution_id
+    )
+    request = StartRequest(
+        reference=wanted.reference,
+        input=values.encode(wanted.input, live.plan.types),
+        wait=wanted.wait,
+        correlation_id=wanted.correlation_id,
+        instance_id=wanted.instance_id,
+        parent_id=f"{live.id}#{bookmark}",
+    )
+    return WorkRow(
+        tenant=tenant,
+        id=start_id(wanted.instance_id),
+        kind=WorkKind.START,
+        instance_id=wanted.instance_id,
+        created=now,
+        payload=_pack(request),
+    )
+
+
+def read_start(row: WorkRow) -> StartRequest:
+    return _unpack(row.payload)
+
+
+def start_inputs(request: StartRequest, types: TypeRegistry) -> dict[str, Any]:
+    found: dict[str, Any] = values.decode(request.input, types)
+    return found
+
+
+def cancel(tenant: str, bookmark: Bookmark, now: datetime) -> WorkRow:
+    """For a child that nobody waits for any more."""
+    child = str(bookmark.payload["child"])
+    return WorkRow(tenant=tenant, id=f"{child}.cancel", kind=WorkKind.CANCEL, instance_id=child, created=now)
+
+
+# -- to the parent -----------------------------------------------------------------------------------------------------
+
+
+def ended(tenant: str, live: LiveInstance, now: datetime) -> WorkRow:
+    """Told once per end: a retried child that ends again finds that nobody waits."""
+    return _to_parent(tenant, live, f"{live.id}.end{live.commits}", now)
+
+
+def begun(tenant: str, live: LiveInstance, now: datetime) -> WorkRow:
+    return _to_parent(tenant, live, f"{live.id}.begun", now)
+
+
+def _to_parent(tenant: str, live: LiveInstance, row_id: str, now: datetime) -> WorkRow:
+    assert live.parent_id is not None
+    parent, bookmark = parent_of(live.parent_id)
+    told = {"instance_id": live.id, "status": live.status.value, "outputs": outputs_of(live)}
+    return resume(tenant, row_id, parent, bookmark, encode_payload(told, live.plan.types), now)
+
+
+def resume(tenant: str, row_id: str, instance_id: str, bookmark: str, payload: bytes, now: datetime) -> WorkRow:
+    """Wakes one bookmark of one instance; `payload` is encoded."""
+    return WorkRow(
+        tenant=tenant,
+        id=row_id,
+        kind=WorkKind.RESUME,
+        instance_id=instance_id,
+        bookmark_seq=int(bookmark.removeprefix("b")),
+        created=now,
+        payload=payload,
+    )
+
+
+def outputs_of(live: LiveInstance) -> dict[str, Any]:
+    scope = live.root.scope
+    declared = {name: scope[slot] for name, slot in scope[1].outputs.items() if scope[slot] is not UNSET}
+    return {**declared, **live.spare_outputs}
+
+
+# -- to whoever waits --------------------------------------------------------------------------------------------------
+
+
+class Published(Struct, frozen=True, kw_only=True):
+    """An event on its way to those who wait for it."""
+
+    name: str
+    correlation_id: str | None
+    payload: Any
+    """Encoded value."""
+    after: tuple[str, int] = ("", 0)
+    """Those up to here have it already: a broadcast goes in pages (rule M6)."""
+
+
+_unpack_published = msgpack.Decoder(Published).decode
+
+
+def stimulus(tenant: str, live: LiveInstance, row_id: str, event: dict[str, Any], now: datetime) -> WorkRow:
+    published = Published(
+        name=event["name"],
+        correlation_id=event["correlation_id"],
+        payload=values.encode(event["payload"], live.plan.types),
+    )
+    return WorkRow(tenant=tenant, id=row_id, kind=WorkKind.STIMULUS, created=now, payload=_pack(published))
+
+
+def read_stimulus(row: WorkRow) -> Published:
+    return _unpack_published(row.payload)
+
+
+def encoded(published: Published) -> bytes:
+    return _pack(published)
+
+
+def encoded_payload(published: Published) -> bytes:
+    return _pack(published.payload)

@@ -1,0 +1,31 @@
+"""Events of a committed burst."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast import telemetry
+from holdfast.execution.live import LiveInstance
+from holdfast.model.instance import Status
+from holdfast.runtime.durable.bursts import Burst
+from holdfast.runtime.durable.jobs import ResumeJob
+
+
+def tell(burst: Burst, live: LiveInstance) -> None:
+    if not telemetry.listeners:
+        return
+    names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
+    if burst.before.version == 0:
+        telemetry.emit("instance.started", **names, definition_version=live.definition_version)
+    for job in burst.applied:
+        if isinstance(job, ResumeJob):
+            telemetry.emit("instance.resumed", **names, bookmark_id=job.bookmark_id)
+    telemetry.emit("segment.committed", **names, activities=live.sequence)
+    if live.status is Status.SUSPENDED:
+        telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))
+    elif live.status is Status.FINISHED:
+        telemetry.emit("instance.finished", **names, activities=live.sequence)
+    elif live.status is Status.FAULTED:
+        telemetry.emit("instance.faulted", **names, incidents=len(live.incidents))
+    elif live.status is Status.CANCELED:
+        telemetry.emit("instance.canceled", **names)
