@@ -56,7 +56,7 @@ class TreeReader:
             type=_type_of(activity),
             version=activity.function.activity_type.descriptor.version,
             name=activity.name,
-            inputs=dict(activity._given),
+            inputs={name: _data(activity, name, value) for name, value in activity._given.items()},
             outputs={"result": activity.result} if activity.result else {},
             options=activity.options,
             metadata=activity.metadata,
@@ -76,7 +76,7 @@ class TreeReader:
                 if value is not None:
                     outputs[name] = str(value)
             elif value is not MISSING:
-                inputs[name] = value
+                inputs[name] = _data(activity, name, value)
         return ActivityNode(
             id=identity,
             type=activity.type_name,
@@ -115,6 +115,16 @@ class TreeReader:
 def each_link(links: Iterable[Link]) -> Iterator[Link]:
     for link in links:
         yield from link.all()
+
+
+def _data(activity: Activity, name: str, value: Any) -> Any:
+    """An input is data or an expression; code has words of its own."""
+    if callable(value) and not isinstance(value, type):
+        raise ActivityDeclarationError(
+            f"The input '{name}' of {_type_of(activity)} is a function. Inputs are values or expressions: write "
+            "expr('…'), or run the function as an activity (@activity) or with Inline before."
+        )
+    return value
 
 
 def _type_of(activity: Activity) -> str:

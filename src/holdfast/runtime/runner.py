@@ -233,7 +233,10 @@ class Runner:
 
     def _again(self, result: RunResult, *, wait: bool = False, on_line: Callable[[str], None] | None = None) -> Driver:
         """A driver over a copy of the instance, made from its state: what others hold is not touched."""
-        live = snapshot.load(result.state, result._live.plan, self.clock.now_ns, self._services)
+        state = snapshot.dump(result._live, journal=False)
+        live = snapshot.load(state, result._live.plan, self.clock.now_ns, self._services)
+        # Entries are tuples that nobody changes: a long journal is not encoded and decoded with every resumption.
+        live.journal = list(result._live.journal)
         return Driver(self, live, wait=wait, on_line=on_line, children=result.children, lines=result.lines)
 
     @staticmethod

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
@@ -56,10 +57,8 @@ def postgres_database() -> Iterator[str]:
 @contextmanager
 def postgres_server() -> Iterator[str]:
     """The URL of a server on which databases can be made. Raises `ServiceMissing`."""
-    try:
-        import asyncpg  # noqa: F401 - only whether it is there
-    except ModuleNotFoundError as error:
-        raise ServiceMissing("the driver asyncpg is not installed: pip install 'holdfast[postgresql]'") from error
+    if find_spec("asyncpg") is None:
+        raise ServiceMissing("the driver asyncpg is not installed: pip install 'holdfast[postgresql]'")
     given = os.environ.get(POSTGRES_URL)
     if given:
         yield given
@@ -90,7 +89,7 @@ class PostgresServer:
         self.port = _free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
-    def __enter__(self) -> PostgresServer:
+    def __enter__(self) -> Self:
         try:
             if os.getuid() == 0:
                 os.chown(self._folder, _NOBODY, _NOBODY)
@@ -108,7 +107,7 @@ class PostgresServer:
     def start(self) -> None:
         log = (self._folder / "log").open("ab")
         with log:
-            self._process = subprocess.Popen(
+            self._process = subprocess.Popen(  # noqa: S603 - our own arguments
                 [
                     *(str(self._binaries / "postgres"), "-D", str(self._data), "-p", str(self.port)),
                     *("-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self._folder}"),
@@ -137,7 +136,7 @@ class PostgresServer:
         self._process = None
 
     def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - our own arguments
             [str(self._binaries / program), *arguments],
             capture_output=True,
             user=_NOBODY if os.getuid() == 0 else None,
@@ -179,7 +178,7 @@ def _free_port() -> int:
 def _answers(url: str) -> bool:
     try:
         asyncio.run(_execute(url, "select 1"))
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever the reason, it does not answer
         return False
     return True
 
@@ -194,7 +193,8 @@ async def _execute(url: str, sql: str) -> None:
         await connection.close()
 
 
-def given_or(service: str, skip: Callable[[str], object], fail: Callable[[str], object], missing: ServiceMissing) -> None:
+def given_or(
+    service: str, skip: Callable[[str], object], fail: Callable[[str], object], missing: ServiceMissing
+) -> None:
     """Skip with one visible line, or fail where the service is required."""
     (fail if is_required(service) else skip)(f"{service}: {missing}")
-

@@ -69,7 +69,11 @@ class CounterFlow:
             data[QUEUED].remove(position)
             if activation.kids:
                 self._cancel_before(live, activation, position)
-        self._spread(live, activation, position, outcome)
+        arrivals = self.arrivals[position].get(outcome)
+        if arrivals is None:
+            arrivals = self._arrivals(position, outcome)
+        if arrivals:
+            self._spread(live, activation, arrivals)
         # Counted down last: what was canceled on the way must not take the chart for empty.
         data[WORKING] -= 1
         if data[WORKING] == 0 and not activation.status:
@@ -96,11 +100,11 @@ class CounterFlow:
 
     # -- moving on -----------------------------------------------------------------------------------------------------
 
-    def _spread(self, live: LiveInstance, activation: Activation, position: int, outcome: Outcome) -> None:
+    def _spread(self, live: LiveInstance, activation: Activation, leaving: tuple[Arrival, ...]) -> None:
         """Visit what leaves an activity; skipped activities are gone through at once, depth first."""
         data = activation.data
         stack: list[Iterator[Arrival]] = []
-        arrivals = iter(self.arrivals[position].get(outcome) or self._arrivals(position, outcome))
+        arrivals = iter(leaving)
         while True:
             for decision, target, connection, followed in arrivals:
                 if decision == ASK:
@@ -157,29 +161,26 @@ class CounterFlow:
 
     def _decide(self, live: LiveInstance, activation: Activation, target: int, connection: int) -> int:
         """What an arrival at an activity means: run it, skip it, or wait for the others."""
-        data = activation.data
-        inbound = self.routes.inbound[target]
         join = self.join_modes[target]
-        followed = data[FOLLOWED]
-        if join is None:
-            mode = WAIT_ACTIVE
-        else:
-            mode = join(activation.scope)
-            if mode == WAIT_ANY:
-                return self._decide_any(live, activation, target, connection)
-        counts, visits = data[COUNTS], data[VISITS][target]
+        mode = WAIT_ACTIVE if join is None else join(activation.scope)
+        if mode == WAIT_ANY:
+            return self._decide_any(live, activation, target, connection)
+        data = activation.data
+        counts, followed, visits = data[COUNTS], data[FOLLOWED], data[VISITS][target]
+        inbound = self.routes.inbound[target]
+        highest, alive = visits, 0
         for item in inbound:
-            if counts[item] <= visits:
-                live.journal.append(
-                    (WAITING, self.nodes[target].index, 0, live.now(), {"for": self._missing(data, target)})
-                )
+            count = counts[item]
+            if count <= visits:
+                if followed[connection] or self._is_awaited(data, target):
+                    missing = {"for": self._missing(data, target)}
+                    live.journal.append((WAITING, self.nodes[target].index, 0, live.now(), missing))
                 return WAIT
-        highest = max(map(counts.__getitem__, inbound))
-        for item in inbound:
-            arrived = followed[item] and counts[item] == highest
-            if arrived != (mode == WAIT_ALL):
-                return RUN if arrived else SKIP
-        return RUN if mode == WAIT_ALL else SKIP
+            if count > highest:
+                highest, alive = count, 0
+            if followed[item] and count == highest:
+                alive += 1
+        return RUN if alive >= (len(inbound) if mode == WAIT_ALL else 1) else SKIP
 
     def _decide_any(self, live: LiveInstance, activation: Activation, target: int, connection: int) -> int:
         data = activation.data
@@ -202,6 +203,14 @@ class CounterFlow:
             cancel(live, kid)
 
     # -- telling why ---------------------------------------------------------------------------------------------------
+
+    def _is_awaited(self, data: list[Any], target: int) -> bool:
+        """Whether a living way has arrived: dead ones wait for nobody."""
+        counts, followed, visits = data[COUNTS], data[FOLLOWED], data[VISITS][target]
+        for item in self.routes.inbound[target]:
+            if followed[item] and counts[item] > visits:
+                return True
+        return False
 
     def _missing(self, data: list[Any], target: int) -> list[str]:
         counts, visits = data[COUNTS], data[VISITS][target]

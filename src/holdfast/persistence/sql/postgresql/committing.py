@@ -53,7 +53,7 @@ class Committer:
             faultpoints.reached("commit.written")
             await connection.execute("commit")
             faultpoints.reached("commit.done")
-        except Exception:
+        except Exception:  # noqa: BLE001 - whatever it is, it comes again without the claim
             await roll_back(connection)
             return await self.commit(batch)
         _note(placed, done, outcomes)

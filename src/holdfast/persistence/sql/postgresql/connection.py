@@ -85,8 +85,8 @@ def is_refused_guard(error: BaseException) -> bool:
     return isinstance(error, asyncpg.exceptions.DivisionByZeroError)
 
 
-def is_database_error(error: BaseException) -> bool:
-    return isinstance(error, asyncpg.PostgresError | asyncpg.InterfaceError | OSError)
+DATABASE_ERRORS: tuple[type[Exception], ...] = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+"""What the driver raises; never shown bare."""
 
 
 class PostgresTransient:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
-from holdfast.errors import StoreError
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence.retry import RetryPolicy, retrying
 from holdfast.persistence.sql.postgresql.claim import Claims, LockedClaim
 from holdfast.persistence.sql.postgresql.committing import Committer
 from holdfast.persistence.sql.postgresql.connection import (
+    DATABASE_ERRORS,
     LANE,
     LISTENER,
     ORDINARY,
     Connection,
     connect,
     explained,
-    is_database_error,
     run,
 )
 from holdfast.persistence.sql.postgresql.lanes import Lanes
@@ -41,9 +40,7 @@ ORDINARIES = 4
 
 
 class PostgresDriver:
-    def __init__(
-        self, url: str, codec: Codec, transient: TransientErrors, policy: RetryPolicy, lanes: int
-    ) -> None:
+    def __init__(self, url: str, codec: Codec, transient: TransientErrors, policy: RetryPolicy, lanes: int) -> None:
         self._url = url
         self._transient = transient
         self._policy = policy
@@ -66,9 +63,11 @@ class PostgresDriver:
             if migrating:
                 await migrate(connection)
             await check_schema(connection)
-        except Exception as error:
+        except BaseException as error:
             await end(connection)
-            self._tell(error)
+            if isinstance(error, DATABASE_ERRORS):
+                raise explained(error, self._url) from error
+            raise
         finally:
             self._ordinary.give_back(connection)
 
@@ -77,8 +76,8 @@ class PostgresDriver:
         try:
             check_server(connection)
             return await migrate(connection, check=check)
-        except Exception as error:
-            self._tell(error)
+        except DATABASE_ERRORS as error:
+            raise explained(error, self._url) from error
         finally:
             await end(connection)
 
@@ -97,8 +96,8 @@ class PostgresDriver:
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         try:
             outcomes = await self._lanes.submit(batch)
-        except Exception as error:
-            self._tell(error)
+        except DATABASE_ERRORS as error:
+            raise explained(error, self._url) from error
         self.changed()
         return outcomes
 
@@ -128,9 +127,11 @@ class PostgresDriver:
         try:
             result = await run(connection, script)
             await connection.execute("commit")
-        except Exception as error:
+        except BaseException as error:
             await roll_back(connection)
-            self._tell(error)
+            if isinstance(error, DATABASE_ERRORS):
+                raise explained(error, self._url) from error
+            raise
         finally:
             self._ordinary.give_back(connection)
         return result
@@ -163,11 +164,5 @@ class PostgresDriver:
     async def _retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         try:
             return await retrying(attempt, transient=self._transient, policy=self._policy)
-        except Exception as error:
-            self._tell(error)
-
-    def _tell(self, error: Exception) -> NoReturn:
-        """In our words, if it is the database's."""
-        if isinstance(error, StoreError) or not is_database_error(error):
-            raise error
-        raise explained(error, self._url) from error
+        except DATABASE_ERRORS as error:
+            raise explained(error, self._url) from error

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from time import monotonic
 
-from holdfast.persistence.sql.postgresql.connection import Connection
+from holdfast.errors import StoreError
+from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection
 from holdfast.persistence.sql.postgresql.pool import end
 
 CHANNEL = "holdfast"
@@ -73,7 +74,7 @@ class Listener:
         """Connect if need be. False if the server does not answer: polling is the truth, so nobody is told."""
         try:
             await self._open()
-        except Exception as error:
+        except (StoreError, *DATABASE_ERRORS) as error:
             _log.warning("no word of changes from other nodes, polling goes on: %s", error)
             return False
         return True
@@ -89,6 +90,7 @@ class Listener:
                     raise
                 connection.add_termination_listener(self._lost)
                 self._connection = connection
+                self._ring()  # subscribe, then look: something may have happened before
             return self._connection
 
     def _heard(self, connection: Connection, sender: int, channel: str, payload: str) -> None:
@@ -105,7 +107,7 @@ class Listener:
             self._hint = False
             try:
                 await (await self._open()).execute(f"notify {CHANNEL}")
-            except Exception as error:
+            except (StoreError, *DATABASE_ERRORS) as error:
                 _log.warning("other nodes could not be told of a change, they poll: %s", error)
             await asyncio.sleep(_APART)
         self._sender = None

@@ -15,8 +15,9 @@ import logging
 from contextlib import suppress
 from datetime import timedelta
 
+from holdfast.errors import StoreError
 from holdfast.persistence.sql.instance_tables import SUMMARY
-from holdfast.persistence.sql.postgresql.connection import Connection
+from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection
 from holdfast.persistence.sql.postgresql.pool import Pool
 
 _LOCK = 4711_2014_0816
@@ -26,7 +27,9 @@ _PATIENCE = 1.0
 """The same after a failure."""
 _BATCHES = 64
 """How many rows of hf_unlisted one round takes."""
-_CHANGES = ", ".join(f"{column} = excluded.{column}" for column in SUMMARY.split(", ") if column not in {"tenant", "id"})
+_CHANGES = ", ".join(
+    f"{column} = excluded.{column}" for column in SUMMARY.split(", ") if column not in {"tenant", "id"}
+)
 _LIST = f"""with taken as (
     delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_BATCHES})
     returning tenants, ids
@@ -82,7 +85,7 @@ class Projector:
                 await asyncio.wait_for(self._stop.wait(), pause)
             try:
                 await self._round()
-            except Exception as error:
+            except (StoreError, *DATABASE_ERRORS) as error:
                 _log.warning("instances could not be listed yet: %s", error)
                 if self._stop.is_set():
                     return

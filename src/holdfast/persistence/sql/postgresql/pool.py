@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from holdfast.persistence.sql.postgresql.connection import Connection
+from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection
 
 _GOODBYE = 5.0
 """Seconds that a connection may take to say goodbye."""
@@ -78,12 +78,12 @@ async def roll_back(connection: Connection) -> None:
     try:
         if not connection.is_closed() and connection.is_in_transaction():
             await connection.execute("rollback")
-    except Exception:
+    except DATABASE_ERRORS:
         connection.terminate()
 
 
 async def end(connection: Connection) -> None:
     try:
         await connection.close(timeout=_GOODBYE)
-    except Exception:
+    except DATABASE_ERRORS:
         connection.terminate()

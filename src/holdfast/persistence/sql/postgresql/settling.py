@@ -43,7 +43,10 @@ class Settler:
         self._url = url
 
     async def settle(
-        self, losers: Sequence[tuple[int, Commit]], added: set[tuple[str, str]], known: Callable[[int, CommitOutcome], None]
+        self,
+        losers: Sequence[tuple[int, Commit]],
+        added: set[tuple[str, str]],
+        known: Callable[[int, CommitOutcome], None],
     ) -> None:
         """Say what became of each. `added` are work and inbox rows that others of the batch have just written."""
         async with self._pool.transaction(SNAPSHOT) as connection:

@@ -27,6 +27,7 @@ from typing import Any
 
 from holdfast.persistence.sql.instance_tables import BOOKMARK, EFFECT, INCIDENT, INSTANCE, JOURNAL, VALUE
 from holdfast.persistence.sql.postgresql.rows import CHANGED, NEW, NOTHING, BatchRows
+from holdfast.persistence.sql.tables import Table
 from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
 
 _TYPES: Mapping[str, str] = {
@@ -44,7 +45,7 @@ _CHANGES = (
     "version, burst_id, status, content, definition_version, correlation_id, name, incidents, updated, finished, state"
 )
 _EFFECT_KEY = "tenant, instance_id, execution"
-_ADDED = {
+_ADDED: Mapping[str, Table[Any]] = {
     "journal": JOURNAL, "bookmark_added": BOOKMARK, "effect_added": EFFECT, "incident_added": INCIDENT,
     "value_added": VALUE, "work_added": WORK, "inbox_added": INBOX, "outbox_added": OUTBOX, "dead_letter": DEAD_LETTER,
 }  # fmt: skip
@@ -216,12 +217,12 @@ def _guarded(text: _Text) -> Iterator[str]:
 
 def _counts(text: _Text) -> str:
     """Whether all that was `ok` was also written."""
-    written = [name for kind, name in (("new", "made"), ("changed", "moved"), ("guard_taken", "guarded")) if kind in text]
+    written = [
+        name for kind, name in (("new", "made"), ("changed", "moved"), ("guard_taken", "guarded")) if kind in text
+    ]
     expected = [f"(select count(*) from ok where does in ({NEW}, {CHANGED}))"]
     if "guard_taken" in text:
-        expected.append(
-            f"(select count(*) from {text.rows('guard_taken')} where u.number in (select number from ok))"
-        )
+        expected.append(f"(select count(*) from {text.rows('guard_taken')} where u.number in (select number from ok))")
     return " + ".join([f"(select count(*) from {name})" for name in written] or ["0"]) + " = " + " + ".join(expected)
 
 

@@ -14,9 +14,9 @@ def postgresql_from_url(url: str, **options: Any) -> PostgresStore:
     try:
         port = parts.port
     except ValueError as error:
-        raise StoreMisconfigured(f"'{parts.netloc}' has no valid port. Write postgresql://user@host:5432/database") from error
-    if not parts.path.strip("/") or port == 0:
         raise StoreMisconfigured(
-            "The address names no database. Write postgresql://user:password@host:5432/database"
-        )
+            f"'{parts.netloc}' has no valid port. Write postgresql://user@host:5432/database"
+        ) from error
+    if not parts.path.strip("/") or port == 0:
+        raise StoreMisconfigured("The address names no database. Write postgresql://user:password@host:5432/database")
     return PostgresStore(url, **options)
