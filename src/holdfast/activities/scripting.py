@@ -128,16 +128,6 @@ def _code_of(function: Callable[..., Any]) -> Any:
     return getattr(function, "__code__", function)
 
 
-def _name_for(function: Callable[[Context], Any]) -> str:
-    """Its own name; functions that share one (lambdas, functions inside functions) are told apart by a number."""
-    name = plain = f"{function.__module__}:{function.__qualname__}"
-    number = 1
-    while _FUNCTIONS.setdefault(name, function) is not function:
-        number += 1
-        name = f"{plain}#{number}"
-    return name
-
-
 _FUNCTIONS: dict[str, Callable[[Context], Any]] = {}
 """Functions that Inline objects of this process have named: data never imports anything."""
 

@@ -87,6 +87,7 @@ def is_refused_guard(error: BaseException) -> bool:
 
 DATABASE_ERRORS: tuple[type[Exception], ...] = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
 """What the driver raises; never shown bare."""
+TROUBLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 
 
 class PostgresTransient:

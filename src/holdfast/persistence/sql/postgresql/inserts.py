@@ -9,26 +9,27 @@ from functools import lru_cache
 from typing import Any
 
 from holdfast.persistence.sql.postgresql.connection import Connection
-from holdfast.persistence.sql.postgresql.statement import type_of
+from holdfast.persistence.sql.postgresql.statement import ROW_TYPE
 from holdfast.persistence.sql.tables import Table
 
 
 @lru_cache(maxsize=8)
-def _insert(table: Table[Any]) -> str:
-    arrays = ", ".join(f"${place}::{type_of(name)}[]" for place, name in enumerate(table.names, 1))
+def _insert(table: Table[Any], kind: str) -> str:
     return (
-        f"insert into {table.name} ({table.columns}) select * from unnest({arrays})"
+        f"insert into {table.name} ({table.columns}) select {table.columns} from unnest($1::{ROW_TYPE}{kind}[])"
         " on conflict do nothing returning tenant, id"
     )
 
 
-def insert_new(table: Table[Any], rows: Sequence[tuple[Any, ...]]) -> Callable[[Connection], Awaitable[list[bool]]]:
+def insert_new(
+    table: Table[Any], kind: str, rows: Sequence[tuple[Any, ...]]
+) -> Callable[[Connection], Awaitable[list[bool]]]:
     """Of tables whose key is (tenant, id). False for a row that is there, or that is in `rows` twice, from then on."""
 
     async def insert(connection: Connection) -> list[bool]:
         if not rows:
             return []
-        written = await connection.fetch(_insert(table), *zip(*rows, strict=True))
+        written = await connection.fetch(_insert(table, kind), [(0, *row) for row in rows])
         fresh = {(row[0], row[1]) for row in written}
         answers = []
         for row in rows:

@@ -12,8 +12,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from time import monotonic
 
-from holdfast.errors import StoreError
-from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection
+from holdfast.persistence.sql.postgresql.connection import TROUBLE, Connection
 from holdfast.persistence.sql.postgresql.pool import end
 
 CHANNEL = "holdfast"
@@ -74,7 +73,7 @@ class Listener:
         """Connect if need be. False if the server does not answer: polling is the truth, so nobody is told."""
         try:
             await self._open()
-        except (StoreError, *DATABASE_ERRORS) as error:
+        except TROUBLE as error:
             _log.warning("no word of changes from other nodes, polling goes on: %s", error)
             return False
         return True
@@ -107,7 +106,7 @@ class Listener:
             self._hint = False
             try:
                 await (await self._open()).execute(f"notify {CHANNEL}")
-            except (StoreError, *DATABASE_ERRORS) as error:
+            except TROUBLE as error:
                 _log.warning("other nodes could not be told of a change, they poll: %s", error)
             await asyncio.sleep(_APART)
         self._sender = None

@@ -15,9 +15,8 @@ import logging
 from contextlib import suppress
 from datetime import timedelta
 
-from holdfast.errors import StoreError
 from holdfast.persistence.sql.instance_tables import SUMMARY
-from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection
+from holdfast.persistence.sql.postgresql.connection import TROUBLE, Connection
 from holdfast.persistence.sql.postgresql.pool import Pool
 
 _LOCK = 4711_2014_0816
@@ -85,7 +84,7 @@ class Projector:
                 await asyncio.wait_for(self._stop.wait(), pause)
             try:
                 await self._round()
-            except (StoreError, *DATABASE_ERRORS) as error:
+            except TROUBLE as error:
                 _log.warning("instances could not be listed yet: %s", error)
                 if self._stop.is_set():
                     return

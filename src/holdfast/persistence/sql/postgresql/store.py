@@ -103,10 +103,10 @@ class PostgresStore(
         return await self._driver.listener.wait(since, timeout)
 
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
-        return await self._insert(insert_new(WORK, [WORK.encode(row, self._codec) for row in rows]))
+        return await self._insert(insert_new(WORK, "work_added", [WORK.encode(row, self._codec) for row in rows]))
 
     async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
-        return await self._insert(insert_new(INBOX, [INBOX.encode(row, self._codec) for row in rows]))
+        return await self._insert(insert_new(INBOX, "inbox_added", [INBOX.encode(row, self._codec) for row in rows]))
 
     async def search(self, query: InstanceQuery) -> InstancePage:
         await self._driver.projector.catch_up()

@@ -29,7 +29,7 @@ create table hf_listing (
     primary key (tenant, id)
 );
 create index hf_listing_created on hf_listing (tenant, created);
-create index hf_listing_status on hf_listing (tenant, status, updated);
+create index hf_listing_status on hf_listing (tenant, status, updated) where status <> 'finished';
 create index hf_listing_definition on hf_listing (tenant, definition_id, created);
 create index hf_listing_correlation on hf_listing (tenant, correlation_id) where correlation_id is not null;
 create index hf_listing_parent on hf_listing (tenant, parent_id) where parent_id is not null;
