@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from holdfast.model.instance import Bookmark, Incident, JournalEntry, Status
     from holdfast.model.policy import JournalRule, MergeMode, OnLost, Retry
+    from holdfast.persistence import Store
     from holdfast.ports import ChildResult, Context, MiddlewarePlacement, Plugin
     from holdfast.runtime.result import RunResult
     from holdfast.runtime.runner import Runner
@@ -78,6 +79,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "holdfast.model.instance": ("Bookmark", "Incident", "JournalEntry", "Status"),
     "holdfast.model.policy": ("JournalRule", "MergeMode", "OnLost", "Retry"),
+    "holdfast.persistence": ("Store",),
     "holdfast.ports": ("ChildResult", "Context", "MiddlewarePlacement", "Plugin"),
     "holdfast.runtime.result": ("RunResult",),
     "holdfast.runtime.runner": ("Runner",),
@@ -151,6 +153,7 @@ __all__ = [
     "StateMachine",
     "Status",
     "Storage",
+    "Store",
     "Switch",
     "Timer",
     "Try",

@@ -13,7 +13,7 @@ from holdfast.execution.journal import COMPLETED, TINY, kept
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model.scope import Scope, find
-from holdfast.model.values import SCALARS, check
+from holdfast.model.values import check
 
 
 class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
@@ -37,20 +37,22 @@ def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], h
 
     def op_here(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
-        value = evaluate(scope)
-        if value.__class__ not in SCALARS:
+        noted = value = evaluate(scope)
+        if value.__class__ not in TINY:
             check(value, name)
+            noted = kept(value)
         scope[slot] = value
-        live.journal.append((COMPLETED, index, n, live.now(), value if value.__class__ in TINY else kept(value)))
+        live.journal.append((COMPLETED, index, n, live.now(), noted))
         done(live, owner, scope, None)
 
     def op_above(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
-        value = evaluate(scope)
-        if value.__class__ not in SCALARS:
+        noted = value = evaluate(scope)
+        if value.__class__ not in TINY:
             check(value, name)
+            noted = kept(value)
         scope[0][slot] = value
-        live.journal.append((COMPLETED, index, n, live.now(), value if value.__class__ in TINY else kept(value)))
+        live.journal.append((COMPLETED, index, n, live.now(), noted))
         done(live, owner, scope, None)
 
     def op_far(live: LiveInstance, owner: Activation, scope: Scope) -> None:

@@ -204,6 +204,24 @@ def retry(live: LiveInstance) -> int:
     return len(failed)
 
 
+def schedule(live: LiveInstance, activity: str) -> None:
+    """Run an activity of a flowchart that is at work, as an operator asks: the way out of a join that waits for ever."""
+    refuse_at_rest(live)
+    node = live.plan.node(activity)
+    if node is None:
+        raise ExecutionError(f"The workflow has no activity '{activity}'. Name one by its id.")
+    for activation in [live.root, *live.root.descendants()]:
+        take = activation.node.hooks.schedule
+        if activation.node is node.parent and take is not None:
+            live.status = Status.RUNNING
+            live.incidents = [item for item in live.incidents if item.type != "stuck"]
+            take(live, activation, node)
+            return
+    raise ExecutionError(
+        f"'{activity}' cannot be scheduled now: it is not an activity of a flowchart that is at work in this instance."
+    )
+
+
 def refuse_at_rest(live: LiveInstance) -> None:
     if live.status is Status.FAULTED:
         raise InstanceAtRest(live.id, live.status, remedy="Retry or cancel it first.")

@@ -166,11 +166,10 @@ class LiveInstance:
         """The activity will live on: give it an execution id and a place among its owner's kids."""
         n = self.sequence = self.sequence + 1
         activation = Activation(n, node, owner, outer, outer if scope is None else scope)
-        kids = owner.kids
-        if kids is None:
+        if owner.kids is None:
             owner.kids = {n: activation}
         else:
-            kids[n] = activation
+            owner.kids[n] = activation
         if self.retrying is not None and self.retrying.node is node:
             activation.attempt, self.retrying = self.retrying.attempt, None
         if node.timeout is not None:

@@ -48,6 +48,7 @@ class Hooks:
         "load",
         "result",
         "resume",
+        "schedule",
         "stop",
     )
 
@@ -65,6 +66,8 @@ class Hooks:
         """Who waits for what, when nothing can wake the instance any more."""
         self.finalizer: Callable[[Activation], Node | None] | None = None
         """What must still run when this activation is canceled."""
+        self.schedule: Callable[[LiveInstance, Activation, Node], None] | None = None
+        """An operator wants this child to run now."""
         self.finish: Callable[[LiveInstance, Activation, Outcome], None] | None = None
         """Complete ends this composite from inside, with these outcomes."""
         self.borrowed: Done | None = None

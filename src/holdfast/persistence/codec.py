@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import zlib
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Protocol
@@ -125,9 +124,6 @@ def _unknown(mark: int, where: str) -> str:
     return f"{column} was written with a codec (byte {mark:#04x}) that this version does not know. Upgrade Holdfast."
 
 
-_KEY_BYTES = 32
-
-
 class EncryptingCodec:
     """AES-256-GCM around another codec. `keys` by name; the first encrypts, all decrypt.
 
@@ -171,22 +167,8 @@ class EncryptingCodec:
 
 
 def codec_of_keys(keys: str) -> Codec:
-    """The codec of a setting: `name:base64 of 32 bytes`, separated by commas; empty text does not encrypt."""
-    return EncryptingCodec(dict(_key(item) for item in keys.split(",") if item.strip())) if keys else PayloadCodec()
-
-
-def _key(text: str) -> tuple[str, bytes]:
-    name, _, encoded = text.strip().partition(":")
-    try:
-        key = b64decode(encoded, validate=True)
-    except Base64Error:
-        key = b""
-    if not name or len(key) != _KEY_BYTES:
-        raise SettingsError(
-            "encryption_keys: each key is written as name:base64 of 32 bytes, separated by commas. "
-            'Make one with: python -c "import os, base64; print(base64.b64encode(os.urandom(32)).decode())"'
-        )
-    return name, key
+    """The codec that a setting describes: encrypting with these keys, or only compressing if there are none."""
+    return EncryptingCodec(parse_keys(keys)) if keys else PayloadCodec()
 
 
 def parse_keys(text: str) -> dict[str, bytes]:

@@ -71,7 +71,8 @@ class InstanceEffects:
         """Begin an attempt. Its row is committed already."""
         node = self._live.plan.by_key[request.activity_id]
         attempt = _Attempt()
-        work = self._attempt(node, request, self._context(request, attempt), attempt)
+        bare = node.effect.bare and node.timeout is None and not self._middleware
+        work = self._attempt(node, request, None if bare else self._context(request, attempt), attempt)
         attempt.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
         self._open[request.execution_id] = attempt
         if telemetry.listeners:
@@ -108,11 +109,17 @@ class InstanceEffects:
 
     # -- one attempt ---------------------------------------------------------------------------------------------------
 
-    async def _attempt(self, node: Node, request: EffectRequest, context: RecordingContext, attempt: _Attempt) -> None:
+    async def _attempt(
+        self, node: Node, request: EffectRequest, context: RecordingContext | None, attempt: _Attempt
+    ) -> None:
         key = request.execution_id
         result: Record | EffectFailure
         try:
-            result = await self._outcome(node, request, context, attempt)
+            if context is None:
+                value = await node.effect.function(**(values.copy(request.inputs) if request.inputs else {}))
+                result = Record(outputs={"result": values.copy(value)})
+            else:
+                result = await self._outcome(node, request, context, attempt)
         except asyncio.CancelledError:
             cause = attempt.cause
             if cause is None:

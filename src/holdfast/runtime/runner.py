@@ -215,6 +215,12 @@ class Runner:
         driver.deliver(delivery.retry, driver.live)
         return await driver.drive()
 
+    async def schedule(self, result: RunResult, activity_id: str, *, wait: bool = False) -> RunResult:
+        """Run an activity of a flowchart that is at work: how an operator moves an instance that is stuck."""
+        driver = self._again(result, wait=wait)
+        driver.deliver(delivery.schedule, driver.live, activity_id)
+        return await driver.drive()
+
     # -- states --------------------------------------------------------------------------------------------------------
 
     def load(self, state: Mapping[str, Any], workflow: Any) -> RunResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.resources import files
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -33,6 +34,11 @@ def database() -> Iterator[str]:
             yield url
     except ServiceMissing as missing:
         given_or("mysql", pytest.skip, pytest.fail, missing)
+
+
+def as_user(url: str, user: str, password: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{user}:{password}@{parts.netloc.rpartition('@')[2]}").geturl()
 
 
 async def shape_of(url: str) -> Rows:
@@ -168,7 +174,7 @@ async def test_a_database_that_does_not_exist(database: str) -> None:
 
 
 async def test_a_user_that_is_refused(database: str) -> None:
-    wrong = database.replace("root@", "nobody_here:secret@")
+    wrong = as_user(database, "nobody_here", "secret")
 
     with pytest.raises(StoreMisconfigured, match="refuses user 'nobody_here'") as raised:
         await store_from_url(wrong).open()
@@ -183,7 +189,7 @@ async def test_a_user_without_rights(database: str) -> None:
     await executed(database, f"create user {user} identified by 'pw'", f"grant select on {name}.* to {user}")
     try:
         with pytest.raises(StoreMisconfigured, match=rf"User '{user}' may not .* GRANT ALL ON `{name}`"):
-            await store_from_url(database.replace("root@", f"{user}:pw@")).open()
+            await store_from_url(as_user(database, user, "pw")).open()
     finally:
         await executed(database, f"drop user {user}")
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
 from msgspec import Struct
 
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
-from holdfast.model.definition import ActivationStrategy
+from holdfast.model.definition import ActivationStrategy, Definition
 from holdfast.model.guard import Guard, GuardRef, activation_slot
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, moment
 from holdfast.model.policy import OnLost
@@ -91,16 +90,18 @@ class Maker:
         """`go_on` is the id of a `continue` row: the segment was cut with work left in its queue. `begun`: the parent is
         told that this one has begun."""
         now = moment(live.now())
-        version = before.version + 1
+        version = live.commits = before.version + 1
         taken, released = _slots(live, before, consumed)
         burned, added, timers_gone, timers = self._bookmarks(live, before, now, content)
+        orphans = _orphans(live, before, consumed)
         return Commit(
             tenant=self.tenant,
             burst_id=burst_id,
             journal=self._segment(live, version, burst_id, now),
             work_added=(
                 *timers,
-                *self._messages(live, before, consumed, now, content, starts, begun=begun, go_on=go_on),
+                *self._messages(live, before, now, content, starts, begun=begun, go_on=go_on),
+                *(messages.cancel(self.tenant, child_of(mark), now) for mark in orphans),
             ),
             instance=self._instance(live, before, version, burst_id, content, now),
             guards_taken=taken,
@@ -108,7 +109,7 @@ class Maker:
             bookmarks_burned=burned,
             bookmarks_added=added,
             work_consumed=tuple(consumed.work),
-            work_dropped=timers_gone,
+            work_dropped=(*timers_gone, *(messages.start_id(child_of(mark)) for mark in orphans)),
             effects_consumed=tuple(consumed.effects),
             effects_dropped=tuple(live.canceled_effects),
             effects_added=tuple(self._effect(live, item, now) for item in fresh_effects(live)),
@@ -121,7 +122,6 @@ class Maker:
     def _instance(
         self, live: LiveInstance, before: Before, version: int, burst_id: str, content: str, now: datetime
     ) -> InstanceRow:
-        live.commits = version
         parent = live.parent_id
         return InstanceRow(
             tenant=self.tenant,
@@ -139,7 +139,7 @@ class Maker:
             created=moment(live.created),
             updated=now,
             finished=(before.finished or now) if live.status.at_rest else None,
-            state=encode_state(live),
+            state=_state_after(live),
         )
 
     def _segment(self, live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
@@ -207,7 +207,6 @@ class Maker:
         self,
         live: LiveInstance,
         before: Before,
-        consumed: Consumed,
         now: datetime,
         content: str,
         starts: Iterable[ChildStart],
@@ -227,9 +226,6 @@ class Maker:
                 yield messages.begun(tenant, live, now)
         for start in starts:
             yield messages.start(tenant, live, start, now)
-        for mark in before.bookmarks.values():
-            if mark.kind is BookmarkKind.CHILD and mark.id not in live.bookmarks and mark.id not in consumed.bookmarks:
-                yield messages.cancel(tenant, mark, now)
         for number, event in enumerate(live.published):
             if not event["local"]:
                 yield messages.stimulus(tenant, live, f"{live.id}.e{before.version + 1}.{number}", event, now)
@@ -263,17 +259,36 @@ class Maker:
         )
 
 
+def _state_after(live: LiveInstance) -> bytes:
+    """The state as the next burst finds it: journal and events have left with this commit. `live` itself still shows them."""
+    base, published = live.journal_base, live.published
+    live.journal_base += len(live.journal)
+    if published:
+        live.published = [event for event in published if event["local"]]
+    try:
+        return encode_state(live)
+    finally:
+        live.journal_base, live.published = base, published
+
+
 def fresh_effects(live: LiveInstance) -> list[EffectRequest]:
     """Recorded by this burst and still wanted: a later job of the same burst may have canceled one."""
     return [item for item in live.new_effects if live.effects.get(item.execution_id) is item]
 
 
+def _orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[Bookmark]:
+    """Waits for children that ended otherwise than by the child's word: those children are canceled."""
+    return [
+        mark
+        for mark in before.bookmarks.values()
+        if mark.kind is BookmarkKind.CHILD and mark.id not in live.bookmarks and mark.id not in consumed.bookmarks
+    ]
+
+
 # -- guards ------------------------------------------------------------------------------------------------------------
 
 
-def _slots(
-    live: LiveInstance, before: Before, consumed: Consumed
-) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
+def _slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
     """Keys of the request, and the slot of the activation strategy: taken by the start or by the retry of a faulted
     instance, moved by Correlate, given back by the end. A start that ends in its first burst takes none: whoever asked has
     looked whether it is free, and the burst counts as having happened at that moment."""
@@ -287,12 +302,16 @@ def _slots(
 
 
 def slot_of(live: LiveInstance, correlation_id: str | None) -> Guard:
-    strategy = live.plan.definition.options.activation
+    return slot_for(live.plan.definition, correlation_id)
+
+
+def slot_for(definition: Definition, correlation_id: str | None) -> Guard:
+    strategy = definition.options.activation
     by_definition = strategy is not ActivationStrategy.CORRELATION
     by_correlation = strategy is not ActivationStrategy.SINGLETON
     return activation_slot(
         strategy=strategy.value,
-        definition_id=live.definition_id if by_definition else "",
+        definition_id=definition.id if by_definition else "",
         correlation_id=(correlation_id or "") if by_correlation else "",
     )
 
@@ -302,6 +321,10 @@ def slot_of(live: LiveInstance, correlation_id: str | None) -> Guard:
 
 def seq_of(bookmark_id: str) -> int:
     return int(bookmark_id.removeprefix("b"))
+
+
+def child_of(bookmark: Bookmark) -> str:
+    return str(bookmark.payload["child"])
 
 
 def timer_id(instance_id: str, bookmark_id: str) -> str:

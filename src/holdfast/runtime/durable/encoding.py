@@ -18,7 +18,7 @@ from holdfast.ports import Services
 
 _EVENTS = tuple(JournalEvent)
 """Stored by position: new events are added at the end of the enumeration only."""
-_CODES = {event: code for code, event in enumerate(_EVENTS)}
+_CODES: dict[str, int] = {event.value: code for code, event in enumerate(_EVENTS)}
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode

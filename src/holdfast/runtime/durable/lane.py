@@ -227,5 +227,3 @@ def _batches(work: list[Work]) -> Iterator[list[Work]]:
         size += weight
     if batch:
         yield batch
-
-

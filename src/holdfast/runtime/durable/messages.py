@@ -14,7 +14,7 @@ from msgspec import Struct, msgpack
 from holdfast.execution.composite import UNSET
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.model import values
-from holdfast.model.instance import Bookmark, BookmarkKind
+from holdfast.model.instance import BookmarkKind
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind, WorkRow
 from holdfast.runtime.durable.encoding import encode_payload
@@ -82,9 +82,8 @@ def start_inputs(request: StartRequest, types: TypeRegistry) -> dict[str, Any]:
     return found
 
 
-def cancel(tenant: str, bookmark: Bookmark, now: datetime) -> WorkRow:
+def cancel(tenant: str, child: str, now: datetime) -> WorkRow:
     """For a child that nobody waits for any more."""
-    child = str(bookmark.payload["child"])
     return WorkRow(tenant=tenant, id=f"{child}.cancel", kind=WorkKind.CANCEL, instance_id=child, created=now)
 
 

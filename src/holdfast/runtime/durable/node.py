@@ -7,33 +7,38 @@ cache keeps encoded rows, never live objects: a segment that fails has mutated t
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+import logging
+from collections import Counter, OrderedDict
 from collections.abc import Callable
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import timedelta
 from zlib import crc32
 
-from holdfast.errors import DefinitionError, InstanceNotFound
+from holdfast.errors import DefinitionError, InstanceNotFound, StoreError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
 from holdfast.model.commit import Commit
-from holdfast.model.definition import Definition
+from holdfast.model.definition import ActivationStrategy, Definition
 from holdfast.model.ids import IdGenerator
 from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow
-from holdfast.model.work import EffectRef, EffectRow, Owner
+from holdfast.model.work import NOBODY, Owner
 from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services, Store
-from holdfast.runtime.durable.changes import Maker
-from holdfast.runtime.durable.encoding import decode_state
-from holdfast.runtime.durable.jobs import EffectJob, Job
+from holdfast.runtime.durable.changes import Maker, slot_for
+from holdfast.runtime.durable.heart import Heart
+from holdfast.runtime.durable.inflight import EffectsHere
+from holdfast.runtime.durable.jobs import Job
 from holdfast.runtime.durable.lane import Lane
 from holdfast.runtime.durable.pins import PinnedPlans
+from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
-from holdfast.runtime.effects import Finished, InstanceEffects
 from holdfast.runtime.pools import EffectPools
+
+logger = logging.getLogger("holdfast")
 
 HOT_MAX = 10_000
 TIME_TO_LIVE = timedelta(seconds=15)
+
+OnLine = Callable[[str], None]
 
 
 class Node:
@@ -65,51 +70,75 @@ class Node:
         self.maker = Maker(tenant, self.owner)
         self.next_id: Callable[[], str]
         self.uptake = Uptake(self)
+        self.heart = Heart(self, time_to_live)
+        self.takeover = TakeOver(self)
+        self.effects = EffectsHere(self, pools, middleware, cancel_grace)
         self._plan_of = plan_of
         self._definitions = definitions
-        self._pools = pools
-        self._middleware = middleware
         self._grace = cancel_grace
-        self._time_to_live = time_to_live
         self._lanes = [Lane(self, limits) for _ in range(lanes)]
-        self._effects: dict[tuple[str, int], InstanceEffects] = {}
-        self._heart: asyncio.Task[None] | None = None
-        self._watchers: dict[str, asyncio.Event] = {}
+        self._held: Counter[str] = Counter()
+        self._watchers: dict[str, list[asyncio.Future[None]]] = {}
+        self._listeners: dict[str, list[OnLine]] = {}
+        self._chores: set[asyncio.Task[None]] = set()
+        self._running = False
 
     # -- life ----------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        registration = await self.store.register_node(self.name, time_to_live=self._time_to_live)
+        registration = await self.store.register_node(self.name, time_to_live=self.heart.time_to_live)
         self.owner = registration.node.owner
         self.maker = Maker(self.tenant, self.owner)
         self.next_id = IdGenerator(lambda: self.clock.now_ns() // 1_000_000, registration.node.worker)
         for lane in self._lanes:
             lane.start()
-        self._heart = asyncio.get_running_loop().create_task(self._beat(), name="holdfast-heart")
+        self.heart.start()
+        self._running = True
+
+    def take_work(self) -> None:
+        """From now on also do what others left on the work table, and take over from nodes that died."""
+        self.uptake.start()
+        self.takeover.start()
 
     async def stop(self) -> None:
-        """Drain: running effects are canceled and given back, then goodbye."""
+        """Drain: the batches under way are finished, running effects canceled and given back, then goodbye."""
+        if not self._running:
+            return
+        self._running = False
         await self.uptake.stop()
+        await self.takeover.stop()
         for lane in self._lanes:
-            await lane.stop()
-        for effects in set(self._effects.values()):
-            await effects.cancel_all("drain")
-        self._effects.clear()
-        if self._heart is not None:
-            self._heart.cancel()
-            await asyncio.wait([self._heart])
+            await lane.stop(self._grace.total_seconds())
+        left = await self.effects.stop()
+        await self.heart.stop()
+        if self._chores:
+            await asyncio.wait(list(self._chores))
+        try:
+            for instance_id, ref in left:
+                await self.store.own_effect(self.tenant, instance_id, ref, NOBODY)
             await self.store.leave(self.owner)
-            self._heart = None
-
-    async def _beat(self) -> None:
-        while True:
-            await asyncio.sleep(self._time_to_live.total_seconds() / 3)
-            await self.store.beat(self.owner)
+        except StoreError:
+            logger.warning("node %s could not say goodbye", self.name, exc_info=True)
 
     # -- work ----------------------------------------------------------------------------------------------------------
 
     def submit(self, job: Job) -> None:
         self._lanes[crc32(job.instance_id.encode()) % len(self._lanes)].submit(job)
+
+    def use_up(self, work_id: str) -> None:
+        """Delete a work row that asks for nothing any more."""
+
+        async def delete() -> None:
+            try:
+                await self.store.commit([Commit(tenant=self.tenant, burst_id=self.next_id(), work_consumed=(work_id,))])
+            except StoreError:
+                logger.warning("work row %s could not be deleted", work_id, exc_info=True)
+
+        task = asyncio.get_running_loop().create_task(delete())
+        self._chores.add(task)
+        task.add_done_callback(self._chores.discard)
+
+    # -- states --------------------------------------------------------------------------------------------------------
 
     def keep_hot(self, row: InstanceRow) -> None:
         if row.finished is not None:
@@ -124,11 +153,9 @@ class Node:
         self.hot.pop(instance_id, None)
 
     async def row(self, instance_id: str) -> InstanceRow:
-        """The stored row of an instance, hot or read."""
-        found = self.hot.get(instance_id)
-        if found is None:
-            key = InstanceKey(self.tenant, instance_id)
-            found = (await self.store.load([key])).instances.get(key)
+        """The row of an instance as it is stored: never a hot one, another node may have moved on."""
+        key = InstanceKey(self.tenant, instance_id)
+        found = (await self.store.load([key])).instances.get(key)
         if found is None:
             raise InstanceNotFound(instance_id)
         return found
@@ -143,72 +170,61 @@ class Node:
             )
         return self._plan_of(definition)
 
-    def follow_up(self, commit: Commit) -> None:
-        """Rows that this very node can take at once, without a look at the table (a child to start, a parent to tell)."""
-        self.uptake.take_own(commit.work_added)
+    async def slot_holder(self, plan: Plan, correlation_id: str | None) -> str | None:
+        """The instance that keeps another one of this definition from starting now (rule M2)."""
+        if plan.definition.options.activation is ActivationStrategy.ALWAYS:
+            return None
+        slot = slot_for(plan.definition, correlation_id)
+        holder = await self.store.find_guard(self.tenant, slot.ref)
+        return None if holder is None else holder.instance_id
 
-    # -- effects -------------------------------------------------------------------------------------------------------
+    # -- lines ---------------------------------------------------------------------------------------------------------
 
-    def start_effects(self, live: LiveInstance) -> None:
-        """After the commit: end what was canceled, begin what was recorded."""
-        gone, live.canceled_effects = live.canceled_effects, []
-        for execution_id in gone:
-            running = self._effects.pop((live.id, execution_id), None)
-            if running is not None:
-                cause = live.stopping or "lost race"
-                asyncio.get_running_loop().create_task(running.cancel([execution_id], cause))
-        starting, live.new_effects = live.new_effects, []
-        if not starting:
+    def listen(self, instance_id: str, on_line: OnLine) -> None:
+        """Hear every line that bursts of the instance write on this node, after their commit, until it ends."""
+        listeners = self._listeners.setdefault(instance_id, [])
+        if on_line not in listeners:
+            listeners.append(on_line)
+
+    def print_lines(self, live: LiveInstance, lines: list[str]) -> None:
+        if not self._listeners:
             return
-        effects = InstanceEffects(
-            live, self._pools, self._middleware, self._grace, on_finished=partial(self._finished, live.id)
-        )
-        for request in starting:
-            self._effects[live.id, request.execution_id] = effects
-            effects.start(request)
-
-    def _finished(self, instance_id: str, finished: Finished) -> None:
-        execution_id, attempt, result = finished
-        if self._effects.pop((instance_id, execution_id), None) is None:
-            return
-        self.submit(EffectJob(instance_id, EffectRef(execution_id, attempt, self.owner), result))
-
-    def runs_effect(self, instance_id: str, execution_id: int) -> bool:
-        return (instance_id, execution_id) in self._effects
-
-    async def adopt_effect(self, row: EffectRow) -> None:
-        """Run an effect that was given to this node, with the inputs that its row kept."""
-        stored = await self.row(row.instance_id)
-        plan = await self.pins.plan(stored.content)
-        live = decode_state(stored.state, plan, self.clock.now_ns, self.services)
-        request = live.effects.get(row.execution)
-        if request is None:
-            return
-        request.attempt = row.attempt
-        live.waiters[row.execution].attempt = row.attempt
-        live.new_effects = [request]
-        live.canceled_effects = []
-        self.start_effects(live)
+        listeners = self._listeners.get(live.id, ())
+        for on_line in listeners:
+            try:
+                for line in lines:
+                    on_line(line)
+            except Exception:
+                logger.exception("a listener to the lines of instance %s failed", live.id)
+        if live.status.at_rest:
+            self._listeners.pop(live.id, None)
 
     # -- waiting for something to happen -------------------------------------------------------------------------------
 
-    def works_on(self, instance_id: str) -> bool:
-        return any(key[0] == instance_id for key in self._effects) or any(lane.has(instance_id) for lane in self._lanes)
+    def hold(self, instance_id: str) -> None:
+        """Something of the instance is in hand that no lane knows of."""
+        self._held[instance_id] += 1
 
-    async def changed(self, instance_id: str) -> None:
-        """Wait for the next commit of the instance on this node."""
-        news = self._watchers.setdefault(instance_id, asyncio.Event())
-        await news.wait()
+    def let_go(self, instance_id: str) -> None:
+        self._held[instance_id] -= 1
+        if self._held[instance_id] <= 0:
+            del self._held[instance_id]
+        self.tell_watchers(instance_id)
+
+    def works_on(self, instance_id: str) -> bool:
+        return (
+            instance_id in self._held
+            or self.effects.of(instance_id)
+            or any(lane.has(instance_id) for lane in self._lanes)
+        )
+
+    def news(self, instance_id: str) -> asyncio.Future[None]:
+        """Done when something has happened to the instance on this node. Subscribe, then read."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._watchers.setdefault(instance_id, []).append(future)
+        return future
 
     def tell_watchers(self, instance_id: str) -> None:
-        news = self._watchers.pop(instance_id, None)
-        if news is not None:
-            news.set()
-
-    @property
-    def busy(self) -> int:
-        """How many effects run here now."""
-        return len(self._effects)
-
-    def now(self) -> datetime:
-        return self.clock.now()
+        for future in self._watchers.pop(instance_id, ()):
+            if not future.done():
+                future.set_result(None)

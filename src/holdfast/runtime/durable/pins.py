@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from holdfast.errors import DefinitionError
+from holdfast.errors import DefinitionError, HoldfastError
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Which, content_hash
 from holdfast.model.definition import Definition
@@ -28,33 +28,45 @@ class PinnedPlans:
         self._now = now
         self._plans: dict[str, Plan] = {}
         self._contents: dict[int, tuple[Plan, str]] = {}
+        self.lacking: set[str] = set()
+        """Content that this process cannot run (its code is not here): such work is left to others (rule H10)."""
 
     async def pin(self, plan: Plan) -> str:
         """The content of a plan's definition, saved if this process has not done so yet."""
         known = self._contents.get(id(plan))
         if known is not None:
             return known[1]
-        definition = plan.definition
-        document = msgspec.json.encode(write_definition(definition))
+        document = msgspec.json.encode(write_definition(plan.definition))
         content = content_hash(document)
-        now = self._now()
-        stored = await self._store.find_version(self._tenant, definition.id, definition.version)
-        if stored is None or stored.content != content:
-            label = DefinitionVersion(
-                tenant=self._tenant,
-                definition_id=definition.id,
-                version=definition.version,
-                content=content,
-                name=definition.title,
-                published=True,
-                created=now,
-            )
-            await self._store.save_version(
-                label, DefinitionContent(tenant=self._tenant, hash=content, created=now, document=document)
-            )
+        if await self._store.load_content(self._tenant, content) is None:
+            await self._save(plan.definition, content, document)
         self._contents[id(plan)] = (plan, content)
         self._plans[content] = plan
         return content
+
+    async def _save(self, definition: Definition, content: str, document: bytes) -> None:
+        """Under the number that it says, if that is free, else under the next: a label that others use does not move.
+
+        Only a definition that has no published version gets one by being started (rule M14).
+        """
+        now = self._now()
+        published = await self._store.find_version(self._tenant, definition.id, Which.PUBLISHED)
+        number = definition.version
+        if await self._store.find_version(self._tenant, definition.id, number) is not None:
+            latest = await self._store.find_version(self._tenant, definition.id, Which.LATEST)
+            number = (number if latest is None else latest.version) + 1
+        label = DefinitionVersion(
+            tenant=self._tenant,
+            definition_id=definition.id,
+            version=number,
+            content=content,
+            name=definition.title,
+            published=published is None,
+            created=now,
+        )
+        await self._store.save_version(
+            label, DefinitionContent(tenant=self._tenant, hash=content, created=now, document=document)
+        )
 
     async def plan(self, content: str) -> Plan:
         """The plan of the content that an instance pins."""
@@ -65,16 +77,17 @@ class PinnedPlans:
                 raise DefinitionError(
                     f"The definition with the content {content} is not in the store. Import it: holdfast import FILE."
                 )
-            found = self._plan_of(parse_definition(msgspec.json.decode(stored.document)))
+            try:
+                found = self._plan_of(parse_definition(msgspec.json.decode(stored.document)))
+            except HoldfastError:
+                self.lacking.add(content)
+                raise
             self._plans[content] = found
             self._contents[id(found)] = (found, content)
         return found
 
-    def known(self, content: str) -> Plan | None:
-        return self._plans.get(content)
-
     async def find(self, reference: str, version: int | None = None) -> Definition | None:
-        """A definition by id or name: the published one, else the latest, or a version by number."""
+        """A definition by id: the published one, else the latest, or a version by number."""
         for which in (version,) if version is not None else (Which.PUBLISHED, Which.LATEST):
             label = await self._store.find_version(self._tenant, reference, which)
             if label is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, Self
 
 from holdfast.errors import BookmarkNotFound
@@ -12,14 +14,13 @@ from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.inputs import check_inputs
-from holdfast.model.instance import Bookmark, JournalEntry, Status
-from holdfast.model.work import EffectRef
+from holdfast.model.instance import Bookmark, JournalEntry
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
-from holdfast.runtime.durable.node import Node
+from holdfast.runtime.durable.node import Node, OnLine
 from holdfast.runtime.result import RunResult
 
-OnLine = Callable[[str], None]
+LOOK_AGAIN = timedelta(seconds=1)
 
 
 class Runtime:
@@ -52,55 +53,73 @@ class Runtime:
         flowchart_mode: str | None = None,
         on_line: OnLine | None = None,
     ) -> Answer:
-        """Start an instance and run its first burst; the answer comes after the commit.
+        """Start an instance and run its first segment; the answer comes after the commit.
 
-        With an `idempotency` key that was used before, nothing is started: the answer names the instance that has it.
+        Nothing is started if the `idempotency` key was used before, or if the definition allows one instance at a time
+        and one is running: the answer names the instance that holds the key or the place. `on_line` hears what the
+        instance writes on this node until it ends.
         """
+        node = self.node
         plan = self._plan_of(workflow)
         checked = check_inputs(plan.definition, inputs or {}, plan.types)
-        identity = checked_id(instance_id, "instance id") if instance_id is not None else self.node.next_id()
+        identity = checked_id(instance_id, "instance id") if instance_id is not None else node.next_id()
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
             body = stimulus_hash(dict(checked), types=plan.types)
             guards = (idempotency_key(operation="start", target=plan.definition.id, key=idempotency, fingerprint=body),)
-        content = await self.node.pins.pin(plan)
-        node = self.node
-        job = StartJob(
-            identity,
-            plan=plan,
-            content=content,
-            make=lambda: delivery.start(
-                plan,
-                id=identity,
-                now=node.clock.now_ns,
-                services=node.services,
-                inputs=checked,
-                correlation_id=correlation_id,
-                name=name,
-                trigger=trigger,
-                trigger_payload=trigger_payload,
-                flowchart_mode=flowchart_mode,
-            ),
-            guards=guards,
-            on_line=on_line,
+        content = await node.pins.pin(plan)
+        if not guards and (holder := await node.slot_holder(plan, correlation_id)) is not None:
+            return Answer(existing=holder)
+        if on_line is not None:
+            node.listen(identity, on_line)
+        return await self.ask(
+            StartJob(
+                identity,
+                plan=plan,
+                content=content,
+                make=lambda: delivery.start(
+                    plan,
+                    id=identity,
+                    now=node.clock.now_ns,
+                    services=node.services,
+                    inputs=checked,
+                    correlation_id=correlation_id,
+                    name=name,
+                    trigger=trigger,
+                    trigger_payload=trigger_payload,
+                    flowchart_mode=flowchart_mode,
+                ),
+                guards=guards,
+            )
         )
-        return await self.ask(job)
 
     async def ask(self, job: Job) -> Answer:
-        """Hand a job to its lane and wait for the commit."""
+        """Hand a job to its lane and wait for the commit. Who gives up waiting cancels nothing (rule M1)."""
         assert job.answer is not None
         self.node.submit(job)
-        return await job.answer
+        return await asyncio.shield(job.answer)
 
     # -- going on ------------------------------------------------------------------------------------------------------
 
     async def resume(
-        self, instance_id: str, bookmark: str | None = None, payload: Any = None, *, on_line: OnLine | None = None
+        self,
+        instance_id: str,
+        bookmark: str | None = None,
+        payload: Any = None,
+        *,
+        idempotency: str | None = None,
+        on_line: OnLine | None = None,
     ) -> RunResult:
-        """Resume a bookmark (the only one, if none is named)."""
+        """Resume a bookmark (the only one, if none is named). A second time with the same key does nothing more."""
         if bookmark is None:
             bookmark = self._only_bookmark(await self.read(instance_id)).id
-        answer = await self.ask(ResumeJob(instance_id, bookmark, payload, on_line=on_line))
+        guards: tuple[Guard, ...] = ()
+        if idempotency is not None:
+            body = stimulus_hash(bookmark, payload)
+            guards = (idempotency_key(operation="resume", target=instance_id, key=idempotency, fingerprint=body),)
+        if on_line is not None:
+            self.node.listen(instance_id, on_line)
+        answer = await self.ask(ResumeJob(instance_id, bookmark, payload, guards=guards))
         return answer.result or await self.read(instance_id)
 
     async def cancel(self, instance_id: str, *, terminate: bool = False) -> RunResult:
@@ -130,6 +149,7 @@ class Runtime:
         return RunResult(live, [], {})
 
     async def journal(self, instance_id: str, *, after: int = 0, limit: int = 1000) -> list[JournalEntry]:
+        """What happened, in order: the entries of at most `limit` commits whose version is above `after`."""
         row = await self.node.row(instance_id)
         plan = await self.node.pins.plan(row.content)
         segments = await self.node.store.read_journal(self.node.tenant, instance_id, after=after, limit=limit)
@@ -137,29 +157,24 @@ class Runtime:
 
     # -- recovering ----------------------------------------------------------------------------------------------------
 
-    async def recover(self, instance_id: str) -> int:
-        """Take over what a dead node left of this instance: effects without a result run again; how many.
-
-        Effects of nodes that are alive are left alone.
-        """
-        node = self.node
-        alive = {item.owner for item in await node.store.list_nodes() if item.alive_at(await node.store.now())}
-        taken = 0
-        for row in await node.store.effects_of(node.tenant, instance_id):
-            if row.owner in alive or node.runs_effect(instance_id, row.execution):
-                continue
-            moved = await node.store.move_effect(
-                node.tenant, instance_id, row.ref, EffectRef(row.execution, row.attempt + 1, node.owner)
-            )
-            if moved is not None:
-                await node.adopt_effect(moved)
-                taken += 1
-        return taken
+    async def recover(self, instance_id: str, *, held: bool = False) -> int:
+        """Take over what dead nodes left of this instance: effects without a result run again, as their `on_lost` says, with
+        `held` also those that wait for somebody's word; how many. Effects of nodes that are alive are left alone."""
+        return await self.node.takeover.recover(instance_id, held=held)
 
     async def settle(self, instance_id: str) -> RunResult:
-        """Wait until nothing of the instance runs here any more: no effect, no job; then read it."""
+        """Wait until nothing of the instance runs on this node any more: no effect, no job; then read it."""
+        while True:
+            news = self.node.news(instance_id)  # Subscribe, then look.
+            if not self.node.works_on(instance_id):
+                return await self.read(instance_id)
+            await news
+
+    async def wait_at_rest(self, instance_id: str) -> RunResult:
+        """Wait until the instance has ended, wherever it runs."""
+        seen = -1
         while True:
             result = await self.read(instance_id)
-            if (result.status is Status.SUSPENDED or result.status.at_rest) and not self.node.works_on(instance_id):
+            if result.status.at_rest:
                 return result
-            await self.node.changed(instance_id)
+            seen = await self.node.store.wait_for_change(seen, LOOK_AGAIN)

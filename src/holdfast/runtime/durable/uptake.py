@@ -1,30 +1,39 @@
-"""Takes rows of the work table up and turns them into jobs: timers, starts of children, ends of children, cut segments.
+"""Takes rows of the work table up and turns them into jobs: timers, children, published events, cut segments.
 
 A row is consumed by the commit that does what it asks for, as a guard: two nodes may take the same row up, one of them wins.
+One that cannot be done is tried again later, three times in all, and then becomes a dead letter.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import logging
+from collections.abc import Coroutine, Iterable
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.execution import delivery
-from holdfast.execution.plan import Plan
+from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
-from holdfast.model.work import DEFAULT_QUEUE, WorkKind, WorkRow
-from holdfast.runtime.durable.encoding import decode_payload
-from holdfast.runtime.durable.jobs import CancelJob, ContinueJob, Job, ResumeJob, StartJob
+from holdfast.model.work import DEFAULT_QUEUE, DeadLetterRow, WorkKind, WorkRow
+from holdfast.runtime.durable import messages
+from holdfast.runtime.durable.broadcast import deliver_page
+from holdfast.runtime.durable.encoding import encode_payload
+from holdfast.runtime.durable.jobs import Answer, CancelJob, ContinueJob, Job, ResumeJob, StartJob, StoredResumeJob
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
+logger = logging.getLogger("holdfast")
+
 LIMIT = 250
 POLL = timedelta(milliseconds=250)
-OWN_KINDS = (WorkKind.START, WorkKind.RESUME, WorkKind.CANCEL)
+ATTEMPTS_MAX = 3
+PAUSE = timedelta(seconds=1)
+OWN_KINDS = frozenset({WorkKind.START, WorkKind.RESUME, WorkKind.CANCEL, WorkKind.CONTINUE, WorkKind.STIMULUS})
+"""What the node that wrote a row takes up at once, without a look at the table."""
 
 
 class Uptake:
@@ -38,10 +47,32 @@ class Uptake:
 
     def take_own(self, rows: Iterable[WorkRow]) -> None:
         for row in rows:
-            if row.kind in OWN_KINDS:
-                task = asyncio.get_running_loop().create_task(self._take(row))
-                self._pending.add(task)
-                task.add_done_callback(self._pending.discard)
+            if row.kind in OWN_KINDS and row.due is None:
+                self._take_soon(row)
+
+    def _take_soon(self, row: WorkRow) -> None:
+        if row.id in self._in_hand:
+            return
+        self._in_hand.add(row.id)
+        if row.kind in (WorkKind.START, WorkKind.STIMULUS):
+            self._in_background(row, self._take(row))
+        else:
+            self._give(row, self._simple_job(row))
+
+    def _in_background(self, row: WorkRow, work: Coroutine[Any, Any, None]) -> None:
+        """It has to ask the store. The instance counts as worked on meanwhile."""
+        node, instance_id = self._node, row.instance_id or ""
+        node.hold(instance_id)
+        task = asyncio.get_running_loop().create_task(work)
+        self._pending.add(task)
+
+        def done(task: asyncio.Task[None]) -> None:
+            self._pending.discard(task)
+            node.let_go(instance_id)
+            if not task.cancelled() and (error := task.exception()) is not None:
+                logger.error("work row %s could not be taken up", row.id, exc_info=error)
+
+        task.add_done_callback(done)
 
     # -- rows of anybody -----------------------------------------------------------------------------------------------
 
@@ -50,108 +81,147 @@ class Uptake:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-uptake")
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
+        tasks = [*self._pending, *([self._task] if self._task is not None else [])]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        self._task = None
 
     async def _run(self) -> None:
-        seen = 0
+        store, seen = self._node.store, 0
         while True:
-            if not await self.take_due():
-                seen = await self._node.store.wait_for_change(seen, POLL)
+            try:
+                if not await self.take_due():
+                    seen = await store.wait_for_change(seen, await self._until_next())
+            except HoldfastError:
+                logger.warning("the work table could not be read", exc_info=True)
+                await asyncio.sleep(POLL.total_seconds())
+
+    async def _until_next(self) -> timedelta:
+        due = await self._node.store.next_due([DEFAULT_QUEUE])
+        if due is None:
+            return POLL
+        return min(POLL, max(due - await self._node.store.now(), timedelta(milliseconds=1)))
 
     async def take_due(self) -> int:
         """Take up what is due now; how many rows."""
-        async with self._node.store.claim([DEFAULT_QUEUE], LIMIT) as claim:
-            rows = [row for row in claim.rows if row.id not in self._in_hand and row.tenant == self._node.tenant]
+        node = self._node
+        async with node.store.claim([DEFAULT_QUEUE], LIMIT, lacking=node.pins.lacking) as claim:
+            rows = [row for row in claim.rows if row.id not in self._in_hand and row.tenant == node.tenant]
         for row in rows:
-            await self._take(row)
+            self._take_soon(row)
         return len(rows)
 
+    # -- one row -------------------------------------------------------------------------------------------------------
+
     async def _take(self, row: WorkRow) -> None:
-        if row.id in self._in_hand:
-            return
         try:
-            job = await self._job(row)
+            if row.kind == WorkKind.START:
+                self._give(row, await self._start_child(row))
+            else:
+                await deliver_page(self._node, row)
+                self._in_hand.discard(row.id)
+        except StoreUnavailable:
+            self._in_hand.discard(row.id)  # It is still there when the store is back.
         except HoldfastError as error:
-            await self._refused(row, error)
-            return
+            if row.kind == WorkKind.START:
+                self._give(row, self._refused(row, error))
+            else:
+                await self._failed(row, error)
+
+    def _give(self, row: WorkRow, job: Job | None) -> None:
         if job is None:
+            self._in_hand.discard(row.id)
             return
-        self._in_hand.add(row.id)
-        if job.answer is not None:
-            job.answer.add_done_callback(partial(self._done, row.id))
+        assert job.answer is not None
+        job.answer.add_done_callback(partial(self._done, row))
         self._node.submit(job)
 
-    def _done(self, row_id: str, answer: asyncio.Future[Any]) -> None:
-        self._in_hand.discard(row_id)
-        if not answer.cancelled():
-            answer.exception()  # Seen: what went wrong is in the row's next attempt.
+    def _done(self, row: WorkRow, answer: asyncio.Future[Answer]) -> None:
+        error = None if answer.cancelled() else answer.exception()
+        if error is None or isinstance(error, StoreUnavailable):
+            self._in_hand.discard(row.id)
+        else:
+            self._in_background(row, self._failed(row, error))
 
-    async def _job(self, row: WorkRow) -> Job | None:
-        if row.kind == WorkKind.TIMER and row.instance_id is not None:
-            return ResumeJob(row.instance_id, f"b{row.bookmark_seq}", quiet=True, consumes_work=row.id)
-        if row.kind == WorkKind.CONTINUE and row.instance_id is not None:
-            return ContinueJob(row.instance_id, consumes_work=row.id)
-        if row.kind == WorkKind.CANCEL and row.instance_id is not None:
-            return CancelJob(row.instance_id, "canceled", consumes_work=row.id)
-        if row.kind == WorkKind.RESUME and row.instance_id is not None:
-            plan = await self._plan_of(row.instance_id)
-            asked = decode_payload(row.payload, plan.types)
-            return ResumeJob(row.instance_id, asked["bookmark"], asked["payload"], quiet=True, consumes_work=row.id)
-        if row.kind == WorkKind.START and row.instance_id is not None:
-            return await self._start_child(row, await self._plan_of(row.instance_id))
+    @staticmethod
+    def _simple_job(row: WorkRow) -> Job | None:
+        instance_id = row.instance_id
+        if instance_id is None:
+            return None
+        if row.kind == WorkKind.TIMER:
+            return ResumeJob(instance_id, f"b{row.bookmark_seq}", quiet=True, consumes_work=row.id)
+        if row.kind == WorkKind.RESUME:
+            return StoredResumeJob(instance_id, f"b{row.bookmark_seq}", row.payload, quiet=True, consumes_work=row.id)
+        if row.kind == WorkKind.CONTINUE:
+            return ContinueJob(instance_id, consumes_work=row.id)
+        if row.kind == WorkKind.CANCEL:
+            return CancelJob(instance_id, "canceled", quiet=True, consumes_work=row.id)
         return None
-
-    async def _plan_of(self, instance_id: str) -> Plan:
-        row = await self._node.row(instance_id)
-        return await self._node.pins.plan(row.content)
 
     # -- children ------------------------------------------------------------------------------------------------------
 
-    async def _start_child(self, row: WorkRow, parent: Plan) -> Job:
-        asked = decode_payload(row.payload, parent.types)
-        plan = await self._node.find_plan(asked["reference"])
-        content = await self._node.pins.pin(plan)
-        inputs = check_inputs(plan.definition, asked["input"], plan.types)
-        node = self._node
-        child = StartJob(
-            asked["instance_id"],
+    async def _start_child(self, row: WorkRow) -> Job:
+        node, asked = self._node, messages.read_start(row)
+        plan = await node.find_plan(asked.reference)
+        content = await node.pins.pin(plan)
+        inputs = check_inputs(plan.definition, messages.start_inputs(asked, plan.types), plan.types)
+        holder = await node.slot_holder(plan, asked.correlation_id)
+        if holder is not None and holder != asked.instance_id:
+            return self._told(
+                row, asked, f"Instance {holder} is running, and '{plan.definition.id}' allows one at a time."
+            )
+        return StartJob(
+            asked.instance_id,
             plan=plan,
             content=content,
             make=lambda: delivery.start(
                 plan,
-                id=asked["instance_id"],
+                id=asked.instance_id,
                 now=node.clock.now_ns,
                 services=node.services,
                 inputs=inputs,
-                correlation_id=asked["correlation_id"],
-                parent_id=asked["parent_id"],
+                correlation_id=asked.correlation_id,
+                parent_id=asked.parent_id,
             ),
+            parent=messages.parent_of(asked.parent_id),
+            waits=asked.wait,
             consumes_work=row.id,
         )
-        if not asked["wait"] and child.answer is not None:
-            child.answer.add_done_callback(lambda answer: self._tell_parent(asked, answer))
-        return child
 
-    def _tell_parent(self, asked: dict[str, Any], answer: asyncio.Future[Any]) -> None:
-        """A parent that does not wait for the end goes on as soon as the child has begun."""
-        if answer.cancelled() or answer.exception() is not None or answer.result().result is None:
-            return
-        result = answer.result().result
-        if result.status.at_rest:
-            return
-        parent, _, bookmark = asked["parent_id"].partition("#")
-        payload = {"instance_id": result.instance_id, "status": result.status.value, "outputs": result.outputs}
-        self._node.submit(ResumeJob(parent, bookmark, payload, quiet=True, wanted=False))
-
-    async def _refused(self, row: WorkRow, error: HoldfastError) -> None:
+    def _refused(self, row: WorkRow, error: HoldfastError) -> Job:
         """A start that cannot be: its parent hears why, and the row is used up."""
-        if row.kind != WorkKind.START or row.instance_id is None:
-            raise error
-        plan = await self._plan_of(row.instance_id)
-        parent, _, bookmark = decode_payload(row.payload, plan.types)["parent_id"].partition("#")
-        self._node.submit(
-            ResumeJob(parent, bookmark, {"refused": str(error)}, quiet=True, wanted=False, consumes_work=row.id)
-        )
+        return self._told(row, messages.read_start(row), str(error))
+
+    @staticmethod
+    def _told(row: WorkRow, asked: messages.StartRequest, reason: str) -> Job:
+        parent, bookmark = messages.parent_of(asked.parent_id)
+        return ResumeJob(parent, bookmark, {"refused": reason}, quiet=True, consumes_work=row.id)
+
+    # -- what cannot be done -------------------------------------------------------------------------------------------
+
+    async def _failed(self, row: WorkRow, error: BaseException) -> None:
+        """Count, and try again later; after the last time it is a dead letter."""
+        store = self._node.store
+        try:
+            for counted in await store.count_attempt([row]):
+                now = await store.now()
+                if counted.attempts < ATTEMPTS_MAX:
+                    await store.defer([counted], now + PAUSE * counted.attempts)
+                    continue
+                letter = DeadLetterRow(
+                    work=counted, reason="attempts", died=now, error=encode_payload({"message": str(error)})
+                )
+                await store.commit(
+                    [
+                        Commit(
+                            tenant=row.tenant,
+                            burst_id=self._node.next_id(),
+                            work_consumed=(row.id,),
+                            dead_letters=(letter,),
+                        )
+                    ]
+                )
+        finally:
+            self._in_hand.discard(row.id)

@@ -63,6 +63,7 @@ class _FlowchartNode:
         self.child_ids = {node.definition.id for node in self.nodes}
         self.node.hooks.kid_canceled = self.kid_canceled
         self.node.hooks.explain = self.explain
+        self.node.hooks.schedule = self.schedule_child
 
     def _check_connections(self) -> None:
         known = {item.id for item in self.definition.ports.get("activities", ()) if isinstance(item, ActivityNode)}
@@ -124,6 +125,9 @@ class _FlowchartNode:
 
     def kid_canceled(self, live: LiveInstance, activation: Activation, kid: Activation) -> None:
         self.flow(live).canceled(live, activation, self.positions[kid.node.index])
+
+    def schedule_child(self, live: LiveInstance, activation: Activation, child: Node) -> None:
+        self.flow(live).schedule(live, activation, self.positions[child.index])
 
     def explain(self, live: LiveInstance, activation: Activation) -> list[str]:
         return self.flow(live).explain(activation)

@@ -1,7 +1,8 @@
 """Word of changes between nodes: NOTIFY as a hint (KERNEL M9).
 
 Sent after the commit and never inside it (there it would line up the commits of the whole cluster, one fsync each), on
-the listener's own connection, at most one per 5 ms. Whoever waits looks for work anyway; the hint only ends its wait.
+the listener's own connection, at most one per 5 ms, and only while anybody else listens: each listener holds a shared
+advisory lock, which all can see. Whoever waits looks for work anyway; the hint only ends its wait.
 """
 
 from __future__ import annotations
@@ -19,6 +20,12 @@ CHANNEL = "holdfast"
 _APART = 0.005
 """Seconds between two hints of one node."""
 _RECONNECT = 1.0
+_LOOK_AROUND = 1.0
+"""Seconds after which a node that listened alone looks for others again."""
+_LISTENS = 4711_2014_0817
+_OTHERS = f"""select exists (select 1 from pg_locks where locktype = 'advisory' and objsubid = 1
+    and (classid::bigint << 32 | objid::bigint) = {_LISTENS} and pid <> pg_backend_pid()
+    and database = (select oid from pg_database where datname = current_database()))"""
 
 _log = logging.getLogger("holdfast.persistence.postgresql")
 
@@ -32,6 +39,8 @@ class Listener:
         self._hint = False
         self._sender: asyncio.Task[None] | None = None
         self._connecting = asyncio.Lock()
+        self._others = False
+        self._looked = 0.0
         self._closed = False
 
     def changed(self) -> None:
@@ -84,6 +93,7 @@ class Listener:
                 connection = await self._connect()
                 try:
                     await connection.add_listener(CHANNEL, self._heard)
+                    await connection.execute(f"select pg_advisory_lock_shared({_LISTENS})")
                 except BaseException:
                     connection.terminate()
                     raise
@@ -105,8 +115,16 @@ class Listener:
         while self._hint:
             self._hint = False
             try:
-                await (await self._open()).execute(f"notify {CHANNEL}")
+                connection = await self._open()
+                if await self._heard_by_others(connection):
+                    await connection.execute(f"notify {CHANNEL}")
             except TROUBLE as error:
                 _log.warning("other nodes could not be told of a change, they poll: %s", error)
             await asyncio.sleep(_APART)
         self._sender = None
+
+    async def _heard_by_others(self, connection: Connection) -> bool:
+        if monotonic() - self._looked > _LOOK_AROUND:
+            self._looked = monotonic()
+            self._others = bool((await connection.fetch(_OTHERS))[0][0])
+        return self._others

@@ -37,7 +37,7 @@ _LIST = f"""with taken as (
     from (select distinct t.tenant, t.id from taken cross join lateral unnest(taken.tenants, taken.ids) t(tenant, id)) k
     left join hf_instance i on i.tenant = k.tenant and i.id = k.id
 ), listed as (
-    insert into hf_listing ({SUMMARY}) select {SUMMARY} from found where id is not null
+    insert into hf_listing ({SUMMARY}) select {SUMMARY} from found where id is not null order by tenant, id
     on conflict (tenant, id) do update set {_CHANGES}
 ), forgotten as (
     delete from hf_listing l using found f where f.id is null and l.tenant = f.whose and l.id = f.which

@@ -1,0 +1,158 @@
+"""The variables of a compiled function while it runs, and its stored source text made callable again.
+
+A function written in plain Python is stored as activities with source text in them (`$code`). Each text becomes a Python
+function of one argument, the scope: what it reads is taken from the scope into real locals, what it may have changed is put
+back whatever happens. So unbound names, `del`, lambdas and comprehensions are CPython's own. The text is compiled from the
+definition alone; what it names of the world (`uses`) was bound when the definition was made.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from types import CodeType, FunctionType
+from typing import Any
+
+from holdfast.errors import ExpressionSyntax
+from holdfast.execution.composite import UNSET
+from holdfast.model.scope import Scope, Shape
+from holdfast.model.values import decode
+
+SCOPE, UNBOUND = "__scope", "__unset"
+"""Names inside the functions that we make; the compiler refuses them in workflows."""
+
+RESULT = "~result"
+"""The slot of what the function returns."""
+
+Lines = Sequence[Sequence[int]]
+"""Line numbers of the nodes of a syntax tree in walking order, run-length encoded: `[[line, times], …]`."""
+
+
+class FrameShape(Shape):
+    """The names of one compiled function: its parameters, locals and temporaries, all unbound to begin with."""
+
+    __slots__ = ("file", "function", "uses")
+
+    def __init__(self, key: str, *, function: str, file: str, uses: dict[str, Any]) -> None:
+        super().__init__(key)
+        self.function = function
+        self.file = file
+        self.uses = uses
+        """What the text names of the world around it, by name."""
+
+    def declare(self, name: str, type_name: str = "any") -> int:
+        return self.names[name] if name in self.names else self.add(self.names, name, type_name, UNSET)
+
+
+class MissingReference(LookupError):
+    """What a stored function names is not in this process."""
+
+
+def resolve(reference: str) -> Any:
+    """`module` or `module:name.name`, as it is now."""
+    module_name, _, path = reference.partition(":")
+    try:
+        found: Any = sys.modules.get(module_name) or import_module(module_name)
+        for part in path.split(".") if path else ():
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise MissingReference(reference) from error
+    return found
+
+
+def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The globals of a stored function: constants by value, everything else as it is now."""
+    found: dict[str, Any] = {"__builtins__": builtins, "__name__": "holdfast.code", UNBOUND: UNSET}
+    for name, use in uses.items():
+        found[name] = resolve(use["of"]) if "of" in use else decode(use["value"])
+    return found
+
+
+# -- text to function --------------------------------------------------------------------------------------------------
+
+
+def make_function(source: str, shape: FrameShape, lines: Lines | None = None) -> Callable[[Scope], Any]:
+    """A function over scopes of this shape: an expression gives its value, statements what they `return`."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise ExpressionSyntax(str(error), language="code", source=source) from error
+    if lines:
+        _place(tree, lines)
+    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+        only = tree.body[0]
+        tree.body = [ast.copy_location(ast.Return(only.value), only)]
+    return _compiled(tree.body, shape)
+
+
+def _place(tree: ast.Module, lines: Lines) -> None:
+    numbers = iter([line for line, times in lines for _ in range(times)])
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = next(numbers, 1)
+            node.col_offset = node.end_col_offset = 0
+
+
+def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]:
+    reads, writes = names_in(body)
+    known = shape.names
+    taken = [name for name in known if name in reads or name in writes]
+    kept = [name for name in known if name in writes]
+    first = body[0]
+    before = _statements("".join(_take(name, known[name]) for name in taken), first)
+    if kept:
+        after = _statements("".join(_keep(name, known[name]) for name in kept), first)
+        body = [ast.copy_location(ast.Try(body=body, handlers=[], orelse=[], finalbody=after), first)]
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(SCOPE)], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+    function = ast.FunctionDef(name=shape.function, args=arguments, body=[*before, *body], decorator_list=[])
+    if sys.version_info >= (3, 12):
+        function.type_params = []
+    module = ast.Module(body=[ast.copy_location(function, first)], type_ignores=[])
+    made = compile(ast.fix_missing_locations(module), shape.file, "exec")
+    code = next(item for item in made.co_consts if isinstance(item, CodeType))
+    return FunctionType(code, shape.uses, shape.function)
+
+
+def _take(name: str, index: int) -> str:
+    return f"{name} = {SCOPE}[{index}]\nif {name} is {UNBOUND}: del {name}\n"
+
+
+def _keep(name: str, index: int) -> str:
+    return f"try: {SCOPE}[{index}] = {name}\nexcept UnboundLocalError: {SCOPE}[{index}] = {UNBOUND}\n"
+
+
+def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            ast.copy_location(node, at)
+    return tree.body
+
+
+def names_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
+    """Names that the statements read, and names that they bind or unbind."""
+    reads: set[str] = set()
+    writes: set[str] = set()
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                (reads if isinstance(node.ctx, ast.Load) else writes).add(node.id)
+            else:
+                writes.update(bound_by(node))
+    return reads, writes
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """Names that a node binds without a Name node."""
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        for alias in node.names:
+            yield (alias.asname or alias.name).split(".")[0]

@@ -1,0 +1,110 @@
+"""Effects whose node died: a new attempt, a failure or an incident, as `on_lost` says. Inline ones and steps alike.
+
+The row changes hands first, by the store's judgement, so of two nodes that see the same dead one only one goes on. The key of
+an effect is (instance, execution) and stays the same for every attempt (rule H3); its inputs are those of its row.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError, InstanceNotFound
+from holdfast.execution.record import EffectFailure
+from holdfast.model.policy import OnLost
+from holdfast.model.stored import InstanceKey
+from holdfast.model.work import EffectRef, EffectRow
+from holdfast.runtime.durable.encoding import decode_state
+from holdfast.runtime.durable.jobs import EffectJob, HoldJob
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.node import Node
+
+logger = logging.getLogger("holdfast")
+
+LOST_MAX = 3
+"""Attempts that may die with their process: the next one fails instead (rule H15)."""
+PAGE = 100
+
+
+class TakeOver:
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._task: asyncio.Task[None] | None = None
+
+    # -- all the time --------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-takeover")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self.sweep()
+            except HoldfastError:
+                logger.warning("effects of dead nodes could not be taken over", exc_info=True)
+            await asyncio.sleep(self._node.heart.time_to_live.total_seconds() / 3)
+
+    async def sweep(self) -> int:
+        """Take over what dead nodes left of any instance of this tenant; how many."""
+        node = self._node
+        if not node.heart.may_start_effects:
+            return 0
+        rows = [row for row in await node.store.lost_effects(PAGE) if row.tenant == node.tenant]
+        return sum([await self.take(row) for row in rows])
+
+    # -- one instance --------------------------------------------------------------------------------------------------
+
+    async def recover(self, instance_id: str, *, held: bool) -> int:
+        """The same for one instance; with `held` also those that wait for somebody's word."""
+        node = self._node
+        now = await node.store.now()
+        alive = {item.owner for item in await node.store.list_nodes() if item.alive_at(now)}
+        rows = await node.store.effects_of(node.tenant, instance_id)
+        return sum([await self.take(row, held=held) for row in rows if row.owner not in alive])
+
+    async def take(self, row: EffectRow, *, held: bool = False) -> bool:
+        node = self._node
+        if row.on_lost == OnLost.HOLD and not held:
+            node.submit(HoldJob(row.instance_id, row.execution, row.owner.node))
+            return False
+        new = EffectRef(row.execution, row.attempt + 1, node.owner)
+        moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)
+        if moved is None:
+            return False
+        if row.on_lost == OnLost.FAIL:
+            self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
+        else:
+            await self._adopt(moved)
+        return True
+
+    def _fail(self, row: EffectRow, message: str) -> None:
+        self._node.submit(
+            EffectJob(row.instance_id, row.ref, EffectFailure(type="EffectLost", message=message, cause="lost"))
+        )
+
+    async def _adopt(self, row: EffectRow) -> None:
+        """Run an effect that is this node's now."""
+        node = self._node
+        key = InstanceKey(node.tenant, row.instance_id)
+        stored = (await node.store.load([key])).instances.get(key)
+        if stored is None:
+            raise InstanceNotFound(row.instance_id)
+        plan = await node.pins.plan(stored.content)
+        live = decode_state(stored.state, plan, node.clock.now_ns, node.services)
+        request = live.effects.get(row.execution)
+        if request is None:
+            return  # Canceled between the two reads; its row is gone.
+        if row.attempt > request.attempt + LOST_MAX:
+            self._fail(row, f"'{row.activity_id}' has ended its process {LOST_MAX} times. Mend it, then retry.")
+            return
+        request.attempt = live.waiters[row.execution].attempt = row.attempt
+        live.new_effects, live.canceled_effects = [request], []
+        node.effects.start(live)
