@@ -18,10 +18,14 @@ WORKLOADS = (seq10(), flow20(), foreach())
 FIGURES = (
     Figure("engine.us_per_activity", "µs for a built-in activity, best of three workloads", 0.9),
     *(
-        Figure(f"engine.us_per_activity.{load.name}", f"the same, workload `{load.name}` ({load.activities} activities)")
+        Figure(
+            f"engine.us_per_activity.{load.name}", f"the same, workload `{load.name}` ({load.activities} activities)"
+        )
         for load in WORKLOADS
     ),
-    Figure("engine.naive_ratio", "naive asynchronous loop over ours, on the workload of the best figure", 12, at_least=True),
+    Figure(
+        "engine.naive_ratio", "naive asynchronous loop over ours, on the workload of the best figure", 12, at_least=True
+    ),
     *(Figure(f"engine.naive_ratio.{load.name}", f"the same, workload `{load.name}`") for load in WORKLOADS),
     Figure("engine.us_per_instance", "µs to start and end an instance of an empty sequence"),
 )
@@ -37,9 +41,7 @@ def measure(effort: Effort) -> Mapping[str, float]:
         contenders[f"ours {load.name}"] = repeated(burst, times=load.repetitions, units=load.activities)
         once = partial(_run_naive, root, load.variables)
         times = max(1, load.repetitions // 8)
-        contenders[f"naive {load.name}"] = awaited(
-            once, times=times, units=load.activities, clock=time.process_time
-        )
+        contenders[f"naive {load.name}"] = awaited(once, times=times, units=load.activities, clock=time.process_time)
     empty = ours.bursts(holdfast, as_holdfast(_empty()))
     contenders["start"] = repeated(empty, times=500)
     return _figures(run_rounds(contenders, effort.rounds))
@@ -59,7 +61,9 @@ def _check_same_work(load: Workload, live: Any, run: naive.Run) -> None:
     found = {name: scope[slot] for name, slot in scope[1].names.items()}
     assert found == run.variables, f"{load.name}: the contenders computed different values."
     assert live.sequence - 1 == load.activities, f"{load.name}: {live.sequence - 1} activities ran."
-    assert len(run.journal) == 2 * load.activities, f"{load.name}: the naive loop ran {len(run.journal) // 2} activities."
+    assert len(run.journal) == 2 * load.activities, (
+        f"{load.name}: the naive loop ran {len(run.journal) // 2} activities."
+    )
 
 
 def _figures(best: Mapping[str, float]) -> dict[str, float]:

@@ -20,11 +20,7 @@ SOURCES = {
 
 FIGURES = (
     Figure("engine.us_python_expression", "µs for the sandboxed expression `x*2+y > 5`", 0.3),
-    *(
-        Figure(name, f"µs for `{source}`")
-        for name, source in SOURCES.items()
-        if name != "engine.us_python_expression"
-    ),
+    *(Figure(name, f"µs for `{source}`") for name, source in SOURCES.items() if name != "engine.us_python_expression"),
 )
 
 

@@ -68,11 +68,9 @@ def chosen(groups: Iterable[Group], names: Iterable[str]) -> list[Group]:
     if not wanted:
         return every
     return [
-        group
-        for group in every
-        if any(matches(figure, group, name) for figure in group.figures for name in wanted)
+        group for group in every if any(matches(figure, group, name) for figure in group.figures for name in wanted)
     ]
 
 
 def matches(figure: Figure, group: Group, name: str) -> bool:
-    return name == group.name or figure.name == name or figure.name.startswith(f"{name}.")
+    return name in (group.name, figure.name) or figure.name.startswith(f"{name}.")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from benchmarks import ours
 from benchmarks.figures import Effort, Figure, Group
-from benchmarks.rounds import MICROSECONDS, awaited, repeated, run_rounds
-from holdfast import Holdfast, Sequence, Workflow, activity, expr
+from benchmarks.rounds import MICROSECONDS, Clock, Turn, awaited, repeated, run_rounds
+from holdfast import Holdfast, Parallel, Sequence, Workflow, activity, expr
 
 PURE_STEPS = 200
 ASYNC_STEPS = 50
@@ -49,8 +50,8 @@ def measure(effort: Effort) -> Mapping[str, float]:
     contenders = {
         "engine.us_per_user_sync": _pure(holdfast, raised),
         "engine.us_per_user_async": _pure(holdfast, raised_async),
-        "engine.us_per_effect_async": _effects(holdfast, nothing_async, ASYNC_STEPS, 4),
-        "engine.us_per_effect_sync": _effects(holdfast, nothing, THREAD_STEPS, 2),
+        "engine.us_per_effect_async": _effects(holdfast, nothing_async, ASYNC_STEPS, times=2, clock=time.process_time),
+        "engine.us_per_effect_sync": _effects(holdfast, nothing, THREAD_STEPS, times=2, clock=time.perf_counter),
         "engine.us_per_effect_async.parallel": _parallel(holdfast),
     }
     try:
@@ -60,7 +61,7 @@ def measure(effort: Effort) -> Mapping[str, float]:
     return {name: seconds * MICROSECONDS for name, seconds in best.items()}
 
 
-def _pure(holdfast: Holdfast, function: Any) -> Any:
+def _pure(holdfast: Holdfast, function: Any) -> Turn:
     steps = [function.bind(level=expr("level"), result="level") for _ in range(PURE_STEPS)]
     burst = ours.bursts(holdfast, Workflow(Sequence(*steps), variables={"level": 0}))
     live = burst()
@@ -68,16 +69,14 @@ def _pure(holdfast: Holdfast, function: Any) -> Any:
     return repeated(burst, times=10, units=PURE_STEPS)
 
 
-def _effects(holdfast: Holdfast, function: Any, steps: int, times: int) -> Any:
+def _effects(holdfast: Holdfast, function: Any, steps: int, *, times: int, clock: Clock) -> Turn:
     workflow = Workflow(Sequence(*(function.bind() for _ in range(steps))))
-    return awaited(partial(holdfast.runner.run, workflow), times=times, units=steps)
+    return awaited(partial(holdfast.runner.run, workflow), times=times, units=steps, clock=clock)
 
 
-def _parallel(holdfast: Holdfast) -> Any:
-    from holdfast import Parallel
-
+def _parallel(holdfast: Holdfast) -> Turn:
     workflow = Workflow(Parallel(*(nothing_async.bind() for _ in range(ASYNC_STEPS))))
-    return awaited(partial(holdfast.runner.run, workflow), times=4, units=ASYNC_STEPS)
+    return awaited(partial(holdfast.runner.run, workflow), times=2, units=ASYNC_STEPS, clock=time.process_time)
 
 
 GROUP = Group("functions", FIGURES, measure)

@@ -16,16 +16,12 @@ from holdfast.model.instance import JournalEvent
 
 ITEMS = 100_000
 
-FIGURES = (
-    Figure("engine.foreach_growth", f"ForEach over {ITEMS:,} items: last tenth over first tenth", 1.5),
-)
+FIGURES = (Figure("engine.foreach_growth", f"ForEach over {ITEMS:,} items: last tenth over first tenth", 1.5),)
 
 
 def measure(effort: Effort) -> Mapping[str, float]:
     body = SetVariable("total", expr("total + CurrentValue"))
-    workflow = Workflow(
-        ForEach(expr("numbers"), body), variables={"numbers": list(range(ITEMS)), "total": 0}
-    )
+    workflow = Workflow(ForEach(expr("numbers"), body), variables={"numbers": list(range(ITEMS)), "total": 0})
     burst = ours.bursts(ours.engine(), workflow)
     first, last = [], []
     for _ in range(max(3, effort.rounds // 3)):

@@ -29,11 +29,7 @@ def measure(effort: Effort) -> Mapping[str, float]:
 
 
 def _milliseconds(program: str) -> float:
-    timed = (
-        "from time import perf_counter as now; begin = now()\n"
-        f"{program}\n"
-        "print((now() - begin) * 1000)"
-    )
+    timed = f"from time import perf_counter as now; begin = now()\n{program}\nprint((now() - begin) * 1000)"
     done = subprocess.run([sys.executable, "-c", timed], capture_output=True, text=True, check=True)
     return float(done.stdout)
 

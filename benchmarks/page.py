@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from inspect import getdoc, getmodule
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,27 @@ HEAD = """# Benchmarks
 
 `make bench` measures, prints and writes these figures; `python -m benchmarks engine.us_per_activity` measures only some of
 them and writes nothing. All contenders of a comparison take turns in one run, a figure is the best of its turns, and
-garbage collection waits until a turn is over. Engine figures run with the default journal, the real sandboxed `$python`
-and no listener for telemetry, without a store. They are never asserted in tests: a shared machine may be twice as slow.
+garbage collection waits until a turn is over. Work that never waits is measured in CPU time, which on an idle machine is
+the time on the wall; threads and fresh interpreters are measured on the wall. Engine figures run with the default journal,
+the real sandboxed `$python` and no listener for telemetry, without a store. They are never asserted in tests: a shared
+machine may be twice as slow.
 """
 
 
 def page(results: Mapping[str, Any], groups: Iterable[Group] = GROUPS) -> str:
-    parts = [HEAD]
-    for group in groups:
-        parts.append(f"## {group.name.capitalize()}\n\n{_summary(group)}\n\n{_rows(group.figures, results)}\n")
-    facts = [f"| {name.removeprefix('meta.')} | {value} |" for name, value in results.items() if name.startswith("meta.")]
+    parts = [HEAD, *(_section(group, results) for group in groups)]
+    facts = [
+        f"| {name.removeprefix('meta.')} | {value} |" for name, value in results.items() if name.startswith("meta.")
+    ]
     parts.append("## Measured on\n\n" + "\n".join(["| fact | value |", "|---|---|", *facts]) + "\n")
     return "\n".join(parts)
 
 
-def _summary(group: Group) -> str:
-    """The first paragraph of the group's module."""
-    from inspect import getdoc, getmodule
-
+def _section(group: Group, results: Mapping[str, Any]) -> str:
+    """Headed by the first paragraph of the group's module."""
     text = getdoc(getmodule(group.measure)) or ""
-    return " ".join(text.partition("\n\n")[0].split())
+    summary = " ".join(text.partition("\n\n")[0].split())
+    return f"## {group.name.capitalize()}\n\n{summary}\n\n{_rows(group.figures, results)}\n"
 
 
 def _rows(figures: Iterable[Figure], results: Mapping[str, Any]) -> str:
@@ -45,7 +47,9 @@ def _rows(figures: Iterable[Figure], results: Mapping[str, Any]) -> str:
     for figure in figures:
         value = results.get(figure.name)
         shown = "not measured" if value is None else f"{value:g}"
-        lines.append(f"| `{figure.name}` | {shown} | {figure.goal_text} | {verdict(figure, value)} | {figure.meaning} |")
+        lines.append(
+            f"| `{figure.name}` | {shown} | {figure.goal_text} | {verdict(figure, value)} | {figure.meaning} |"
+        )
     return "\n".join(lines)
 
 

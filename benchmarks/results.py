@@ -103,7 +103,9 @@ def table(figures: Sequence[Figure], values: Mapping[str, float]) -> str:
         shown = "not measured" if value is None else f"{rounded(value):g}"
         rows.append((figure.name, shown, figure.goal_text, verdict(figure, value)))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return "\n".join(" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(
+        " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
 
 
 def warn(message: str) -> None:

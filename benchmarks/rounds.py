@@ -3,7 +3,7 @@
 The machines that this runs on are shared and noisy, so a mean measures the neighbours. The best of many turns comes close
 to what the code costs, and a ratio of two contenders that took turns holds even when the whole run was slow. Work that
 never waits is measured in CPU time of the process, which on an idle machine is the time on the wall; work that waits for
-threads, processes or the event loop is measured on the wall.
+threads or other processes is measured on the wall.
 """
 
 from __future__ import annotations

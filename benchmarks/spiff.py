@@ -22,7 +22,12 @@ STEPS = 10
 WORKER = Path(__file__).resolve().parent / "spiff_worker.py"
 
 FIGURES = (
-    Figure("engine.spiff_ratio", f"SpiffWorkflow per activity over ours, a sequence of {STEPS} assignments", 150, at_least=True),
+    Figure(
+        "engine.spiff_ratio",
+        f"SpiffWorkflow per activity over ours, a sequence of {STEPS} assignments",
+        150,
+        at_least=True,
+    ),
     Figure("engine.spiff_ratio.us_spiff", "µs for an activity of SpiffWorkflow in that sequence"),
     Figure("engine.spiff_ratio.us_ours", "µs for an activity of ours in that sequence, the instance's start included"),
 )
@@ -38,7 +43,8 @@ class SpiffWorker:
 
     async def turn(self) -> float:
         process = self._process
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         process.stdin.write(json.dumps({"steps": STEPS, "times": 10}) + "\n")
         process.stdin.flush()
         answer = json.loads(process.stdout.readline())

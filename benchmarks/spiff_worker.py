@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import sys
 import time
@@ -18,15 +19,18 @@ MODEL = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 def diagram(steps: int) -> str:
     """Start, script tasks that add one, end."""
     names = ["begin", *(f"add{number}" for number in range(steps)), "end"]
-    flows = list(zip(names, names[1:], strict=False))
+    flows = list(itertools.pairwise(names))
     parts = ['<startEvent id="begin"/>']
     parts.extend(
         f'<scriptTask id="add{number}" name="add {number}"><script>x = x + 1</script></scriptTask>'
         for number in range(steps)
     )
     parts.append('<endEvent id="end"/>')
-    parts.extend(f'<sequenceFlow id="to_{target}" sourceRef="{source}" targetRef="{target}"/>' for source, target in flows)
-    return f'<definitions xmlns="{MODEL}" id="bench"><process id="adding" isExecutable="true">{"".join(parts)}</process></definitions>'
+    parts.extend(
+        f'<sequenceFlow id="to_{target}" sourceRef="{source}" targetRef="{target}"/>' for source, target in flows
+    )
+    process = f'<process id="adding" isExecutable="true">{"".join(parts)}</process>'
+    return f'<definitions xmlns="{MODEL}" id="bench">{process}</definitions>'
 
 
 def specification(steps: int) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast import FlowDecision, Flowchart, ForEach, Sequence, SetVariable, Workflow, WriteLine, expr
+from holdfast import Flowchart, FlowDecision, ForEach, Sequence, SetVariable, Workflow, WriteLine, expr
 
 
 @dataclass(frozen=True, slots=True)

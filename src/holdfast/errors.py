@@ -28,6 +28,12 @@
     ├── ActivityDeclarationError        an @activity or Activity class that cannot be described
     ├── SettingsError                   a setting that does not exist or has no sense
     ├── ConversionError                 an Elsa document that is not one
+    ├── TransportError                  a broker did not carry it
+    │   ├── TransportUnavailable        it does not answer, or the connection broke; tried again, without success
+    │   ├── TransportMisconfigured      a wrong address, a missing driver, no rights, a queue of another make
+    │   ├── TransportClosed             used before open, after close, or from another event loop
+    │   ├── DelayUnsupported            this broker holds nothing back; the work table does
+    │   └── UnreadableTicket            bytes from a queue that are no ticket
     └── PersistenceError
         ├── InvalidId                   a text that cannot be an id
         ├── InvalidCursor               a list's cursor that this list did not make
@@ -61,6 +67,7 @@ __all__ = [
     "CompositionCycle",
     "ConversionError",
     "DefinitionError",
+    "DelayUnsupported",
     "DeletionRefused",
     "ExecutionError",
     "ExpressionError",
@@ -87,10 +94,15 @@ __all__ = [
     "StoreError",
     "StoreMisconfigured",
     "StoreUnavailable",
+    "TransportClosed",
+    "TransportError",
+    "TransportMisconfigured",
+    "TransportUnavailable",
     "UndecodablePayload",
     "UnknownActivityType",
     "UnknownLanguage",
     "UnknownValueType",
+    "UnreadableTicket",
     "ValueRefused",
     "VariableNotFound",
 ]
@@ -379,3 +391,37 @@ class SchemaMismatch(StoreError):
 
 class StoreClosed(StoreError):
     """A store that was used before `open`, after `close`, or in a process forked from the one that opened it."""
+
+
+# -- carrying ----------------------------------------------------------------------------------------------------------
+
+
+class TransportError(HoldfastError):
+    """A broker did not carry what it was given."""
+
+
+class TransportUnavailable(TransportError):
+    """The broker does not answer, or the connection broke; it was tried again without success."""
+
+
+class TransportMisconfigured(TransportError):
+    """An address, a driver, a right or a queue that is not as it must be."""
+
+
+class TransportClosed(TransportError):
+    """A transport that was used before `open`, after `close`, or from another event loop than the one that opened it."""
+
+
+class DelayUnsupported(TransportError):
+    """This broker cannot hold a ticket back. Put a row with a due time on the work table instead."""
+
+    def __init__(self, transport: str) -> None:
+        self.transport = transport
+        super().__init__(
+            f"The transport '{transport}' cannot hold a ticket back (`can_schedule` is False). "
+            "Put a row with a due time on the work table instead."
+        )
+
+
+class UnreadableTicket(TransportError, ValueError):
+    """Bytes from a queue that are no ticket of this version."""

@@ -50,9 +50,13 @@ def workflow() -> Workflow:
     def branch(name: str) -> Sequence:
         return Sequence(controlled.bind(name, result=name), WriteLine(expr(name)))
 
-    each = ParallelForEach(ITEMS, Sequence(controlled.bind(expr("CurrentValue")), WriteLine(expr("CurrentValue"))), limit=LIMIT)
+    each = ParallelForEach(
+        ITEMS, Sequence(controlled.bind(expr("CurrentValue")), WriteLine(expr("CurrentValue"))), limit=LIMIT
+    )
     return Workflow(
-        Sequence(Parallel(branch("a"), branch("b"), each), WriteLine("end")), id="many", variables={"a": None, "b": None}
+        Sequence(Parallel(branch("a"), branch("b"), each), WriteLine("end")),
+        id="many",
+        variables={"a": None, "b": None},
     )
 
 
@@ -89,7 +93,7 @@ class Effects(RuleBasedStateMachine):
         self.running = self.loop.run(begin())
         self.turn()
 
-    @precondition(lambda self: OPEN)
+    @precondition(lambda self: bool(OPEN))
     @rule(choice=st.integers(0, 10))
     def end_one(self, choice: int) -> None:
         key = sorted(OPEN)[choice % len(OPEN)]
@@ -97,7 +101,7 @@ class Effects(RuleBasedStateMachine):
         self.ended.add(key[0])
         self.turn()
 
-    @precondition(lambda self: OPEN)
+    @precondition(lambda self: bool(OPEN))
     @rule(choice=st.integers(0, 10))
     def fail_one(self, choice: int) -> None:
         key = sorted(OPEN)[choice % len(OPEN)]
@@ -214,4 +218,3 @@ class Events(RuleBasedStateMachine):
 
 TestEvents = Events.TestCase
 TestEvents.settings = settings(max_examples=20, stateful_step_count=12)
-

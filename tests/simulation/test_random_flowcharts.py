@@ -14,8 +14,8 @@ from msgspec import Struct
 from holdfast import (
     Activity,
     Event,
-    FlowDecision,
     Flowchart,
+    FlowDecision,
     FlowFork,
     FlowJoin,
     FlowSwitch,
@@ -87,7 +87,11 @@ def workflow_of(chart: Chart) -> Workflow:
     links = []
     for source, target, way in chart.edges:
         outcomes = OUTCOMES.get(chart.kinds[source])
-        links.append(nodes[source].on(outcomes[way % len(outcomes)]) >> nodes[target] if outcomes else nodes[source] >> nodes[target])
+        links.append(
+            nodes[source].on(outcomes[way % len(outcomes)]) >> nodes[target]
+            if outcomes
+            else nodes[source] >> nodes[target]
+        )
     if chart.loop is not None:
         # A loop that ends: count, decide, go back.
         source, target = max(chart.loop), min(chart.loop)
@@ -112,7 +116,9 @@ def finish(
         lines += live.lines
         live.lines.clear()
         if json_between:
-            live = snapshot.load(json.loads(json.dumps(snapshot.dump(live))), plan, engine.clock.now_ns, engine.services)
+            live = snapshot.load(
+                json.loads(json.dumps(snapshot.dump(live))), plan, engine.clock.now_ns, engine.services
+            )
         if ended is Ended.IDLE:
             if live.status is not Status.SUSPENDED or not live.bookmarks:
                 return live, lines
@@ -133,7 +139,7 @@ def test_a_chart_ends_or_tells_why_it_cannot(engine: Holdfast, chart: Chart, ord
 
     if live.status is Status.FINISHED:
         assert live.incidents == []
-        assert live.bookmarks == live.waiters == live.effects == {}
+        assert (live.bookmarks, live.waiters, live.effects) == ({}, {}, {})
         assert live.root.descendants() == []
     else:
         kinds = {item.type for item in live.incidents}
@@ -145,7 +151,9 @@ def test_a_chart_ends_or_tells_why_it_cannot(engine: Holdfast, chart: Chart, ord
             assert "waits for" in live.incidents[0].message
         else:
             # What a chart can do wrong: an invalid way back, or a loop that starts itself without end.
-            assert all("Invalid backward connection" in item.message or item.type == "runaway" for item in live.incidents)
+            assert all(
+                "Invalid backward connection" in item.message or item.type == "runaway" for item in live.incidents
+            )
 
 
 @pytest.mark.usefixtures("stride")

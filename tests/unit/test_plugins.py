@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from holdfast.errors import PluginError
+from holdfast.model.definition import ActivityNode
 from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.instance import Incident
 from holdfast.plugins import Registrar, load_plugins
 from holdfast.ports import ActivityType, MiddlewarePlacement, Plugin, Registration
 
@@ -130,8 +132,8 @@ def test_everything_that_is_registered_is_in_the_registry() -> None:
         registration.middleware(placement)
         registration.service(int, 7)
         registration.value_type(timedelta)
-        registration.commit_strategy("often", "commit")
-        registration.incident_strategy("shrug", "incident")
+        registration.commit_strategy("often", commit_always)
+        registration.incident_strategy("shrug", shrug)
         registration.setting("mail_host", str, "localhost", "Where mail goes.")
         registration.on_start(nothing)
         registration.recurring("sweep", timedelta(minutes=1), nothing)
@@ -147,13 +149,21 @@ def test_everything_that_is_registered_is_in_the_registry() -> None:
     assert registry.middleware == (placement,)
     assert registry.services == {int: 7}
     assert registry.value_types == (timedelta,)
-    assert registry.commit_strategies == {"often": "commit"}
-    assert registry.incident_strategies == {"shrug": "incident"}
+    assert registry.commit_strategies == {"often": commit_always}
+    assert registry.incident_strategies == {"shrug": shrug}
     assert [setting.name for setting in registry.settings] == ["mail_host"]
     assert registry.start_tasks == (nothing,)
     assert [(task.name, task.every) for task in registry.recurring_tasks] == [("sweep", timedelta(minutes=1))]
     assert registry.stores["paper"]("x") == "X"
     assert registry.transports["pigeon"]("X") == "x"
+
+
+def commit_always(activity: ActivityNode) -> tuple[bool, bool]:
+    return True, True
+
+
+def shrug(incident: Incident) -> bool:
+    return False
 
 
 CLASHES: dict[str, Callable[[Registration], None]] = {
@@ -166,8 +176,8 @@ CLASHES: dict[str, Callable[[Registration], None]] = {
     f"value type '{__name__}:Coin'": lambda registration: registration.value_type(
         type("Coin", (), {"__module__": __name__})
     ),
-    "commit strategy 'often'": lambda registration: registration.commit_strategy("often", object()),
-    "incident strategy 'shrug'": lambda registration: registration.incident_strategy("shrug", object()),
+    "commit strategy 'often'": lambda registration: registration.commit_strategy("often", lambda _: (True, True)),
+    "incident strategy 'shrug'": lambda registration: registration.incident_strategy("shrug", lambda _: False),
     "setting 'mail_host'": lambda registration: registration.setting("mail_host", str, "localhost", ""),
     "recurring task 'sweep'": lambda registration: registration.recurring("sweep", timedelta(seconds=1), nothing),
     "store 'paper'": lambda registration: registration.store("paper", lambda url: url),
@@ -262,7 +272,7 @@ class Tide:
         self.height = height
 
     def register(self, registration):
-        registration.commit_strategy("tide", self.height)
+        registration.setting("tide", int, self.height, "How high.")
 
 ready = Tide(2)
 """
@@ -275,7 +285,7 @@ def test_installed_plugins_are_found(installed: Callable[[str, str], None], valu
     registry = load_plugins()
 
     assert "tide" in registry.plugins
-    assert registry.commit_strategies["tide"] == height
+    assert [setting.default for setting in registry.settings] == [height]
     assert "tide" not in load_plugins(entry_points=False).plugins
 
 
@@ -285,7 +295,7 @@ def test_one_that_the_caller_configured_takes_the_place_of_the_installed(
     installed(PLUGIN, "tide_plugin:Tide")
     import tide_plugin  # type: ignore[import-not-found] # it is made by this test
 
-    assert load_plugins([tide_plugin.Tide(3)]).commit_strategies["tide"] == 3
+    assert [setting.default for setting in load_plugins([tide_plugin.Tide(3)]).settings] == [3]
 
 
 def test_another_of_the_same_name_is_refused(installed: Callable[[str, str], None]) -> None:

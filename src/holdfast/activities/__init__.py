@@ -7,11 +7,12 @@ from typing import Any
 
 def standard_types() -> list[Any]:
     """Every built-in activity class."""
-    from holdfast.activities import composition, console, data, events, scheduling, scripting
+    from holdfast.activities import code, composition, console, data, events, scheduling, scripting
     from holdfast.activities.control import CONTROL
 
     return [
         *CONTROL,
+        *code.ACTIVITIES,
         *composition.ACTIVITIES,
         *console.ACTIVITIES,
         *data.ACTIVITIES,

@@ -27,6 +27,8 @@ class TreeReader:
             raise ActivityDeclarationError(
                 f"{activity!r} stands in two places of the workflow. Make a second object for the second place."
             )
+        if not self._alive:
+            self.taken.update(_given_ids(activity))
         self._alive.append(activity)
         identity = self._identify(activity)
         if isinstance(activity, BoundFunction):
@@ -110,6 +112,21 @@ class TreeReader:
                 source=source, target=target, outcome=link.outcome, delay=link.delay
             )
         return tuple(found.values())
+
+
+def _given_ids(value: Any) -> Iterator[str]:
+    """Ids that the author gave, so that none is counted a second time."""
+    if isinstance(value, Activity):
+        if value.id is not None:
+            yield value.id
+        for given in getattr(value, "_given", {}).values():
+            yield from _given_ids(given)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _given_ids(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _given_ids(item)
 
 
 def each_link(links: Iterable[Link]) -> Iterator[Link]:

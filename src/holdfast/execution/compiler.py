@@ -59,7 +59,17 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
     plan.commits = plan.commit_period_ns > 0
     compiler = Compiler(plan, environment)
     plan.ends_instance = compiler.incident_rule(definition.options.incident)
-    plan.root = compiler.root(definition)
+    try:
+        plan.root = compiler.root(definition)
+    except RecursionError:
+        compiler.problems.append(
+            Problem(
+                path="/root",
+                code="nested-too-deeply",
+                message="Its activities are nested too deeply to be compiled.",
+                remedy="Make workflows of the inner parts, or a Flowchart of the nest.",
+            )
+        )
     errors = [problem for problem in compiler.problems if problem.severity is Severity.ERROR]
     if errors:
         raise InvalidDefinition(errors, name=f"Workflow '{definition.title}'")
@@ -75,6 +85,8 @@ class Compiler:
         """Workflows being compiled inside each other."""
         self.prefix = ""
         self.more_types: dict[str, ActivityType] = {}
+        self.handlers = 0
+        """How many handlers of exceptions (of compiled functions) the node being compiled stands in."""
         self.definition = plan.definition
 
     # -- nodes ---------------------------------------------------------------------------------------------------------
@@ -245,7 +257,8 @@ class Compiler:
     # -- expressions ---------------------------------------------------------------------------------------------------
 
     def expression(self, value: Expression, names: Names, path: str) -> CompiledExpression:
-        self._note_outputs(value.source)
+        if value.language != "code":  # it names only what its function names
+            self._note_outputs(value.source)
         evaluator = self._language(value.language, path)
         if evaluator is None:
             return constant(None)

@@ -57,10 +57,11 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
     activation.status = FAULTED
     ancestor, top = activation.owner, activation
     while ancestor is not None:
+        top = ancestor
         handler = ancestor.node.hooks.fault
         if handler is not None and not ancestor.status and handler(live, ancestor, activation, error):
             return
-        ancestor, top = ancestor.owner, ancestor
+        ancestor = ancestor.owner
     incident = incident_of(live, activation, error)
     live.incidents.append(incident)
     if live.plan.ends_instance(incident):

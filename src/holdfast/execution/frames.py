@@ -26,6 +26,8 @@ SCOPE, UNBOUND = "__scope", "__unset"
 
 RESULT = "~result"
 """The slot of what the function returns."""
+LOST = "~lost"
+"""The slot of variables that could not be kept while the instance slept, with the reason."""
 
 Lines = Sequence[Sequence[int]]
 """Line numbers of the nodes of a syntax tree in walking order, run-length encoded: `[[line, times], …]`."""
@@ -34,14 +36,17 @@ Lines = Sequence[Sequence[int]]
 class FrameShape(Shape):
     """The names of one compiled function: its parameters, locals and temporaries, all unbound to begin with."""
 
-    __slots__ = ("file", "function", "uses")
+    __slots__ = ("file", "function", "references", "uses")
 
-    def __init__(self, key: str, *, function: str, file: str, uses: dict[str, Any]) -> None:
+    def __init__(self, key: str, *, function: str, file: str, uses: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__(key)
         self.function = function
         self.file = file
-        self.uses = uses
+        self.uses = bind(uses)
         """What the text names of the world around it, by name."""
+        self.references = {use["of"]: self.uses[name] for name, use in uses.items() if "of" in use}
+        self.declare(RESULT)
+        self.declare(LOST)
 
     def declare(self, name: str, type_name: str = "any") -> int:
         return self.names[name] if name in self.names else self.add(self.names, name, type_name, UNSET)
@@ -74,7 +79,9 @@ def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 # -- text to function --------------------------------------------------------------------------------------------------
 
 
-def make_function(source: str, shape: FrameShape, lines: Lines | None = None) -> Callable[[Scope], Any]:
+def make_function(
+    source: str, shape: FrameShape, lines: Lines | None = None, *, statements: bool = False
+) -> Callable[[Scope], Any]:
     """A function over scopes of this shape: an expression gives its value, statements what they `return`."""
     try:
         tree = ast.parse(source)
@@ -82,8 +89,8 @@ def make_function(source: str, shape: FrameShape, lines: Lines | None = None) ->
         raise ExpressionSyntax(str(error), language="code", source=source) from error
     if lines:
         _place(tree, lines)
-    if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-        only = tree.body[0]
+    only = tree.body[0] if len(tree.body) == 1 and not statements else None
+    if isinstance(only, ast.Expr):
         tree.body = [ast.copy_location(ast.Return(only.value), only)]
     return _compiled(tree.body, shape)
 

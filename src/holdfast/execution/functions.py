@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, iscoroutine, signature
 from typing import TYPE_CHECKING, Any
 
+from holdfast.errors import PureActivityWaited
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import RecordingContext
@@ -52,7 +53,14 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
 
     def finish(live: LiveInstance, owner: Activation, scope: Scope, n: int, result: Any) -> None:
         if is_async:
-            result = finish_at_once(result, type_name)
+            # As `finish_at_once`, in place: the call would be a tenth of what such an activity costs.
+            try:
+                result.send(None)
+            except StopIteration as end:
+                result = end.value
+            else:
+                result.close()
+                raise PureActivityWaited(type_name)
         if slot and result.__class__ in scalars and not plan.records_outputs:
             scope[slot] = result
         else:
@@ -74,10 +82,14 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
         n = live.sequence = live.sequence + 1
         value = evaluate(scope)
         if value.__class__ not in expected:
-            value = evaluate_all([(name, lambda _, found=value: found, inputs[0][2])], scope)[name]
+            value = evaluate_all([(name, _always(value), inputs[0][2])], scope)[name]
         finish(live, owner, scope, n, function(value))
 
     return op_of_one
+
+
+def _always(value: Any) -> Callable[[Scope], Any]:
+    return lambda scope: value
 
 
 def _slot_here(builder: NodeBuilder, output: str) -> int:

@@ -186,11 +186,10 @@ class LiveInstance:
             cancel_kids(self, activation)
         if self.waiters and self.waiters.pop(activation.id, None) is not None:
             forget_bookmarks(self, activation)
-        owner = activation.owner
-        if owner is not None and owner.kids is not None:
-            owner.kids.pop(activation.id, None)
-        node = activation.node
-        self.journal.append((ENDED, node.index, activation.id, self.now(), outcome))
+        owner, node, n = activation.owner, activation.node, activation.id
+        if owner is not None and owner.kids:
+            owner.kids.pop(n, None)
+        self.journal.append((ENDED, node.index, n, self.now(), outcome))
         node.done(self, owner, activation.outer, outcome)  # type: ignore[arg-type]  # only the root has no owner; its done ignores it
 
     def takes_trigger(self, node: Node) -> bool:

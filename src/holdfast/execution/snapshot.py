@@ -16,6 +16,8 @@ from holdfast.errors import InvalidState
 from holdfast.execution.activation import Activation
 from holdfast.execution.composite import UNSET
 from holdfast.execution.discretion import permitted
+from holdfast.execution.frames import LOST, FrameShape
+from holdfast.execution.heap import read_heap, write_heap
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Node, Plan
 from holdfast.execution.record import EffectRequest, argument_data, argument_of
@@ -58,6 +60,8 @@ class _Writer:
         self.types = live.plan.types
         self.scopes: list[dict[str, Any]] = []
         self.numbers: dict[int, int] = {}
+        self.frames: list[dict[str, Any]] = []
+        """Variables of compiled functions: written together, since they may share objects (rule M17)."""
 
     def document(self, *, journal: bool) -> dict[str, Any]:
         live, plan = self.live, self.live.plan
@@ -84,6 +88,9 @@ class _Writer:
             "published": self.value(live.published),
             "scopes": self.scopes,
         }
+        if self.frames:
+            names = {id(found): name for name, found in references(plan).items()}
+            body["heap"] = write_heap(self.frames, self.types, names)
         if journal:
             kept = permitted(plan.journal_rules, live.journal)
             body["journal"] = [[str(e), i, n, at, self.value(data)] for e, i, n, at, data in kept]
@@ -99,15 +106,14 @@ class _Writer:
         parent = self.scope(scope[0]) if scope[0].__class__ is list else None
         number = self.numbers[id(scope)] = len(self.scopes)
         shape: Shape = scope[1]
-        self.scopes.append(
-            {
-                "shape": shape.key,
-                "parent": parent,
-                "values": {
-                    label: self.value(scope[index]) for label, index in slots(shape) if scope[index] is not UNSET
-                },
-            }
-        )
+        entry = {"shape": shape.key, "parent": parent, "values": {}}
+        self.scopes.append(entry)
+        found = {label: scope[index] for label, index in slots(shape) if scope[index] is not UNSET}
+        if isinstance(shape, FrameShape):
+            entry["frame"] = len(self.frames)
+            self.frames.append(found)
+        else:
+            entry["values"] = {label: self.value(value) for label, value in found.items()}
         return number
 
     def activation(self, item: Activation) -> dict[str, Any]:
@@ -156,6 +162,12 @@ def slots(shape: Shape) -> list[tuple[str, int]]:
     ]
 
 
+def references(plan: Plan) -> dict[str, Any]:
+    """Modules, classes and functions that compiled functions of this plan refer to: their variables may hold them."""
+    frames = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
+    return {name: found for frame in frames for name, found in frame.references.items()}
+
+
 # -- and back ----------------------------------------------------------------------------------------------------------
 
 
@@ -183,6 +195,8 @@ class _Reader:
     def __init__(self, document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services) -> None:
         self.plan = plan
         self.live = live = LiveInstance(plan, document["id"], now, services)
+        heap = document.get("heap")
+        self.frames = read_heap(heap, plan.types, references(plan)) if heap else []
         self.scopes = self._read_scopes(document["scopes"])
         self.activations: dict[int, Activation] = {}
         for name, kind in _PLAIN_FIELDS.items():
@@ -221,6 +235,12 @@ class _Reader:
             places = dict(slots(shape))
             for label, data in item["values"].items():
                 scope[places[label]] = self.value(data)
+            if "frame" in item:
+                kept, lost = self.frames[item["frame"]]
+                for label, value in kept.items():
+                    scope[places[label]] = value
+                if lost:
+                    scope[places[LOST]] = lost
             scopes.append(scope)
         return scopes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.expressions.code import CodeEvaluator
 from holdfast.expressions.javascript import JavaScriptEvaluator
 from holdfast.expressions.liquid import LiquidEvaluator
 from holdfast.expressions.literal import LiteralEvaluator
@@ -23,5 +24,6 @@ def standard_evaluators() -> dict[str, ExpressionEvaluator]:
         VariableEvaluator(),
         InputEvaluator(),
         ObjectEvaluator(),
+        CodeEvaluator(),
     ]
     return {evaluator.language: evaluator for evaluator in evaluators}

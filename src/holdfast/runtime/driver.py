@@ -93,9 +93,10 @@ class Driver:
 
     def _take_cancel(self) -> bool:
         """Somebody canceled the instance while this loop waited: it has to run again."""
-        canceled = self._canceled.is_set()
+        if not self._canceled.is_set():
+            return False
         self._canceled.clear()
-        return canceled
+        return True
 
     # -- after a segment -----------------------------------------------------------------------------------------------
 
@@ -110,31 +111,58 @@ class Driver:
                 definition_id=live.definition_id,
                 activities=live.sequence,
             )
-        lines, live.lines = live.lines, []
+        if live.lines:
+            self._write_lines()
+        if live.canceled_effects:
+            gone, live.canceled_effects = live.canceled_effects, []
+            await self.effects.cancel(gone, live.stopping or "lost race")
+        if live.new_effects:
+            starting, live.new_effects = live.new_effects, []
+            for request in starting:
+                self.effects.start(request)
+        return await self._start_children() if live.child_starts else False
+
+    def _write_lines(self) -> None:
+        lines, self.live.lines = self.live.lines, []
         self.lines.extend(lines)
         if self.on_line is not None:
             for line in lines:
                 self.on_line(line)
-        gone, live.canceled_effects = live.canceled_effects, []
-        if gone:
-            await self.effects.cancel(gone, live.stopping or "lost race")
-        starting, live.new_effects = live.new_effects, []
-        for request in starting:
-            self.effects.start(request)
-        return await self._start_children() if live.child_starts else False
 
     async def _take_results(self) -> None:
-        for execution_id, attempt, result in await self.effects.next():
-            if execution_id in self.live.effects:
-                self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
+        """Wait for the next effect to end, or for what is due before that."""
+        first, timer = self._first_due(), None
+        if first is not None and first.due is not None:
+            timer = asyncio.ensure_future(self.runner.clock.wait_until(first.due))
+            timer.add_done_callback(lambda _: self.effects.wake())
+        try:
+            for execution_id, attempt, result in await self.effects.next():
+                if execution_id in self.live.effects:
+                    self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
+        finally:
+            due = timer is not None and timer.done() and not timer.cancelled()
+            if timer is not None:
+                timer.cancel()
+        if due and first is not None and first.id in self.live.bookmarks:
+            self.deliver(delivery.resume, self.live, first.id)
+
+    def _first_due(self) -> Bookmark | None:
+        """The bookmark whose time comes first. Timeouts hold also for those who do not wait; an effect has its own."""
+        live = self.live
+        due = [
+            item
+            for item in live.bookmarks.values()
+            if item.due is not None
+            and (self.wait or item.kind is BookmarkKind.TIMEOUT)
+            and not (item.kind is BookmarkKind.TIMEOUT and item.execution_id in live.effects)
+        ]
+        return min(due, key=_due_order) if due else None
 
     async def _wait_for_due(self) -> bool:
         """With `wait`: sleep until the next bookmark is due, and resume it. False if there is nothing to wait for."""
-        due = [item for item in self.live.bookmarks.values() if item.due is not None]
-        if not self.wait or not due or self.live.status.at_rest:
+        first = self._first_due() if self.wait and not self.live.status.at_rest else None
+        if first is None or first.due is None:
             return False
-        first = min(due, key=_due_order)
-        assert first.due is not None
         if await self._sleep(first.due):
             self.deliver(delivery.resume, self.live, first.id)
         return True

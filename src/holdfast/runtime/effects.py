@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections import deque
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
@@ -62,7 +61,7 @@ class InstanceEffects:
         self._middleware = [item for item in middleware if isinstance(item.middleware, EffectMiddleware)]
         self._grace = grace
         self._open: dict[int, _Attempt] = {}
-        self._finished: deque[Finished] = deque()
+        self._finished: list[Finished] = []
         self._news: asyncio.Future[None] | None = None
 
     # -- for the driver ------------------------------------------------------------------------------------------------
@@ -86,8 +85,7 @@ class InstanceEffects:
                 await self._news
             finally:
                 self._news = None
-        found = list(self._finished)
-        self._finished.clear()
+        found, self._finished = self._finished, []
         return found
 
     def wake(self) -> None:

@@ -11,12 +11,15 @@ START = datetime(2030, 1, 1, tzinfo=UTC)
 
 _SECOND_NS = 1_000_000_000
 
+_TURNS = 50
+"""Turns of the event loop that others get before the clock jumps."""
+
 
 class VirtualClock:
     """Time stands still until it is moved.
 
-    With `jump` (the default) waiting for a moment moves the clock there and returns; without it the one who waits sleeps
-    until the test calls `advance` or `set`.
+    With `jump` (the default) waiting for a moment moves the clock there and returns, after everything that can go on without
+    real time has had its turn; without it the one who waits sleeps until the test calls `advance` or `set`.
     """
 
     def __init__(self, start: datetime = START, *, jump: bool = True) -> None:
@@ -38,8 +41,9 @@ class VirtualClock:
         self.waits.append(moment)
         self._wake(self._asked, len(self.waits))
         if self._jump:
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
             self._now_ns = max(self._now_ns, due)
-            await asyncio.sleep(0)
         elif due > self._now_ns:
             await self._sleep(self._waiting, due)
 

@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,11 +48,11 @@ def postgres_database() -> Iterator[str]:
     """The URL of an empty database on a real server."""
     with postgres_server() as server:
         name = f"holdfast_test_{uuid4().hex[:12]}"
-        asyncio.run(_execute(server, f"create database {name}"))
+        _execute(server, f"create database {name}")
         try:
             yield urlunsplit(urlsplit(server)._replace(path="/" + name))
         finally:
-            asyncio.run(_execute(server, f"drop database if exists {name} with (force)"))
+            _execute(server, f"drop database if exists {name} with (force)")
 
 
 @contextmanager
@@ -177,13 +178,19 @@ def _free_port() -> int:
 
 def _answers(url: str) -> bool:
     try:
-        asyncio.run(_execute(url, "select 1"))
+        _execute(url, "select 1")
     except Exception:  # noqa: BLE001 - whatever the reason, it does not answer
         return False
     return True
 
 
-async def _execute(url: str, sql: str) -> None:
+def _execute(url: str, sql: str) -> None:
+    """In a thread of its own, so that it may be called from inside a loop too."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, _executed(url, sql)).result()
+
+
+async def _executed(url: str, sql: str) -> None:
     import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 
     connection = await asyncpg.connect(url, timeout=5)

@@ -47,7 +47,9 @@ async def test_only_what_has_completed_is_undone(runner: Runner) -> None:
 
 
 async def test_compensate_can_name_a_key(runner: Runner) -> None:
-    root = Sequence(step("a", key="x"), step("b", key="y"), step("c", key="x"), Compensate("x"), WriteLine("-"), Compensate())
+    root = Sequence(
+        step("a", key="x"), step("b", key="y"), step("c", key="x"), Compensate("x"), WriteLine("-"), Compensate()
+    )
     result = await runner.run(root)
 
     assert result.lines == ["a", "b", "c", "undo c", "undo a", "-", "undo b"]
@@ -96,7 +98,8 @@ async def test_compensations_may_be_effects_and_may_wait(runner: Runner, through
 
     def paid(name: str) -> Compensable:
         return Compensable(
-            body=WriteLine(name), compensation=Sequence(Event(f"may I {name}"), refund.bind(name), WriteLine(f"undo {name}"))
+            body=WriteLine(name),
+            compensation=Sequence(Event(f"may I {name}"), refund.bind(name), WriteLine(f"undo {name}")),
         )
 
     workflow = Workflow(Sequence(paid("a"), paid("b"), Event("never")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -63,7 +63,9 @@ def sequence(*activities: dict[str, Any]) -> dict[str, Any]:
     return {"id": "seq", "type": "Sequence", "activities": list(activities)}
 
 
-@pytest.mark.parametrize("more", [{}, {"workflow": "greet"}, {"workflow": {"id": "greet"}}, {"workflow": {"name": "Greet someone"}}])
+@pytest.mark.parametrize(
+    "more", [{}, {"workflow": "greet"}, {"workflow": {"id": "greet"}}, {"workflow": {"name": "Greet someone"}}]
+)
 async def test_a_workflow_is_an_activity_by_type_name_and_by_reference(make_engine: Make, more: dict[str, Any]) -> None:
     engine = make_engine(definitions=[GREET])
     type_name = "Whatever" if more else "GreetSomeone"
@@ -98,7 +100,11 @@ async def test_its_outcomes_are_followed(make_engine: Make) -> None:
 
 
 async def test_it_runs_inside_the_instance_and_waits_there(make_engine: Make, through_json: Carry) -> None:
-    inner = Workflow(Sequence(Event("go"), WriteLine(expr("n")), SetVariable("n", 2), WriteLine(expr("n"))), id="inner", variables={"n": 1})
+    inner = Workflow(
+        Sequence(Event("go"), WriteLine(expr("n")), SetVariable("n", 2), WriteLine(expr("n"))),
+        id="inner",
+        variables={"n": 1},
+    )
     engine = make_engine(definitions=[inner])
     outer = engine.definition(document(sequence(use("Inner", id="one"), use("Inner", id="two"))))
     result = await engine.runner.run(outer)
@@ -132,9 +138,7 @@ async def test_missing_and_unknown_inputs_are_found_before_it_runs(make_engine: 
 @pytest.mark.parametrize("chain", [["a"], ["a", "b"], ["a", "b", "c"]])
 async def test_a_workflow_that_contains_itself_is_refused(make_engine: Make, chain: list[str]) -> None:
     following = dict(zip(chain, [*chain[1:], chain[0]], strict=True))
-    documents = [
-        {**document(sequence(use(target, workflow=target))), "id": name} for name, target in following.items()
-    ]
+    documents = [{**document(sequence(use(target, workflow=target))), "id": name} for name, target in following.items()]
     engine = make_engine(definitions=documents)
 
     with pytest.raises(CompositionCycle) as caught:
@@ -153,7 +157,7 @@ class Shout(Composite):
     times: int = 2
     said: str = output()
 
-    variables_of = {"loud": ""}
+    variables_of: ClassVar[dict[str, Any]] = {"loud": ""}
 
     @classmethod
     def build(cls) -> Activity:
@@ -251,7 +255,10 @@ def parent(workflow: str = "child", **more: Any) -> Workflow:
 
 async def test_a_child_that_finishes_gives_its_outputs(make_engine: Make) -> None:
     child = Workflow(
-        Sequence(WriteLine("child"), SetOutput("double", expr("n * 2"))), id="child", inputs={"n": int}, outputs={"double": int}
+        Sequence(WriteLine("child"), SetOutput("double", expr("n * 2"))),
+        id="child",
+        inputs={"n": int},
+        outputs={"double": int},
     )
     engine = make_engine(definitions=[child])
     result = await engine.runner.run(parent(input={"n": 4}, wait=True))
@@ -264,7 +271,12 @@ async def test_a_child_that_finishes_gives_its_outputs(make_engine: Make) -> Non
 
 
 async def test_a_child_that_waits_is_resumed_through_its_parent(make_engine: Make, through_json: Carry) -> None:
-    grandchild = Workflow(Sequence(Event("deep", result="x"), SetOutput("x", variable("x"))), id="grandchild", variables={"x": None}, outputs={"x": Any})
+    grandchild = Workflow(
+        Sequence(Event("deep", result="x"), SetOutput("x", variable("x"))),
+        id="grandchild",
+        variables={"x": None},
+        outputs={"x": Any},
+    )
     child = Workflow(Sequence(Event("go"), ExecuteWorkflow("grandchild", wait=True), WriteLine("child")), id="child")
     engine = make_engine(definitions=[child, grandchild])
     runner, workflow = engine.runner, parent(wait=True)
@@ -292,7 +304,9 @@ async def test_a_child_that_faults_tells_its_parent(make_engine: Make) -> None:
     ("workflow", "more", "words"),
     [("nobody", {}, "nobody"), ("child", {"input": {"m": 1}}, "'m'")],
 )
-async def test_a_child_that_cannot_start_is_a_fault(make_engine: Make, workflow: str, more: dict[str, Any], words: str) -> None:
+async def test_a_child_that_cannot_start_is_a_fault(
+    make_engine: Make, workflow: str, more: dict[str, Any], words: str
+) -> None:
     child = Workflow(WriteLine("x"), id="child", inputs=[InputDeclaration(name="n", type="integer", required=True)])
     engine = make_engine(definitions=[child])
     root = Try(body=ExecuteWorkflow(workflow, **more), catches=[{"activity": WriteLine(expr("Error['message']"))}])
@@ -364,7 +378,9 @@ async def test_a_child_that_was_canceled_before_it_started_does_not_start(make_e
 
 async def test_two_children_at_once(make_engine: Make) -> None:
     engine = make_engine(definitions=[Workflow(Sequence(Event("x"), WriteLine("child")), id="child")])
-    root = Sequence(Parallel(ExecuteWorkflow("child", wait=True), ExecuteWorkflow("child", wait=True)), WriteLine("end"))
+    root = Sequence(
+        Parallel(ExecuteWorkflow("child", wait=True), ExecuteWorkflow("child", wait=True)), WriteLine("end")
+    )
     result = await engine.runner.run(root)
     assert len({item.id for item in result.bookmarks}) == 2
     result = await engine.runner.resume(result, result.bookmarks[1])

@@ -6,8 +6,8 @@ import pytest
 
 from holdfast import (
     Event,
-    FlowDecision,
     Flowchart,
+    FlowDecision,
     FlowFork,
     FlowJoin,
     MergeMode,
@@ -52,9 +52,7 @@ async def test_cascade_lets_the_first_token_through_and_blocks_the_other(runner:
         (MergeMode.RACE, ["meet", "after"]),
     ],
 )
-async def test_merge_modes_with_a_branch_that_sleeps(
-    runner: Runner, merge: MergeMode | None, early: list[str]
-) -> None:
+async def test_merge_modes_with_a_branch_that_sleeps(runner: Runner, merge: MergeMode | None, early: list[str]) -> None:
     waiting = await runner.run(diamond(merge, sleeping=True), flowchart_mode="token")
 
     assert waiting.lines == ["start", "one", *early]
@@ -74,7 +72,12 @@ async def test_a_race_cancels_who_is_late_and_fires_once(runner: Runner) -> None
 
 
 async def test_a_merge_whose_token_never_comes_is_told(runner: Runner) -> None:
-    a, dec, b, meet = WriteLine("a"), FlowDecision(False, id="dec"), WriteLine("b", id="b"), WriteLine("meet", merge=MergeMode.MERGE)
+    a, dec, b, meet = (
+        WriteLine("a"),
+        FlowDecision(False, id="dec"),
+        WriteLine("b", id="b"),
+        WriteLine("meet", merge=MergeMode.MERGE),
+    )
     chart = Flowchart(a, connections=[a >> dec, dec.on("True") >> b >> meet, a >> meet])
     result = await runner.run(chart, flowchart_mode="token")
 
@@ -109,9 +112,7 @@ async def test_fork_and_join(runner: Runner, mode: str) -> None:
 async def test_loops_need_no_rule(runner: Runner) -> None:
     start, inc, dec = WriteLine("start"), SetVariable("n", expr("n + 1")), FlowDecision(expr("n > 1"))
     retry, end = WriteLine("retry"), WriteLine("end")
-    chart = Flowchart(
-        start, connections=[start >> inc >> dec, dec.on("False") >> retry >> inc, dec.on("True") >> end]
-    )
+    chart = Flowchart(start, connections=[start >> inc >> dec, dec.on("False") >> retry >> inc, dec.on("True") >> end])
     result = await runner.run(Workflow(chart, variables={"n": 0}), flowchart_mode="token")
 
     assert result.lines == ["start", "retry", "end"]

@@ -113,7 +113,9 @@ async def test_a_local_event_is_heard_by_the_instance_itself(runner: Runner) -> 
 
 
 async def test_a_local_event_may_come_before_its_bookmark(runner: Runner) -> None:
-    result = await runner.run(Sequence(PublishEvent("early", local=True), WriteLine("x"), Event("early"), WriteLine("end")))
+    result = await runner.run(
+        Sequence(PublishEvent("early", local=True), WriteLine("x"), Event("early"), WriteLine("end"))
+    )
 
     assert result.lines == ["x", "end"]
 
@@ -121,7 +123,9 @@ async def test_a_local_event_may_come_before_its_bookmark(runner: Runner) -> Non
 async def test_an_event_for_others_is_published_once(runner: Runner) -> None:
     result = await runner.run(Sequence(PublishEvent("shipped", payload=[1], correlation_id="c"), Event("shipped")))
 
-    assert [(item["name"], item["payload"], item["correlation_id"]) for item in result.published] == [("shipped", [1], "c")]
+    assert [(item["name"], item["payload"], item["correlation_id"]) for item in result.published] == [
+        ("shipped", [1], "c")
+    ]
     assert result.status is Status.SUSPENDED
 
 
@@ -169,7 +173,9 @@ async def test_start_at_waits_for_the_moment_unless_it_has_passed(runner: Runner
     assert past.lines == ["at once"]
 
 
-@pytest.mark.parametrize("first", [Timer(timedelta(hours=1), id="t"), StartAt(datetime(2100, 1, 1, tzinfo=UTC), id="t"), Event("e", id="t")])
+@pytest.mark.parametrize(
+    "first", [Timer(timedelta(hours=1), id="t"), StartAt(datetime(2100, 1, 1, tzinfo=UTC), id="t"), Event("e", id="t")]
+)
 async def test_a_trigger_that_started_the_instance_does_not_wait(runner: Runner, first: Activity) -> None:
     result = await runner.run(Sequence(first, WriteLine("go")), trigger="t")
 
@@ -219,7 +225,9 @@ def greet(context: Context) -> str:
 
 
 async def test_inline_calls_a_function_with_the_context(runner: Runner) -> None:
-    result = await runner.run(Workflow(Inline(greet, result="said"), variables={"who": "Ann", "seen": None, "said": None}))
+    result = await runner.run(
+        Workflow(Inline(greet, result="said"), variables={"who": "Ann", "seen": None, "said": None})
+    )
 
     assert result.lines == ["inline"]
     assert result.variables == {"who": "Ann", "seen": "Ann", "said": "hello"}
@@ -288,7 +296,15 @@ async def test_names_and_correlation_reach_the_result_and_expressions(runner: Ru
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, ""), (1, "1"), (True, "True"), ([1, "a"], '[1,"a"]'), ({"a": None}, '{"a":null}'), ("x", "x"), (1.5, "1.5")],
+    [
+        (None, ""),
+        (1, "1"),
+        (True, "True"),
+        ([1, "a"], '[1,"a"]'),
+        ({"a": None}, '{"a":null}'),
+        ("x", "x"),
+        (1.5, "1.5"),
+    ],
 )
 async def test_write_line_writes_what_a_person_reads(runner: Runner, value: Any, text: str) -> None:
     printed: list[str] = []
@@ -317,10 +333,17 @@ async def test_log_goes_to_the_journal_only(runner: Runner) -> None:
 
 
 async def test_fault_tells_all_it_knows(runner: Runner) -> None:
-    result = await runner.run(Fault(expr("'no ' + 'money'"), code="42", category="Bank", fault_type="Business", id="f", name="Pay"))
+    result = await runner.run(
+        Fault(expr("'no ' + 'money'"), code="42", category="Bank", fault_type="Business", id="f", name="Pay")
+    )
 
     incident = result.incidents[0]
-    assert (incident.type, incident.message, incident.activity_id, incident.activity_name) == ("ActivityFault", "no money", "f", "Pay")
+    assert (incident.type, incident.message, incident.activity_id, incident.activity_name) == (
+        "ActivityFault",
+        "no money",
+        "f",
+        "Pay",
+    )
     assert incident.details == {"code": "42", "category": "Bank", "fault_type": "Business"}
 
 

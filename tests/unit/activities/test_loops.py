@@ -54,9 +54,7 @@ def say_current() -> WriteLine:
         (0, 5, -1, True, []),
     ],
 )
-async def test_for_counts(
-    runner: Runner, start: int, end: int, step: int, inclusive: bool, counted: list[int]
-) -> None:
+async def test_for_counts(runner: Runner, start: int, end: int, step: int, inclusive: bool, counted: list[int]) -> None:
     result = await runner.run(Sequence(For(start, end, step, inclusive, say_current()), WriteLine("end")))
 
     assert result.lines == [*map(str, counted), "end"]
@@ -178,9 +176,7 @@ async def test_continue_goes_on_with_the_next_pass(runner: Runner) -> None:
 
 
 async def test_continue_in_a_while_tests_its_condition_again(runner: Runner) -> None:
-    body = Sequence(
-        SetVariable("n", expr("n + 1")), If(expr("n == 2"), then=Continue()), WriteLine(expr("n"))
-    )
+    body = Sequence(SetVariable("n", expr("n + 1")), If(expr("n == 2"), then=Continue()), WriteLine(expr("n")))
     result = await runner.run(Workflow(While(expr("n < 3"), body), variables={"n": 0}))
 
     assert result.lines == ["1", "3"]

@@ -31,7 +31,10 @@ def branch(name: str) -> Sequence:
 
 async def test_parallel_interleaves_breadth_first(runner: Runner) -> None:
     result = await runner.run(
-        Sequence(Parallel(Sequence(WriteLine("a1"), WriteLine("a2")), Sequence(WriteLine("b1"), WriteLine("b2"))), WriteLine("end"))
+        Sequence(
+            Parallel(Sequence(WriteLine("a1"), WriteLine("a2")), Sequence(WriteLine("b1"), WriteLine("b2"))),
+            WriteLine("end"),
+        )
     )
 
     assert result.lines == ["a1", "b1", "a2", "b2", "end"]
@@ -48,7 +51,13 @@ async def test_parallel_completes_with_the_last(runner: Runner) -> None:
 
 async def test_nothing_at_once_completes_at_once(runner: Runner) -> None:
     result = await runner.run(
-        Sequence(Parallel(), Fork(), ParallelForEach([], WriteLine("x")), ParallelForEach(None, WriteLine("x")), WriteLine("end"))
+        Sequence(
+            Parallel(),
+            Fork(),
+            ParallelForEach([], WriteLine("x")),
+            ParallelForEach(None, WriteLine("x")),
+            WriteLine("end"),
+        )
     )
 
     assert result.lines == ["end"]
@@ -95,7 +104,9 @@ async def test_fork_wait_any_takes_the_first_and_cancels_the_others(runner: Runn
 
 async def test_fork_wait_any_with_sequences_that_never_wait_runs_one_to_its_end(runner: Runner) -> None:
     result = await runner.run(
-        Sequence(Fork(Sequence(WriteLine("a")), Sequence(WriteLine("b"), WriteLine("b2")), join="wait_any"), WriteLine("end"))
+        Sequence(
+            Fork(Sequence(WriteLine("a")), Sequence(WriteLine("b"), WriteLine("b2")), join="wait_any"), WriteLine("end")
+        )
     )
 
     assert result.lines == ["a", "end"]

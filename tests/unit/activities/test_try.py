@@ -13,8 +13,8 @@ from holdfast import (
     Event,
     Fault,
     Finish,
-    Fork,
     ForEach,
+    Fork,
     Parallel,
     Runner,
     RunResult,
@@ -45,12 +45,17 @@ async def decline_outside(reason: str) -> None:
 
 
 def caught(*errors: str, line: str = "caught") -> dict[str, Any]:
-    return {"errors": list(errors), "activity": WriteLine(expr(f"{line!r} + ' ' + Error['type'] + ': ' + Error['message']"))}
+    return {
+        "errors": list(errors),
+        "activity": WriteLine(expr(f"{line!r} + ' ' + Error['type'] + ': ' + Error['message']")),
+    }
 
 
 @pytest.mark.parametrize("failing", [decline.bind("no"), decline_outside.bind("no")])
 @pytest.mark.parametrize("names", [("Declined",), ("ValueError",), ("Exception",), ("Other", "Declined"), ()])
-async def test_a_catch_takes_the_type_or_a_base_of_it(runner: Runner, failing: Activity, names: tuple[str, ...]) -> None:
+async def test_a_catch_takes_the_type_or_a_base_of_it(
+    runner: Runner, failing: Activity, names: tuple[str, ...]
+) -> None:
     result = await runner.run(Sequence(Try(body=failing, catches=[caught(*names)]), WriteLine("after")))
 
     assert result.lines == ["caught Declined: no", "after"]
@@ -75,7 +80,9 @@ async def test_a_fault_that_nobody_catches_runs_finally_and_goes_on(runner: Runn
 
 
 async def test_an_empty_catch_swallows(runner: Runner) -> None:
-    result = await runner.run(Sequence(Try(body=Fault("x"), catches=[{"errors": []}], finally_=WriteLine("f")), WriteLine("after")))
+    result = await runner.run(
+        Sequence(Try(body=Fault("x"), catches=[{"errors": []}], finally_=WriteLine("f")), WriteLine("after"))
+    )
 
     assert result.lines == ["f", "after"]
 
@@ -114,7 +121,9 @@ async def test_a_fault_in_a_catch_runs_finally_and_goes_on(runner: Runner) -> No
 async def test_a_catch_cancels_what_else_ran_in_the_body(runner: Runner) -> None:
     sleeper = Try(body=Event("never"), finally_=WriteLine("cleaned"))
     body = Parallel(sleeper, Sequence(WriteLine("x"), Fault("bad")))
-    waiting = await runner.run(Sequence(Try(body=body, catches=[{"activity": WriteLine("caught")}]), Event("after", id="after")))
+    waiting = await runner.run(
+        Sequence(Try(body=body, catches=[{"activity": WriteLine("caught")}]), Event("after", id="after"))
+    )
 
     assert sorted(waiting.lines) == ["caught", "cleaned", "x"]
     assert [item.activity_id for item in waiting.bookmarks] == ["after"]
@@ -204,9 +213,7 @@ async def test_the_loser_of_a_race_runs_its_finally(runner: Runner) -> None:
 
 
 async def test_a_fault_is_caught_after_a_wait_in_another_process(runner: Runner, through_json: Carry) -> None:
-    workflow = Workflow(
-        Try(body=Sequence(Event("go"), decline_outside.bind("late")), catches=[caught("ValueError")])
-    )
+    workflow = Workflow(Try(body=Sequence(Event("go"), decline_outside.bind("late")), catches=[caught("ValueError")]))
     waiting = through_json(runner, await runner.run(workflow), workflow)
     result = await runner.resume(waiting)
 

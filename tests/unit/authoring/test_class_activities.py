@@ -206,7 +206,7 @@ async def test_children_have_variables_and_tags_of_their_own(
     assert result.status is Status.FINISHED
 
 
-class First(Activity, pure=True, container=True):
+class FirstWins(Activity, pure=True, container=True):
     """Runs its children at once and cancels by tag."""
 
     children: list[Activity] = several()
@@ -226,7 +226,10 @@ class First(Activity, pure=True, container=True):
 
 async def test_children_are_canceled_by_tag_or_all(runner: Runner) -> None:
     waiting = await runner.run(
-        Sequence(First(children=[Event("a", id="a"), Event("b", id="b"), Event("c", id="c"), Event("d", id="d")]), WriteLine("end"))
+        Sequence(
+            FirstWins(children=[Event("a", id="a"), Event("b", id="b"), Event("c", id="c"), Event("d", id="d")]),
+            WriteLine("end"),
+        )
     )
     once = await runner.resume(waiting, waiting.bookmark("a"))
     result = await runner.resume(once, once.bookmark("c"))
@@ -272,7 +275,9 @@ class NoCallback(Activity, pure=True, container=True):
 
 
 async def test_it_completes_when_its_children_have(runner: Runner) -> None:
-    result = await runner.run(Sequence(NoCallback(children=[WriteLine("a"), WriteLine("b")]), NoCallback(), WriteLine("end")))
+    result = await runner.run(
+        Sequence(NoCallback(children=[WriteLine("a"), WriteLine("b")]), NoCallback(), WriteLine("end"))
+    )
 
     assert result.lines == ["a", "b", "end"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -89,7 +90,9 @@ def everything() -> Workflow:
         transitions=[{"from": "A", "to": "B", "trigger": Event("state", id="state"), "action": WriteLine("moved")}],
     )
     loop = ForEach(["x", "y"], Sequence(Event("loop", id="loop"), WriteLine(expr("CurrentValue"))))
-    bodies = ParallelForEach(["p", "q", "r"], Sequence(Event("each", id="each"), WriteLine(expr("CurrentValue"))), limit=2)
+    bodies = ParallelForEach(
+        ["p", "q", "r"], Sequence(Event("each", id="each"), WriteLine(expr("CurrentValue"))), limit=2
+    )
     trying = Try(
         body=Sequence(Event("try", id="try"), Fault("bad")),
         catches=[{"activity": WriteLine(expr("Error['message']"))}],
@@ -97,7 +100,9 @@ def everything() -> Workflow:
     )
     saga = Sequence(Compensable(body=WriteLine("do"), compensation=WriteLine("undo")), Event("saga", id="saga"))
     race = Fork(Event("race", id="race"), Sequence(Delay(timedelta(days=1)), WriteLine("late")), join="wait_any")
-    inner = Sequence(SetVariable("own", [1, {"a": None}]), Event("scope", id="scope"), WriteLine(expr("own")), variables={"own": 0})
+    inner = Sequence(
+        SetVariable("own", [1, {"a": None}]), Event("scope", id="scope"), WriteLine(expr("own")), variables={"own": 0}
+    )
     return Workflow(
         Sequence(Parallel(chart, machine, loop, bodies, trying, saga, race, inner, fails.bind()), WriteLine("end")),
         id="everything",
@@ -129,7 +134,16 @@ async def test_every_kind_of_wait_goes_on_after_a_trip_through_json(runner: Runn
 async def test_values_keep_their_types(runner: Runner, through_json: Carry) -> None:
     root = Sequence(point.bind(result="p"), colour.bind(result="c"), Event("go"), WriteLine("x"))
     workflow = Workflow(
-        root, variables={"p": None, "c": None, "n": 10**40, "d": Decimal("1.10"), "b": b"\xff", "t": timedelta(days=1), "f": 1.0}
+        root,
+        variables={
+            "p": None,
+            "c": None,
+            "n": 10**40,
+            "d": Decimal("1.10"),
+            "b": b"\xff",
+            "t": timedelta(days=1),
+            "f": 1.0,
+        },
     )
     result = await runner.run(workflow)
     loaded = through_json(runner, result, workflow)
@@ -146,7 +160,17 @@ async def test_an_imported_result_says_what_the_exported_one_said(runner: Runner
     result = await runner.run(workflow, correlation_id="c", name="n", instance_id="i1")
     loaded = through_json(runner, result, workflow)
 
-    for name in ("instance_id", "status", "correlation_id", "name", "outputs", "bookmarks", "incidents", "journal", "commits"):
+    for name in (
+        "instance_id",
+        "status",
+        "correlation_id",
+        "name",
+        "outputs",
+        "bookmarks",
+        "incidents",
+        "journal",
+        "commits",
+    ):
         assert getattr(loaded, name) == getattr(result, name)
     assert json.dumps(loaded.state) == json.dumps(result.state)
 
@@ -186,7 +210,14 @@ class Ask(Activity, pure=True):
         context.set_output("answer", payload["n"])
 
 workflow = Workflow(
-    Sequence(Ask(answer="n"), double.bind(expr("n"), result="n"), WriteLine(expr("n")), SetOutput("n", expr("n")), Ask(answer="n"), WriteLine("end")),
+    Sequence(
+        Ask(answer="n"),
+        double.bind(expr("n"), result="n"),
+        WriteLine(expr("n")),
+        SetOutput("n", expr("n")),
+        Ask(answer="n"),
+        WriteLine("end"),
+    ),
     id="flow", variables={"n": 0},
 )
 """
@@ -200,7 +231,8 @@ async def test_an_instance_goes_on_in_another_process(
     from flow_for_tests import workflow  # type: ignore[import-not-found]  # written just now
 
     waiting = await runner.run(workflow)
-    done = subprocess.run(
+    done = await asyncio.to_thread(
+        subprocess.run,
         [sys.executable, "-c", SCRIPT, str(tmp_path)],
         input=json.dumps(waiting.state),
         capture_output=True,
@@ -270,8 +302,6 @@ _MADE: list[Any] = []
 
 
 def damaged_engine() -> tuple[Holdfast, str]:
-    import asyncio
-
     if not _MADE:
         engine = Holdfast(clock=VirtualClock(), entry_points=False)
         _MADE.append((engine, json.dumps(asyncio.run(engine.runner.run(WORKFLOW)).state)))
@@ -284,7 +314,12 @@ def damaged_engine() -> tuple[Holdfast, str]:
 
 async def test_variables_in_memory_are_back_at_their_default_after_a_wait(runner: Runner) -> None:
     root = Sequence(
-        SetVariable("kept", [1]), SetVariable("gone", [1]), WriteLine(variable("gone")), Event("go"), WriteLine(variable("kept")), WriteLine(variable("gone"))
+        SetVariable("kept", [1]),
+        SetVariable("gone", [1]),
+        WriteLine(variable("gone")),
+        Event("go"),
+        WriteLine(variable("kept")),
+        WriteLine(variable("gone")),
     )
     variables = [Variable(name="kept"), Variable(name="gone", default=["default"], storage=Storage.MEMORY)]
     result = await runner.resume(await runner.run(Workflow(root, variables=variables)))

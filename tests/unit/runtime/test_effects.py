@@ -16,6 +16,7 @@ import pytest
 from holdfast import (
     Activity,
     Context,
+    Delay,
     Event,
     Fork,
     Holdfast,
@@ -128,7 +129,10 @@ async def test_each_effect_has_a_fresh_context(runner: Runner, act: Any) -> None
 async def test_pure_code_has_one_context_for_each_burst(runner: Runner) -> None:
     LOCAL.set("the caller's")
     root = Sequence(
-        mark_purely.bind("one", result="a"), mark_purely.bind("two", result="b"), Event("go"), mark_purely.bind("x", result="c")
+        mark_purely.bind("one", result="a"),
+        mark_purely.bind("two", result="b"),
+        Event("go"),
+        mark_purely.bind("x", result="c"),
     )
     workflow = Workflow(root, variables={"a": None, "b": None, "c": None})
     result = await runner.resume(await runner.run(workflow))
@@ -265,7 +269,10 @@ async def test_cpu_work_runs_in_another_process(
 
     root = Sequence(
         work.heavy.bind(12, result="found"),
-        Try(body=work.broken.bind(3), catches=[{"errors": ["ValueError"], "activity": WriteLine(expr("Error['message']"))}]),
+        Try(
+            body=work.broken.bind(3),
+            catches=[{"errors": ["ValueError"], "activity": WriteLine(expr("Error['message']"))}],
+        ),
     )
     result = await make_engine(processes_max=1).runner.run(Workflow(root, variables={"found": None}))
 
@@ -297,13 +304,14 @@ async def test_an_async_effect_that_takes_too_long_is_canceled(runner: Runner) -
 
 
 async def test_a_thread_that_takes_too_long_is_told_and_left(make_engine: Make) -> None:
-    release, seen = threading.Event(), []
+    release, left, seen = threading.Event(), threading.Event(), []
 
     @activity(timeout=timedelta(milliseconds=20), retry=Retry(attempts=2))
     def slow(context: Context) -> str:
         if context.attempt == 1:
             release.wait()
             seen.append(context.canceled)
+            left.set()
             return "too late"
         return f"attempt {context.attempt}, canceled: {context.canceled}"
 
@@ -312,8 +320,7 @@ async def test_a_thread_that_takes_too_long_is_told_and_left(make_engine: Make) 
     assert result.variables == {"x": "attempt 2, canceled: False"}
     assert engine._pools.lost == 1
     release.set()
-    while engine._pools.lost:
-        await asyncio.sleep(0)
+    await asyncio.to_thread(left.wait)
     assert seen == [True]
 
 
@@ -343,7 +350,9 @@ async def test_what_ends_in_time_leaves_no_timeout_behind(runner: Runner) -> Non
     @activity(timeout=timedelta(hours=1))
     async def quick() -> None: ...
 
-    waiting = await runner.run(Sequence(quick.bind(), Sequence(WriteLine("x"), timeout=timedelta(hours=1)), Event("go")))
+    waiting = await runner.run(
+        Sequence(quick.bind(), Sequence(WriteLine("x"), timeout=timedelta(hours=1)), Event("go"))
+    )
 
     assert [item.kind for item in waiting._live.bookmarks.values()] == [BookmarkKind.ACTIVITY]
 
@@ -395,7 +404,9 @@ async def test_a_back_off_is_a_bookmark_with_a_due_time(runner: Runner, clock: V
     assert result.incidents[0].attempt == 4
 
 
-async def test_jitter_stays_in_its_bounds_and_is_the_same_when_a_segment_is_run_again(runner: Runner, clock: VirtualClock) -> None:
+async def test_jitter_stays_in_its_bounds_and_is_the_same_when_a_segment_is_run_again(
+    runner: Runner, clock: VirtualClock
+) -> None:
     @activity(retry=Retry(attempts=2, delay=timedelta(seconds=100), jitter=0.5))
     async def fragile() -> None:
         raise ConnectionError("down")
@@ -511,8 +522,6 @@ async def test_cancel_reaches_a_thread_by_its_flag(runner: Runner) -> None:
 
 
 async def test_cancel_ends_a_wait_for_a_due_time(make_engine: Make) -> None:
-    from holdfast import Delay
-
     clock = VirtualClock(jump=False)
     running = make_engine(clock=clock).runner.start(Sequence(Delay(timedelta(days=1)), WriteLine("x")), wait=True)
     await clock.waited()
@@ -662,3 +671,73 @@ async def test_results_are_applied_in_the_order_in_which_they_come(runner: Runne
     result = await runner.run(root)
 
     assert result.lines == ["c", "a", "b"]
+
+
+# -- time and effects together -----------------------------------------------------------------------------------------
+
+
+async def test_a_container_times_out_while_an_effect_of_it_runs(runner: Runner) -> None:
+    cleaned: list[str] = []
+
+    @activity
+    async def forever() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaned.append("cleaned")
+
+    root = Try(
+        body=Sequence(forever.bind(), timeout=timedelta(hours=1)),
+        catches=[{"errors": ["ActivityTimeout"], "activity": WriteLine("too late")}],
+    )
+    for wait in (True, False):
+        result = await runner.run(root, wait=wait)
+        assert result.lines == ["too late"]
+    assert cleaned == ["cleaned", "cleaned"]
+
+
+async def test_a_definition_times_out_while_an_effect_runs(runner: Runner) -> None:
+    @activity
+    async def forever() -> None:
+        await asyncio.Event().wait()
+
+    result = await runner.run(Workflow(forever.bind(), timeout=timedelta(hours=1)))
+
+    assert result.status is Status.FAULTED
+    assert result.incidents[0].type == "ActivityTimeout"
+
+
+async def test_an_effect_that_ends_in_time_is_not_timed_out_by_its_container(runner: Runner) -> None:
+    @activity
+    async def quick() -> None:
+        await asyncio.sleep(0)
+
+    root = Sequence(Sequence(quick.bind(), quick.bind(), timeout=timedelta(hours=1)), WriteLine("end"))
+
+    assert (await runner.run(root)).lines == ["end"]
+
+
+async def test_delays_and_back_offs_go_on_while_an_effect_runs(runner: Runner) -> None:
+    gate = asyncio.Event()
+
+    @activity
+    async def long() -> None:
+        await gate.wait()
+
+    @activity(retry=Retry(attempts=2))
+    async def fragile(context: Context) -> None:
+        if context.attempt == 1:
+            raise ConnectionError("down")
+
+    @activity(pure=True)
+    def open_gate() -> None:
+        gate.set()
+
+    root = Parallel(
+        Sequence(long.bind(), WriteLine("long")),
+        Sequence(Delay(timedelta(days=1)), fragile.bind(), WriteLine("short"), open_gate.bind()),
+    )
+    result = await runner.run(root, wait=True)
+
+    assert result.lines == ["short", "long"]
+    assert result.status is Status.FINISHED

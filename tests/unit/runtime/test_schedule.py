@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import FlowDecision, Flowchart, FlowJoin, Holdfast, Status, Workflow, WriteLine
+from holdfast import Flowchart, FlowDecision, FlowJoin, Holdfast, Status, Workflow, WriteLine
 from holdfast.errors import ExecutionError
 
 

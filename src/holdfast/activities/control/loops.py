@@ -67,15 +67,11 @@ class ForEach(Activity, pure=True, container=True, category="Looping", icon="rep
         assert shape is not None
 
         def advance(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
-            if owner.flags and is_broken(owner):
+            position, items = owner.data
+            if position == len(items) or (owner.flags and is_broken(owner)):
                 live.complete(owner)
                 return
-            data = owner.data
-            position, items = data
-            if position == len(items):
-                live.complete(owner)
-                return
-            data[0] = position + 1
+            owner.data[0] = position + 1
             value = items[position]
             if put is not None:
                 put(live, owner.outer, value)

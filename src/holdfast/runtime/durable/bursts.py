@@ -38,6 +38,11 @@ class Burst(Struct, kw_only=True):
     """Still to be done; those that are refused leave it."""
     row: InstanceRow | None = None
     """What it begins from; None for a new instance."""
+    hot: bool = False
+    """The row is from the cache. It may be old: then the version check throws the segment away, but nothing may be refused
+    or found pointless by it."""
+    unsure: list[Job] = []
+    """Jobs that a hot row refused: to be asked of the stored one."""
     plan: Plan | None = None
     live: LiveInstance | None = None
     before: Before = NEW
@@ -52,6 +57,14 @@ class Burst(Struct, kw_only=True):
     def left(self) -> list[Job]:
         """Jobs that this commit does not hold."""
         return [job for job in self.jobs if job not in self.applied] if len(self.jobs) > len(self.applied) else []
+
+    def leave_out(self, job: Job) -> None:
+        """It does nothing here. By a hot row that is not certain."""
+        self.applied.remove(job)
+        self.jobs.remove(job)
+        if self.hot:
+            job.sure = True
+            self.unsure.append(job)
 
 
 def run_burst(burst: Burst, node: Node, limits: Limits, fail: Fail) -> Commit | None:
@@ -104,14 +117,16 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
         try:
             changed = context.run(job.apply, live)
         except HoldfastError as error:  # Nothing is changed then.
-            burst.applied.pop()
-            burst.jobs.remove(job)
-            job.refuse(error)
+            burst.leave_out(job)
+            if not burst.hot:
+                job.refuse(error)
             continue
         if changed:
             burst.changed = True
             if not context.run(_run_queue, live, limits):
                 burst.go_on = f"{live.id}.c{burst.before.version + 1}"
+        elif burst.hot:
+            burst.leave_out(job)
 
 
 def _run_queue(live: LiveInstance, limits: Limits) -> bool:

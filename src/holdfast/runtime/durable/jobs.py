@@ -32,7 +32,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Job:
     """One delivery to one instance."""
 
-    __slots__ = ("answer", "consumes_effect", "consumes_work", "guards", "instance_id", "tries")
+    __slots__ = ("answer", "consumes_effect", "consumes_work", "guards", "instance_id", "sure", "tries")
 
     quiet = False
     """A hint: where there is nothing to do, its row is used up and nobody hears of it."""
@@ -50,6 +50,8 @@ class Job:
         """The work row that asked for it: deleted by the commit that did it."""
         self.consumes_effect: EffectRef | None = None
         self.guards = guards
+        self.sure = False
+        """To be decided by the stored state, not by a hot one that another node may have moved on from."""
         self.tries = 0
         self.answer: asyncio.Future[Answer] | None = asyncio.get_running_loop().create_future() if wanted else None
 

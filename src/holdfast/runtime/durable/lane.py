@@ -132,7 +132,7 @@ class Lane:
             if not isinstance(error, HoldfastError):
                 logger.exception("a lane's batch failed")
             for burst in bursts:
-                for job in burst.jobs:
+                for job in (*burst.jobs, *burst.unsure):
                     self._losing.fail(job, error)
 
     async def _load(self, bursts: list[Burst]) -> list[Burst]:
@@ -140,8 +140,9 @@ class Lane:
         missing = []
         for burst in bursts:
             if not isinstance(burst.jobs[0], StartJob):
-                burst.row = node.hot.get(burst.instance_id)
-                if burst.row is None:
+                burst.row = None if any(job.sure for job in burst.jobs) else node.hot.get(burst.instance_id)
+                burst.hot = burst.row is not None
+                if not burst.hot:
                     missing.append(burst)
         if missing:
             loaded = await node.store.load([InstanceKey(node.tenant, burst.instance_id) for burst in missing])
@@ -180,7 +181,8 @@ class Lane:
     # -- afterwards ----------------------------------------------------------------------------------------------------
 
     def _settle(self, burst: Burst, commit: Commit | None, outcome: CommitOutcome) -> None:
-        left, burst.jobs = burst.left, []
+        left, burst.jobs = (*burst.unsure, *burst.left), []
+        burst.unsure = []
         if isinstance(outcome, Committed):
             self._let_out(burst, commit)
         elif isinstance(outcome, Failed):

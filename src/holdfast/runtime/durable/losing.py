@@ -31,6 +31,12 @@ PAUSE = 0.5
 """Seconds until a result is offered again to a store that did not answer."""
 
 
+def other_request(holder: str | None) -> AlreadyStored:
+    return AlreadyStored(
+        f"This idempotency key belongs to another request (instance {holder}). Use a new key for a new request."
+    )
+
+
 class Submits(Protocol):
     def submit(self, job: Job) -> None: ...
 
@@ -70,12 +76,7 @@ class Losing:
 
     def _key_taken(self, job: Job, loss: Lost) -> None:
         if loss.other_request:
-            job.refuse(
-                AlreadyStored(
-                    f"This idempotency key belongs to another request, which made instance {loss.holder}. "
-                    "Use a new key for a new request."
-                )
-            )
+            job.refuse(other_request(loss.holder))
         else:
             self._not_started(job, loss.holder)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Self
 
-from holdfast.errors import BookmarkNotFound
+from holdfast.errors import BookmarkNotFound, ExecutionError
 from holdfast.execution import delivery
 from holdfast.execution.plan import Plan
 from holdfast.model.guard import Guard, idempotency_key
@@ -17,6 +17,7 @@ from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, JournalEntry
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
+from holdfast.runtime.durable.losing import other_request
 from holdfast.runtime.durable.node import Node, OnLine
 from holdfast.runtime.result import RunResult
 
@@ -119,8 +120,20 @@ class Runtime:
             guards = (idempotency_key(operation="resume", target=instance_id, key=idempotency, fingerprint=body),)
         if on_line is not None:
             self.node.listen(instance_id, on_line)
-        answer = await self.ask(ResumeJob(instance_id, bookmark, payload, guards=guards))
+        try:
+            answer = await self.ask(ResumeJob(instance_id, bookmark, payload, guards=guards))
+        except ExecutionError:
+            if guards and await self._was_done(guards[0]):
+                return await self.read(instance_id)
+            raise
         return answer.result or await self.read(instance_id)
+
+    async def _was_done(self, key: Guard) -> bool:
+        """Whether a request with this key was committed: then it is why this one finds nothing to do."""
+        row = await self.node.store.find_guard(self.node.tenant, key.ref)
+        if row is not None and row.fingerprint != key.fingerprint:
+            raise other_request(row.instance_id)
+        return row is not None
 
     async def cancel(self, instance_id: str, *, terminate: bool = False) -> RunResult:
         answer = await self.ask(CancelJob(instance_id, "canceled", finalize=not terminate))

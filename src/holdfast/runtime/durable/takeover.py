@@ -14,7 +14,7 @@ from holdfast.errors import HoldfastError, InstanceNotFound
 from holdfast.execution.record import EffectFailure
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import InstanceKey
-from holdfast.model.work import EffectRef, EffectRow
+from holdfast.model.work import NOBODY, EffectRef, EffectRow
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import EffectJob, HoldJob
 
@@ -57,8 +57,10 @@ class TakeOver:
         node = self._node
         if not node.heart.may_start_effects:
             return 0
-        rows = [row for row in await node.store.lost_effects(PAGE) if row.tenant == node.tenant]
-        return sum([await self.take(row) for row in rows])
+        lost = await node.store.lost_effects(PAGE)
+        # Given back by a node that was stopped, or imported: inline ones wait for nobody but us.
+        free = [row for row in await node.store.waiting_effects(await node.store.now(), PAGE) if not row.queue]
+        return sum([await self.take(row) for row in (*lost, *free) if row.tenant == node.tenant])
 
     # -- one instance --------------------------------------------------------------------------------------------------
 
@@ -75,7 +77,8 @@ class TakeOver:
         if row.on_lost == OnLost.HOLD and not held:
             node.submit(HoldJob(row.instance_id, row.execution, row.owner.node))
             return False
-        new = EffectRef(row.execution, row.attempt + 1, node.owner)
+        counted = 0 if row.owner == NOBODY else 1  # An attempt that was given back does not count.
+        new = EffectRef(row.execution, row.attempt + counted, node.owner)
         moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)
         if moved is None:
             return False

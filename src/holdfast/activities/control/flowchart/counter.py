@@ -207,7 +207,7 @@ class CounterFlow:
     def _is_awaited(self, data: list[Any], target: int) -> bool:
         """Whether a living way has arrived: dead ones wait for nobody."""
         counts, followed, visits = data[COUNTS], data[FOLLOWED], data[VISITS][target]
-        for item in self.routes.inbound[target]:
+        for item in self.routes.inbound[target]:  # noqa: SIM110 - a generator would cost more than the question
             if followed[item] and counts[item] > visits:
                 return True
         return False

@@ -80,12 +80,25 @@ def is_poison(error: BaseException) -> bool:
     return isinstance(error, asyncpg.exceptions.DataError | UnicodeEncodeError | OverflowError)
 
 
+def breaks_connection(error: BaseException) -> bool:
+    """Whether it is not known what the connection is in the middle of."""
+    return not isinstance(error, Exception) or (
+        isinstance(error, DATABASE_ERRORS)
+        and not isinstance(error, asyncpg.PostgresError | asyncpg.exceptions.DataError)
+    )
+
+
 def is_refused_guard(error: BaseException) -> bool:
     """How the commit statement takes everything back: see `statement.py`."""
     return isinstance(error, asyncpg.exceptions.DivisionByZeroError)
 
 
-DATABASE_ERRORS: tuple[type[Exception], ...] = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+DATABASE_ERRORS: tuple[type[Exception], ...] = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
 """What the driver raises; never shown bare."""
 TROUBLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 
@@ -111,7 +124,9 @@ _TRANSIENT = (
     asyncpg.exceptions.TooManyConnectionsError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
     asyncpg.exceptions.LockNotAvailableError,
+    asyncpg.InternalClientError,
 )
+"""The last one: the server's last word has come in, and the driver has not seen yet that the connection is gone."""
 
 
 def explained(error: BaseException, url: str) -> StoreError:
@@ -143,7 +158,7 @@ def explained(error: BaseException, url: str) -> StoreError:
             return StoreMisconfigured(
                 f"The address of PostgreSQL cannot be used: {error}. Write postgresql://user@host/database"
             )
-        case kinds.InterfaceError() | OSError():
+        case kinds.InterfaceError() | asyncpg.InternalClientError() | OSError():
             return StoreUnavailable(
                 f"PostgreSQL at {where} does not answer ({type(error).__name__}: {error}). "
                 "Check that it runs and can be reached."

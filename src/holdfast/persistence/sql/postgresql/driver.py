@@ -18,6 +18,7 @@ from holdfast.persistence.sql.postgresql.connection import (
     LISTENER,
     ORDINARY,
     Connection,
+    breaks_connection,
     connect,
     explained,
     run,
@@ -49,7 +50,7 @@ class PostgresDriver:
         self._lookups = Pool(lambda: connect(url, LANE), LOOKUPS)
         self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
         self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
-        settler = Settler(self._ordinary, codec, url)
+        settler = Settler(self._ordinary, self._lookups, codec, url)
         self.committer = Committer(self._lane_pool, settler, codec, url, transient, policy)
         self._lanes = Lanes(self.committer.commit, lanes)
         self._claims = Claims(self._claim_pool, codec)
@@ -57,7 +58,7 @@ class PostgresDriver:
         self.projector = Projector(self._ordinary)
 
     async def open(self, *, migrating: bool) -> None:
-        connection = await self._ordinary.take()
+        connection = await self._retried(self._ordinary.take)
         try:
             check_server(connection)
             if migrating:
@@ -70,6 +71,7 @@ class PostgresDriver:
             raise
         finally:
             self._ordinary.give_back(connection)
+        self.projector.mark()
 
     async def migrate(self, *, check: bool) -> MigrationReport:
         connection = await connect(self._url, ORDINARY)
@@ -128,6 +130,8 @@ class PostgresDriver:
             result = await run(connection, script)
             await connection.execute("commit")
         except BaseException as error:
+            if breaks_connection(error):
+                connection.terminate()
             await roll_back(connection)
             if isinstance(error, DATABASE_ERRORS):
                 raise explained(error, self._url) from error

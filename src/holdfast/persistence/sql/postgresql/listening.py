@@ -23,9 +23,10 @@ _RECONNECT = 1.0
 _LOOK_AROUND = 1.0
 """Seconds after which a node that listened alone looks for others again."""
 _LISTENS = 4711_2014_0817
-_OTHERS = f"""select exists (select 1 from pg_locks where locktype = 'advisory' and objsubid = 1
+_OTHERS = f"""
+select exists (select 1 from pg_locks where locktype = 'advisory' and objsubid = 1
     and (classid::bigint << 32 | objid::bigint) = {_LISTENS} and pid <> pg_backend_pid()
-    and database = (select oid from pg_database where datname = current_database()))"""
+    and database = (select oid from pg_database where datname = current_database()))"""  # noqa: S608 - a number of ours
 
 _log = logging.getLogger("holdfast.persistence.postgresql")
 

@@ -3,7 +3,7 @@
 Each commit statement leaves the keys that it touched in hf_unlisted: one row per batch, deleted by the transaction
 that lists them, so a process that dies leaves them to the next. One projector works at a time in the whole cluster,
 under an advisory lock: what it reads is never older than what the one before it wrote, so a deleted instance cannot
-come back. What this process committed is listed before its next list is read.
+come back. Whoever reads a list has listed first what was committed by then, if it takes no longer than a second.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -43,6 +43,8 @@ _LIST = f"""with taken as (
     delete from hf_listing l using found f where f.id is null and l.tenant = f.whose and l.id = f.which
 ) select count(*) from taken"""
 
+_PENDING = "select exists (select 1 from hf_unlisted)"
+
 _log = logging.getLogger("holdfast.persistence.postgresql")
 
 
@@ -65,11 +67,10 @@ class Projector:
             self._task = asyncio.get_running_loop().create_task(self._soon(), name="holdfast-projector")
 
     async def catch_up(self, patience: timedelta = timedelta(seconds=1)) -> None:
-        """List what this process committed so far, or as much of it as the patience allows."""
-        if self._listed != self._changed:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(patience.total_seconds()):
-                    await self._round()
+        """List what is committed by now, by whomever, or as much of it as the patience allows."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience.total_seconds()):
+                await self._round(only_if_pending=True)
 
     async def close(self) -> None:
         """A last round. What it cannot list, another process lists, or the next start."""
@@ -90,14 +91,15 @@ class Projector:
                     return
                 pause = _PATIENCE
 
-    async def _round(self) -> None:
+    async def _round(self, *, only_if_pending: bool = False) -> None:
         """Until nothing is left."""
-        async with self._running:
-            began = self._changed
-            if began != self._listed:
-                async with self._pool.connection() as connection:
-                    while await project(connection):
-                        pass
+        async with self._pool.connection() as connection:
+            if only_if_pending and not (await connection.fetch(_PENDING))[0][0]:
+                return
+            async with self._running:
+                began = self._changed
+                while await project(connection):
+                    pass
                 self._listed = began
 
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection
+from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection, breaks_connection
 
 _GOODBYE = 5.0
 """Seconds that a connection may take to say goodbye."""
@@ -45,8 +45,9 @@ class Pool:
         connection = await self.take()
         try:
             yield connection
-        except asyncio.CancelledError:
-            connection.terminate()
+        except BaseException as error:
+            if breaks_connection(error):
+                connection.terminate()
             raise
         finally:
             self.give_back(connection)

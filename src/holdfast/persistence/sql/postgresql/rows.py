@@ -54,16 +54,19 @@ def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:
         needed = 0
         if commit.work_consumed or commit.inbox_consumed or commit.effects_consumed or commit.schedules_fired:
             needed = _consumed(kinds, number, commit)
-        row = commit.instance
-        if row is None:
-            commits.append((number, NOTHING, needed, commit.tenant, None, 0))
-        else:
-            does = NEW if row.version == 1 else CHANGED
-            commits.append((number, does, needed, row.tenant, row.id, row.version))
-            _instance(kinds, number, commit, row, codec)
+        commits.append(commit_row(number, commit, needed))
+        if commit.instance is not None:
+            _instance(kinds, number, commit, commit.instance, codec)
         if commit.work_added or commit.work_dropped or commit.inbox_added or commit.outbox_added or commit.dead_letters:
             _mail(kinds, number, commit, codec)
     return rows
+
+
+def commit_row(number: int, commit: Commit, needed: int) -> Row:
+    row = commit.instance
+    if row is None:
+        return number, NOTHING, needed, commit.tenant, None, 0
+    return number, NEW if row.version == 1 else CHANGED, needed, row.tenant, row.id, row.version
 
 
 def _add(kinds: dict[str, list[Row]], kind: str, row: Row) -> None:

@@ -1,8 +1,9 @@
 """What the one statement could not settle: why a commit lost, and commits that must be tried alone.
 
 First a look, in one snapshot and without a lock: a guard that does not hold in a snapshot after the commit was sent
-is a loss, whatever happens next, and a burst that is in the journal was committed. What still seems possible is then
-tried by itself: its instance is locked, its guards are judged as every store judges them, its rows are written.
+is a loss, whatever happens next, and a burst that is in the journal was committed. Versions are looked at before the
+rest, since they are what is usually lost. What still seems possible is then tried by itself: its instance is locked,
+its guards are judged as every store judges them, its rows are written.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from holdfast.persistence.sql.evidence import gather
 from holdfast.persistence.sql.postgresql.connection import Connection, explained, is_poison, run
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.pool import Pool
+from holdfast.persistence.sql.postgresql.rows import commit_row
+from holdfast.persistence.sql.postgresql.statement import ROW_TYPE
 from holdfast.ports import Codec
 
 _LOOKS = 200
@@ -37,8 +40,9 @@ class _InHand(Exception):
 
 
 class Settler:
-    def __init__(self, pool: Pool, codec: Codec, url: str) -> None:
+    def __init__(self, pool: Pool, lookups: Pool, codec: Codec, url: str) -> None:
         self._pool = pool
+        self._lookups = lookups
         self._codec = codec
         self._url = url
 
@@ -49,6 +53,9 @@ class Settler:
         known: Callable[[int, CommitOutcome], None],
     ) -> None:
         """Say what became of each. `added` are work and inbox rows that others of the batch have just written."""
+        losers = await self._past(losers, known)
+        if not losers:
+            return
         async with self._pool.transaction(SNAPSHOT) as connection:
             found = await run(connection, gather([commit for _, commit in losers], ""))
         for place, commit in losers:
@@ -59,6 +66,27 @@ class Settler:
                 known(place, COMMITTED)
             else:
                 known(place, loss)
+
+    async def _past(
+        self, losers: Sequence[tuple[int, Commit]], known: Callable[[int, CommitOutcome], None]
+    ) -> list[tuple[int, Commit]]:
+        """Those whose version is not past."""
+        commits = [commit_row(number, commit, 0) for number, (_, commit) in enumerate(losers)]
+        async with self._lookups.connection() as connection:
+            found = await connection.fetch(_VERSIONS, commits)
+        versions = {number: (version, burst_id) for number, version, burst_id in found}
+        left: list[tuple[int, Commit]] = []
+        for number, (place, commit) in enumerate(losers):
+            row = commit.instance
+            version, burst_id = versions[number]
+            if row is None or version == row.version - 1:
+                left.append((place, commit))
+            elif burst_id == commit.burst_id:
+                known(place, COMMITTED)
+            else:
+                reason = Loss.EXISTS if row.version == 1 else Loss.VERSION
+                known(place, Lost(reason=reason, name=row.id, version=version))
+        return left
 
     async def _alone(self, commit: Commit) -> CommitOutcome:
         for _ in range(_LOOKS):
@@ -95,6 +123,9 @@ def _name(guard: object) -> tuple[str, str]:
     return getattr(guard, "kind"), getattr(guard, "name")  # noqa: B009
 
 
+_VERSIONS = f"""select u.number, coalesce(i.version, 0), j.burst_id from unnest($1::{ROW_TYPE}commits[]) u
+    left join hf_instance i on i.tenant = u.tenant and i.id = u.id
+    left join hf_journal j on j.tenant = u.tenant and j.instance_id = u.id and j.version = u.version"""  # noqa: S608
 LIST = "insert into hf_unlisted (tenants, ids) values ($1, $2)"
 _DROP = """delete from hf_work t using (
     select tenant, id from hf_work where tenant = $1 and id = any($2) for update skip locked

@@ -113,6 +113,9 @@ class _Text:
     """Where the parameters of each kind are: one array of rows each; in a batch of one, every column by itself."""
 
     def __init__(self, shape: Sequence[str], single: bool) -> None:
+        self.single = single
+        self.of_ok = "exists (select 1 from ok)" if single else "u.number in (select number from ok)"
+        """Whether the commit that the row `u` belongs to is let through."""
         self._sources: dict[str, str] = {}
         place = 0
         for kind in shape:
@@ -158,10 +161,13 @@ def _versioned(text: _Text) -> Iterator[str]:
     written = [f"select u.number from {text.rows('commits')} where u.does = {NOTHING}"]
     if "new" in text:
         yield _insert_instances(text)
-        written.append(f"select u.number from {text.rows('commits')} join made t on {_matching('tenant, id')}")
+        joined = f"select u.number from {text.rows('commits')} join made t on {_matching('tenant, id')}"
+        written.append("select 0 as number from made" if text.single else joined)
     if "changed" in text:
         yield _update_instances(text)
         written.append("select number from moved")
+    if text.single:
+        written = written[1:] or written
     yield f"ok as materialized ({' union all '.join(written)})"
 
 
@@ -202,7 +208,7 @@ def _guarded(text: _Text) -> Iterator[str]:
         f"ok as materialized (select u.number, u.does from {text.rows('commits')}{counts if held else ''}"
         f" where {' and '.join(conditions) or 'true'})"
     )
-    of_ok = "u.number in (select number from ok)"
+    of_ok = text.of_ok
     if "new" in text:
         yield _insert_instances(text, f" where {of_ok}")
     if "changed" in text:
@@ -222,7 +228,7 @@ def _counts(text: _Text) -> str:
     ]
     expected = [f"(select count(*) from ok where does in ({NEW}, {CHANGED}))"]
     if "guard_taken" in text:
-        expected.append(f"(select count(*) from {text.rows('guard_taken')} where u.number in (select number from ok))")
+        expected.append(f"(select count(*) from {text.rows('guard_taken')} where {text.of_ok})")
     return " + ".join([f"(select count(*) from {name})" for name in written] or ["0"]) + " = " + " + ".join(expected)
 
 
@@ -231,23 +237,23 @@ def _deletes(text: _Text) -> Iterator[str]:
         if kind in text:
             yield (
                 f"gone_{kind} as (delete from {table} t using {text.rows(kind)}"
-                f" where {_matching(key)} and u.number in (select number from ok) returning 1)"
+                f" where {_matching(key)} and {text.of_ok} returning 1)"
             )
     if "work_dropped" in text:
         yield (
             f"free as materialized (select t.tenant, t.id from {text.rows('work_dropped')} join hf_work t"
-            f" on {_matching('tenant, id')} where u.number in (select number from ok) for update of t skip locked)"
+            f" on {_matching('tenant, id')} where {text.of_ok} for update of t skip locked)"
         )
         yield f"gone_work_dropped as (delete from hf_work t using free u where {_matching('tenant, id')} returning 1)"
     if "incident_resolved" in text:
         yield (
             f"resolved as (update hf_incident t set is_open = 0 from {text.rows('incident_resolved')}"
-            f" where {_matching('tenant, instance_id, id')} and u.number in (select number from ok))"
+            f" where {_matching('tenant, instance_id, id')} and {text.of_ok})"
         )
     if "schedule_fired" in text:
         yield (
             f"fired as (update hf_schedule t set due = u.next_due, fired = u.due from {text.rows('schedule_fired')}"
-            f" where {_matching('tenant, id, due')} and u.number in (select number from ok))"
+            f" where {_matching('tenant, id, due')} and {text.of_ok})"
         )
 
 
@@ -270,10 +276,11 @@ def _inserts(text: _Text) -> Iterator[str]:
             once = " on conflict do nothing" if kind == "inbox_added" else ""
             yield (
                 f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
-                f" where u.number in (select number from ok){first}{once})"
+                f" where {text.of_ok}{first}{once})"
             )
     if "new" in text or "changed" in text:
+        gathered = "array[u.tenant], array[u.id]" if text.single else "array_agg(u.tenant), array_agg(u.id)"
         yield (
-            "unlisted as (insert into hf_unlisted (tenants, ids) select array_agg(u.tenant), array_agg(u.id)"
+            f"unlisted as (insert into hf_unlisted (tenants, ids) select {gathered}"
             f" from {text.rows('commits')} where u.does <> {NOTHING})"
         )

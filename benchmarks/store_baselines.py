@@ -1,0 +1,202 @@
+"""What a durable workflow is compared with, in the same schema, with the same driver and rows as large as ours.
+
+- *Per step*: no engine at all, one statement and one commit for each of ten steps: the instance's row is written anew, and
+  one row of journal with it. On PostgreSQL with as many connections as do it good, at most 24; on SQLite, which has one
+  writer, in a single thread that does nothing else.
+- *Floor*: batches of 512 finished instances, their two rows each, from arrays that are ready.
+- *Insert*: one small row, one commit.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.store_databases import Database
+from holdfast.model.stored import InstanceRow
+from holdfast.persistence.codec import codec_of_keys
+from holdfast.persistence.sql.instance_tables import INSTANCE, JOURNAL, StoredSegment
+from holdfast.persistence.sql.postgresql.statement import type_of
+from holdfast.persistence.sql.sqlite.connection import connect
+from holdfast.persistence.sql.tables import Table
+from holdfast.ports import Store
+
+STEPS = 10
+BATCH = 512
+CONNECTIONS = 24
+SMALL = b"x" * 200
+
+INSERT_TABLE = "create table if not exists bench_insert (id integer primary key, data {bytes} not null)"
+_CODEC = codec_of_keys(())
+_STEP = (
+    "update hf_instance set version = {0}, burst_id = {1}, updated = {2}, state = {3}"
+    " where tenant = {4} and id = {5} and version = {0} - 1"
+)
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Rows of an instance as ours stores it: what the baselines write, under other ids."""
+
+    instance: tuple[Any, ...]
+    journal: tuple[Any, ...]
+
+    @property
+    def state(self) -> bytes:
+        found: bytes = self.instance[INSTANCE.names.index("state")]
+        return found
+
+    @property
+    def entry(self) -> bytes:
+        """The journal of one step."""
+        whole: bytes = self.journal[JOURNAL.names.index("data")]
+        return whole[: max(1, len(whole) // STEPS)]
+
+
+async def sizes_of(store: Store, row: InstanceRow) -> Sizes:
+    (segment,) = await store.read_journal(row.tenant, row.id)
+    return Sizes(
+        INSTANCE.encode(row, _CODEC), JOURNAL.encode(StoredSegment(row.tenant, row.id, segment), _CODEC)
+    )
+
+
+def new_id() -> str:
+    """Thirteen characters, as ours, and growing, as ours."""
+    return f"BENCH{next(_numbers):08d}"
+
+
+def renamed(table: Table[Any], row: Sequence[Any], **changes: Any) -> tuple[Any, ...]:
+    return tuple(changes.get(name, value) for name, value in zip(table.names, row, strict=True))
+
+
+# -- PostgreSQL --------------------------------------------------------------------------------------------------------
+
+
+def _values(table: Table[Any], first: int = 1) -> str:
+    return ", ".join(f"${place}::{type_of(name)}" for place, name in enumerate(table.names, first))
+
+
+class PostgresSteps:
+    """One statement for each step, on the connection of whoever does it."""
+
+    def __init__(self, connections: Sequence[Any], sizes: Sizes) -> None:
+        self._connections = connections
+        self._sizes = sizes
+        journal = f"insert into hf_journal ({JOURNAL.columns})"
+        self._first = (
+            f"with made as (insert into hf_instance ({INSTANCE.columns}) values ({_values(INSTANCE)}) returning 1)"
+            f" {journal} select {_values(JOURNAL, len(INSTANCE.names) + 1)} from made"
+        )
+        step = _STEP.format("$1::integer", "$2::text", "$3::bigint", "$4::bytea", "$5::text", "$6::text")
+        self._next = f"with moved as ({step} returning 1) {journal} select {_values(JOURNAL, 7)} from moved"
+
+    async def __call__(self, which: int) -> None:
+        connection, sizes, identity = self._connections[which], self._sizes, new_id()
+        state, entry = sizes.state, sizes.entry
+        journal = renamed(JOURNAL, sizes.journal, instance_id=identity, data=entry)
+        await connection.execute(
+            self._first, *renamed(INSTANCE, sizes.instance, id=identity), *journal
+        )
+        for version in range(2, STEPS + 1):
+            entry_row = renamed(JOURNAL, journal, version=version)
+            await connection.execute(self._next, version, identity, version, state, "", identity, *entry_row)
+
+
+class PostgresFloor:
+    """The two rows of `BATCH` instances in one statement, on one connection."""
+
+    def __init__(self, connection: Any, sizes: Sizes) -> None:
+        self._connection = connection
+        self._columns = [[value] * BATCH for value in (*sizes.instance, *sizes.journal)]
+        names = len(INSTANCE.names)
+        self._ids = INSTANCE.names.index("id"), names + JOURNAL.names.index("instance_id")
+        self._statement = (
+            f"with made as (insert into hf_instance ({INSTANCE.columns}) select * from unnest({_arrays(INSTANCE)}))"
+            f" insert into hf_journal ({JOURNAL.columns}) select * from unnest({_arrays(JOURNAL, names + 1)})"
+        )
+
+    async def __call__(self, which: int) -> None:
+        columns = self._columns
+        ids = [new_id() for _ in range(BATCH)]
+        for place in self._ids:
+            columns[place] = ids
+        await self._connection.execute(self._statement, *columns)
+
+
+def _arrays(table: Table[Any], first: int = 1) -> str:
+    return ", ".join(f"${place}::{type_of(name)}[]" for place, name in enumerate(table.names, first))
+
+
+class PostgresInsert:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def open(self) -> None:
+        await self._connection.execute(INSERT_TABLE.format(bytes="bytea"))
+
+    async def __call__(self, which: int) -> None:
+        await self._connection.execute("insert into bench_insert values ($1, $2)", next(_numbers), SMALL)
+
+
+# -- SQLite ------------------------------------------------------------------------------------------------------------
+
+
+class SqliteBaselines:
+    """The same on one connection with the store's settings; each gives a function that says how many it did."""
+
+    def __init__(self, place: Database, sizes: Sizes) -> None:
+        self._connection = connect(place.path)
+        self._sizes = sizes
+        self._step = _STEP.format("?1", "?2", "?3", "?4", "?5", "?6")
+        self._connection.execute(INSERT_TABLE.format(bytes="blob"))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def steps(self) -> int:
+        sizes, identity, run = self._sizes, new_id(), self._connection.execute
+        state = sizes.state
+        journal = renamed(JOURNAL, sizes.journal, instance_id=identity, data=sizes.entry)
+        for version in range(1, STEPS + 1):
+            run("begin immediate")
+            if version == 1:
+                run(INSTANCE.insert, renamed(INSTANCE, sizes.instance, id=identity))
+            else:
+                run(self._step, (version, identity, version, state, "", identity))
+            run(JOURNAL.insert, renamed(JOURNAL, journal, version=version))
+            run("commit")
+        return 1
+
+    def floor(self) -> int:
+        sizes, connection = self._sizes, self._connection
+        ids = [new_id() for _ in range(BATCH)]
+        connection.execute("begin immediate")
+        connection.executemany(INSTANCE.insert, [renamed(INSTANCE, sizes.instance, id=name) for name in ids])
+        connection.executemany(JOURNAL.insert, [renamed(JOURNAL, sizes.journal, instance_id=name) for name in ids])
+        connection.execute("commit")
+        return BATCH
+
+    def insert(self) -> int:
+        self._connection.execute("insert into bench_insert values (?, ?)", (next(_numbers), SMALL))
+        return 1
+
+
+def file_size(place: Database) -> int:
+    """Bytes of the pages in use, the log folded in."""
+    connection = sqlite3.connect(place.path)
+    try:
+        connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        pages, free, size = (
+            connection.execute(f"pragma {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+    finally:
+        connection.close()
+    used: int = (pages - free) * size
+    return used
+
+
+Blocking = Callable[[], int]

@@ -1,0 +1,137 @@
+"""The databases of the store figures: each empty, durable, with a runtime on it, and gone afterwards.
+
+PostgreSQL is the server that answers at `HOLDFAST_TEST_POSTGRES_URL` or at the usual local address, else one that is started
+here; it is refused unless it writes through to the disk. SQLite is a file in the temporary folder, with the store's own
+settings (write-ahead log, `synchronous=FULL`).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
+
+from benchmarks import ours
+from benchmarks.figures import Unmeasurable
+from holdfast.ports import Store
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing.servers import ServiceMissing, postgres_database
+
+POSTGRES, SQLITE = "pg", "sqlite"
+KINDS = (POSTGRES, SQLITE)
+
+DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
+SETTINGS = (*DURABLE, "server_version", "shared_buffers", "wal_sync_method", "wal_compression", "max_wal_size")
+
+FACTS: dict[str, str] = {}
+"""What the figures were measured on: server and settings, for the result file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    kind: str
+    """`pg` or `sqlite`: the middle of a figure's name."""
+    url: str
+
+    @property
+    def path(self) -> Path:
+        return Path(self.url.removeprefix("sqlite:///"))
+
+
+@contextmanager
+def database(kind: str) -> Iterator[Database]:
+    """An empty one. Raises `Unmeasurable` where there is none to be had."""
+    if kind == SQLITE:
+        with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+            yield Database(SQLITE, f"sqlite:///{folder}/bench.db")
+        return
+    try:
+        with postgres_database() as url:
+            yield Database(POSTGRES, url)
+    except ServiceMissing as error:
+        raise Unmeasurable(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """A database with our runtime on it."""
+
+    database: Database
+    store: Store
+    runtime: Runtime
+    processor: Processor
+
+
+@asynccontextmanager
+async def world(place: Database) -> AsyncIterator[World]:
+    engine = ours.engine()
+    store = engine.store(place.url)
+    await store.open()
+    processor = Processor(place)
+    try:
+        await processor.open()
+        async with engine.runtime(store) as runtime:
+            yield World(place, store, runtime, processor)
+    finally:
+        await processor.close()
+        await store.close()
+        engine.close()
+
+
+async def connections(place: Database, count: int) -> list[Any]:
+    """Bare ones, for the baselines: the same driver."""
+    return [await asyncpg.connect(place.url) for _ in range(count)]
+
+
+class Processor:
+    """CPU seconds of this process and of the database's processes that serve this database."""
+
+    def __init__(self, place: Database) -> None:
+        self._place = place
+        self._connection: Any = None
+
+    async def open(self) -> None:
+        if self._place.kind == POSTGRES:
+            self._connection = await asyncpg.connect(self._place.url)
+            await self._check_durable()
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await self._connection.close()
+
+    async def _check_durable(self) -> None:
+        found = {name: await self._connection.fetchval(f"show {name}") for name in SETTINGS}
+        FACTS.update({f"postgresql.{name}": value for name, value in found.items()})
+        for name, wanted in DURABLE.items():
+            if found[name] != wanted:
+                raise Unmeasurable(f"This PostgreSQL runs with {name}={found[name]}; durable figures need {wanted}.")
+
+    async def backends(self) -> dict[int, float]:
+        """Seconds that each server process has used; empty where its figures cannot be read (SQLite, another machine)."""
+        if self._connection is None:
+            return {}
+        own = self._connection.get_server_pid()
+        rows = await self._connection.fetch(
+            "select pid from pg_stat_activity where datname = current_database() and pid <> $1", own
+        )
+        return {row[0]: used for row in rows if (used := _used(row[0])) is not None}
+
+
+def _used(pid: int) -> float | None:
+    """The scheduler counts nanoseconds; `/proc/<pid>/stat` would count hundredths of a second."""
+    try:
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
+            return int(file.read().split()[0]) / 1e9
+    except OSError:
+        return None
+
+
+def sleepers() -> int:
+    """How many instances a `.1m` figure is measured with. Reduced, it is only printed."""
+    return int(os.environ.get("HOLDFAST_BENCH_SLEEPERS", "1_000_000"))

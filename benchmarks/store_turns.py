@@ -1,0 +1,111 @@
+"""Turns of contenders that wait: so much work in flight for a while, with rate, CPU and median time of each turn.
+
+As elsewhere, contenders take turns in one run. Of rates the best turn counts, of costs the least. Garbage collection stays
+on: a node runs with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from benchmarks.store_databases import Processor
+
+SECONDS = 0.7
+
+
+class Sample(NamedTuple):
+    count: int
+    wall: float
+    cpu: float = 0.0
+    """Python and database together."""
+    middle: float = 0.0
+    """Median seconds of one."""
+    python: float = 0.0
+    """The share of this process in `cpu`."""
+
+    @property
+    def rate(self) -> float:
+        return self.count / self.wall
+
+
+Work = Callable[[int], Awaitable[object]]
+"""Does one; told which of those in flight it is."""
+Turn = Callable[[], Awaitable[Sample]]
+Samples = Mapping[str, Sequence[Sample]]
+
+
+async def take_turns(contenders: Mapping[str, Turn], rounds: int) -> dict[str, list[Sample]]:
+    taken: dict[str, list[Sample]] = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, turn in contenders.items():
+            gc.collect()
+            taken[name].append(await turn())
+    return taken
+
+
+def rounds_of(asked: int) -> int:
+    """Turns here last a good part of a second, not milliseconds: a fifth of the rounds."""
+    return max(3, asked // 5)
+
+
+def best_rate(samples: Sequence[Sample]) -> float:
+    return max(sample.rate for sample in samples)
+
+
+def least_cpu(samples: Sequence[Sample]) -> Sample:
+    """The turn with the least CPU for one."""
+    return min(samples, key=lambda sample: sample.cpu / sample.count)
+
+
+def least_middle(samples: Sequence[Sample]) -> float:
+    return min(sample.middle for sample in samples)
+
+
+def in_flight(work: Work, many: int, processor: Processor, seconds: float = SECONDS) -> Turn:
+    """A turn that keeps so many under way and counts those that were done."""
+
+    async def turn() -> Sample:
+        times: list[float] = []
+        before, used = await processor.backends(), time.process_time()
+        begin = time.perf_counter()
+        until = begin + seconds
+
+        async def one_after_the_other(which: int) -> None:
+            while (now := time.perf_counter()) < until:
+                await work(which)
+                times.append(time.perf_counter() - now)
+
+        if many == 1:
+            await one_after_the_other(0)
+        else:
+            await asyncio.gather(*(one_after_the_other(which) for which in range(many)))
+        wall = time.perf_counter() - begin
+        python = time.process_time() - used
+        after = await processor.backends()
+        served = sum(spent - before.get(pid, 0.0) for pid, spent in after.items())
+        return Sample(len(times), wall, python + served, median(times), python)
+
+    return turn
+
+
+def in_thread(work: Callable[[], int], seconds: float = SECONDS) -> Turn:
+    """A turn of blocking work, each call saying how many it did; nothing else runs meanwhile."""
+
+    async def turn() -> Sample:
+        return await asyncio.to_thread(_repeat, work, seconds)
+
+    return turn
+
+
+def _repeat(work: Callable[[], int], seconds: float) -> Sample:
+    times: list[float] = []
+    count, begin, used = 0, time.perf_counter(), time.process_time()
+    while (now := time.perf_counter()) < begin + seconds:
+        count += work()
+        times.append(time.perf_counter() - now)
+    return Sample(count, time.perf_counter() - begin, time.process_time() - used, median(times))

@@ -1,0 +1,39 @@
+"""Code: a stretch of Python without an await, run as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.activities.code.flow import block_of, leave, lost_reason
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.journal import COMPLETED
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op
+from holdfast.model.scope import Scope
+
+
+class Code(Activity, pure=True, category="Code", icon="code", browsable=False):
+    """Runs statements of a workflow function that contain no await."""
+
+    source: Any = field(evaluated=False)
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        index, done = builder.node.index, builder.done
+        block = block_of(builder, "source", statements=True)
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            n = live.sequence = live.sequence + 1
+            try:
+                completion = block(live, owner, scope)
+            except UnboundLocalError as error:
+                raise lost_reason(error, scope)  # noqa: B904 # itself, or what explains it
+            live.journal.append((COMPLETED, index, n, live.now(), None))
+            if completion is not None:
+                leave(live, owner, scope, completion)
+            done(live, owner, scope, None)
+
+        return op

@@ -1,0 +1,146 @@
+"""Several calls at once: all of them (`gather`, `parallel`), or whichever ends first (`first`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.activities.code.flow import block_of, frame_of, slot_of
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import children, field, output
+from holdfast.errors import ActivityFault
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.cancellation import cancel, cancel_kids, withdraw
+from holdfast.execution.composite import UNSET
+from holdfast.execution.frames import FrameShape
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op, Outcome
+from holdfast.model.definition import ActivityNode, Expression
+from holdfast.model.scope import Scope
+
+NUMBER, VALUE = "~number", "~value"
+"""Of a branch: its place among the results, and what it gave."""
+
+
+class Gather(Activity, pure=True, container=True, category="Code", icon="columns", browsable=False):
+    """Runs calls at once, at most `limit` at a time; gives their results in the order of the calls.
+
+    The first failure cancels the others and is raised.
+    """
+
+    calls: Any = field(evaluated=False)
+    """`[(which branch, {argument: value}), …]`"""
+    limit: Any = field(default=None, evaluated=False)
+    results: str
+    """The temporary that collects `[calls, results]`."""
+    branches: list[Activity] = children()
+    result: Any = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        return _Branches(builder).op
+
+
+class First(Activity, pure=True, container=True, category="Code", icon="flag", browsable=False):
+    """Runs calls at once; the first that ends gives the result, the others are canceled."""
+
+    calls: Any = field(evaluated=False)
+    results: str
+    branches: list[Activity] = children()
+    result: Any = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        return _Branches(builder, first=True).op
+
+
+class _Branches:
+    """data = [next call to start, calls that have ended, most at a time]"""
+
+    def __init__(self, builder: NodeBuilder, *, first: bool = False) -> None:
+        self.node = builder.node
+        self.first = first
+        self.calls = block_of(builder, "calls")
+        self.limit = block_of(builder, "limit") if builder.has_input("limit") else None
+        self.slot = slot_of(builder, "results")
+        self.put = builder.output("result")
+        self.node.hooks.fault = self.fault
+        self.branches = [
+            self._branch(builder, number, item)
+            for number, item in enumerate(builder.definition.ports.get("branches", ()))
+        ]
+
+    def _branch(self, builder: NodeBuilder, number: int, item: ActivityNode) -> tuple[Any, FrameShape]:
+        """The activity of a call, in a scope of its own with its arguments: a frame, so that objects stay shared."""
+        frame = frame_of(builder)
+        shape = FrameShape(f"{builder.node.key}#{number}", function="", file=frame.file, uses={})
+        builder.compiler.plan.shapes[shape.key] = shape
+        for name in (NUMBER, VALUE, *_variables(item)):
+            shape.declare(name)
+        return builder.place(item, self.branch_done, f"{builder.path}/branches/{number}", shape=shape), shape
+
+    def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        calls = list(self.calls(live, owner, scope))
+        limit = self.limit(live, owner, scope) if self.limit is not None else None
+        if limit is not None and limit < 1:
+            raise ActivityFault(f"The limit must be at least 1, not {limit}.")
+        activation = live.activate(self.node, owner, scope)
+        scope[self.slot] = [calls, [None] * len(calls)]
+        activation.data = [0, 0, len(calls) if limit is None else limit]
+        for _ in range(min(activation.data[2], len(calls))):
+            self.start(live, activation)
+        if not calls:
+            self.finish(live, activation, [])
+
+    def start(self, live: LiveInstance, owner: Activation) -> None:
+        number = owner.data[0]
+        owner.data[0] = number + 1
+        which, arguments = owner.scope[self.slot][0][number]
+        node, shape = self.branches[which]
+        inner = shape.open(owner.scope)
+        inner[shape.names[NUMBER]] = number
+        for name, value in arguments.items():
+            inner[shape.names[name]] = value
+        live.queue.append((node, owner, inner))
+
+    def branch_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        if owner.status:
+            return
+        names = scope[1].names
+        value = scope[names[VALUE]]
+        value = None if value is UNSET else value
+        if self.first:
+            cancel_kids(live, owner)
+            withdraw(live, [owner])
+            self.finish(live, owner, value)
+            return
+        calls, results = owner.scope[self.slot]
+        results[scope[names[NUMBER]]] = value
+        owner.data[1] += 1
+        if owner.data[0] < len(calls):
+            self.start(live, owner)
+        elif owner.data[1] == len(calls):
+            self.finish(live, owner, results)
+
+    def finish(self, live: LiveInstance, owner: Activation, value: Any) -> None:
+        owner.scope[self.slot] = UNSET
+        self.put(live, owner.outer, value)
+        live.complete(owner)
+
+    def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
+        """The others are canceled; the failure goes on its way."""
+        branch: Activation = failed
+        while branch.owner is not None and branch.owner is not activation:
+            branch = branch.owner
+        for kid in list((activation.kids or {}).values()):
+            if kid is not branch:
+                cancel(live, kid, notify=False)
+        withdraw(live, [activation])
+        return False
+
+
+def _variables(item: ActivityNode) -> list[str]:
+    """Arguments that a branch takes from its own scope."""
+    sources = [value for value in item.inputs.values() if isinstance(value, Expression)]
+    found = [str(value.source) for value in sources if value.language == "variable"]
+    return found + [str(name) for name in item.metadata.get("arguments", ())]

@@ -1,0 +1,162 @@
+"""How control moves inside a compiled function: jumps, the exception being handled, and what a traceback shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import DefinitionError, ValueRefused
+from holdfast.execution.activation import BREAKING, CONTINUING, Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.composite import UNSET
+from holdfast.execution.frames import LOST, RESULT, FrameShape, make_function
+from holdfast.execution.heap.tracebacks import before, without_ours
+from holdfast.execution.live import LiveInstance
+from holdfast.model.definition import Expression
+from holdfast.model.scope import Scope, levels
+
+if TYPE_CHECKING:
+    from holdfast.activities.code.attempt import AttemptNode
+
+RETURNING = 4
+"""Beside BREAKING and CONTINUING: the function ends."""
+
+FLAGS = {"return": RETURNING, "break": BREAKING, "continue": CONTINUING}
+
+Block = Callable[[LiveInstance, Activation, Scope], Any]
+
+
+# -- the frame ---------------------------------------------------------------------------------------------------------
+
+
+def frame_of(builder: NodeBuilder) -> FrameShape:
+    """The frame that a node of a compiled function stands in."""
+    for shape in builder.node.names.shapes:
+        if isinstance(shape, FrameShape):
+            return shape
+    raise DefinitionError(
+        f"'{builder.definition.type}' stands only inside a Function: it is written by @workflow, not by hand."
+    )
+
+
+def slot_of(builder: NodeBuilder, name: str) -> int:
+    """A temporary of the frame, named by an input."""
+    return frame_of(builder).names[str(builder.literal(name))]
+
+
+def block_of(builder: NodeBuilder, name: str, *, statements: bool = False) -> Block:
+    """An input's text as something to run: inside a handler, with its exception as the one being handled."""
+    value = builder.definition.inputs.get(name)
+    source = value.source if isinstance(value, Expression) else value
+    shape = frame_of(builder)
+    function = make_function(
+        str(source), shape, builder.definition.metadata.get("lines", {}).get(name), statements=statements
+    )
+    if not builder.compiler.handlers:
+        return lambda live, owner, scope: function(scope)
+
+    def run(live: LiveInstance, owner: Activation, scope: Scope) -> Any:
+        error = handled(owner)
+        return function(scope) if error is None else handling(error, function, scope)
+
+    return run
+
+
+# -- jumps -------------------------------------------------------------------------------------------------------------
+
+
+def signal(live: LiveInstance, owner: Activation | None, flag: int) -> None:
+    """Tell everyone above, up to the loop or the function that the jump leaves."""
+    while owner is not None:
+        stop = owner.node.hooks.stop
+        if stop is not None and stop(live, owner, flag):
+            return
+        owner = owner.owner
+
+
+def leave(live: LiveInstance, owner: Activation, scope: Scope, completion: tuple[str, Any]) -> None:
+    """What a block came back with instead of falling off its end: `("return", value)`, `("break", None)` …"""
+    kind, value = completion
+    if kind == "return":
+        scope[scope[1].names[RESULT]] = value
+    signal(live, owner, FLAGS[kind])
+
+
+# -- exceptions --------------------------------------------------------------------------------------------------------
+
+
+def attempt_of(activation: Activation) -> AttemptNode | None:
+    from holdfast.activities.code.attempt import AttemptNode
+
+    found = getattr(activation.node.hooks.fault, "__self__", None)
+    return found if isinstance(found, AttemptNode) else None
+
+
+def handled(owner: Activation | None) -> BaseException | None:
+    """The exception that is being handled where the owner stands, innermost first."""
+    while owner is not None:
+        attempt = attempt_of(owner)
+        error = attempt.handled(owner) if attempt is not None else None
+        if error is not None:
+            return error
+        owner = owner.owner
+    return None
+
+
+def handling(error: BaseException, function: Callable[[Scope], Any], scope: Scope) -> Any:
+    """Call it as inside `except`: bare `raise`, `__context__` and `sys.exc_info()` are Python's own then."""
+    traceback, context = error.__traceback__, error.__context__
+    try:
+        raise error
+    except BaseException:  # noqa: BLE001 # the one just raised
+        error.__traceback__, error.__context__ = traceback, context
+        return function(scope)
+
+
+def arrive(activation: Activation, failed: Activation, error: BaseException) -> None:
+    """The first hook of a function that an exception passes: give it the traceback and context that Python would."""
+    if failed is activation or _nearest(failed) is not activation:
+        return
+    shape = next((level[1] for level in levels(failed.outer) if isinstance(level[1], FrameShape)), None)
+    traceback = without_ours(error.__traceback__)
+    node = failed.node.definition
+    if attempt_of(failed) is None and node.type != "Code" and shape is not None:
+        code = traceback.tb_frame.f_code if traceback is not None else None
+        if traceback is not None and code is not None and code.co_filename == shape.file:
+            traceback = traceback.tb_next if code.co_name == shape.function else traceback
+        traceback = before(traceback, shape.file, int(node.metadata.get("line", 1)), shape.function)
+    error.__traceback__ = traceback
+    if attempt_of(failed) is None:
+        _attach(error, handled(failed.owner))
+
+
+def _nearest(failed: Activation) -> Activation | None:
+    above = failed.owner
+    while above is not None and not _is_ours(above):
+        above = above.owner
+    return above
+
+
+def _is_ours(activation: Activation) -> bool:
+    return attempt_of(activation) is not None or activation.node.definition.type == "Function"
+
+
+def _attach(error: BaseException, context: BaseException | None) -> None:
+    """What Python does by running the callee inside our handler: the innermost context is the exception handled here."""
+    if context is None or context is error:
+        return
+    last, seen = error, {id(error)}
+    while last.__context__ is not None and id(last.__context__) not in seen:
+        last = last.__context__
+        seen.add(id(last))
+    if id(context) not in seen:
+        last.__context__ = context
+
+
+def lost_reason(error: BaseException, scope: Scope) -> BaseException:
+    """A name that is unbound because its value could not be kept: say that, not that it was never assigned."""
+    lost = scope[scope[1].names[LOST]] if isinstance(scope[1], FrameShape) else UNSET
+    if lost is UNSET or not isinstance(error, UnboundLocalError):
+        return error
+    name = str(error).partition("'")[2].partition("'")[0]
+    return error if name not in lost else ValueRefused(name, "value", remedy=f"It was not kept over an await: {lost[name]}.")

@@ -1,0 +1,131 @@
+"""Function: a compiled Python function, the whole workflow or a call of one workflow by another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.activities.code.flow import RETURNING, arrive, block_of, leave
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field, output, port
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.composite import UNSET
+from holdfast.execution.frames import RESULT, FrameShape, MissingReference
+from holdfast.execution.heap.tracebacks import before
+from holdfast.execution.journal import COMPLETED
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op, Outcome
+from holdfast.model.scope import Names, Scope, levels
+
+
+class Function(Activity, pure=True, container=True, category="Code", icon="square-function", browsable=False):
+    """Runs the body of a workflow function. Its variables are the function's names; its result is what it returns."""
+
+    uses: dict[str, Any] = field(default=())
+    """What the code names of the world: `{"total": {"of": "shop.prices:total"}, "LIMIT": {"value": 10}}`."""
+    parameters: list[str] = field(default=())
+    arguments: dict[str, Any] | None = field(default=None, evaluated=False)
+    """Of a call. Without them, parameters are the workflow's inputs."""
+    body: Activity | None = port()
+    result: Any = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        return FunctionNode(builder).op
+
+
+class FunctionNode:
+    def __init__(self, builder: NodeBuilder) -> None:
+        self.node = node = builder.node
+        self.line = int(builder.definition.metadata.get("line", 1))
+        self.put = builder.output("result")
+        self.arguments = block_of(builder, "arguments") if builder.has_input("arguments") else None
+        self.given = self._inputs(builder) if self.arguments is None else {}
+        self.shape = _frame(builder)
+        node.shape = builder.compiler.plan.shapes[node.key] = self.shape
+        node.inner = Names((self.shape, *node.names.shapes))
+        self.result = self.shape.names[RESULT]
+        node.hooks.stop = self.stop
+        node.hooks.fault = self.fault
+        self.body = builder.child("body", self.body_done)
+
+    @staticmethod
+    def _inputs(builder: NodeBuilder) -> dict[str, tuple[int, int]]:
+        names = [str(name) for name in builder.literal("parameters", ())]
+        return {name: place for name in names if (place := builder.node.names.input(name)) is not None}
+
+    def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        inner = self.shape.open(scope)
+        names = self.shape.names
+        if self.arguments is not None:
+            for name, value in self.arguments(live, owner, scope).items():
+                inner[names[name]] = value
+        for name, (hops, index) in self.given.items():
+            level = scope
+            for _ in range(hops):
+                level = level[0]
+            inner[names[name]] = level[index]
+        activation = live.activate(self.node, owner, scope, inner)
+        if self.body is None:
+            self.body_done(live, activation, inner, None)
+        else:
+            live.queue.append((self.body, activation, inner))
+
+    def body_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        value = owner.scope[self.result]
+        self.put(live, owner.outer, None if value is UNSET else value)
+        live.complete(owner)
+
+    def stop(self, live: LiveInstance, activation: Activation, flag: int) -> bool:
+        """`return` ends here; nothing else gets this far."""
+        return True
+
+    def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
+        """Nothing is caught here; the traceback gets the line of the call, as Python would show it."""
+        arrive(activation, failed, error)
+        caller = next((level[1] for level in levels(activation.outer) if isinstance(level[1], FrameShape)), None)
+        if caller is not None and caller.function:
+            error.__traceback__ = before(error.__traceback__, caller.file, self.line, caller.function)
+        return False
+
+
+def _frame(builder: NodeBuilder) -> FrameShape:
+    node = builder.node
+    uses: Mapping[str, Any] = builder.literal("uses", {}) or {}
+    file = str(builder.definition.metadata.get("file", "<workflow>"))
+    try:
+        shape = FrameShape(node.key, function=str(builder.definition.name or node.key), file=file, uses=uses)
+    except MissingReference as error:
+        builder.problem(
+            "inputs/uses",
+            "missing-reference",
+            f"The stored function '{builder.definition.name}' needs '{error}', which is not in this process.",
+            "Deploy the module with it, keep the old name as an alias, or migrate the instances.",
+        )
+        shape = FrameShape(node.key, function="", file=file, uses={})
+    for variable in builder.definition.variables:
+        shape.declare(variable.name, variable.type)
+    return shape
+
+
+class Return(Activity, pure=True, terminal=True, category="Code", icon="corner-down-left", browsable=False):
+    """Ends the function with a value."""
+
+    value: Any = field(default=None, evaluated=False)
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        index, done = builder.node.index, builder.done
+        value_of = block_of(builder, "value")
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            n = live.sequence = live.sequence + 1
+            leave(live, owner, scope, ("return", value_of(live, owner, scope)))
+            live.journal.append((COMPLETED, index, n, live.now(), None))
+            done(live, owner, scope, None)
+
+        return op
+
+
+__all__ = ["RETURNING", "Function", "FunctionNode", "Return"]

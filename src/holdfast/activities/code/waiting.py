@@ -1,0 +1,110 @@
+"""`sleep` and `wait_for`: bookmarks with a moment, and bookmarks with an address."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from holdfast.activities.code.flow import block_of
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field, output
+from holdfast.errors import ActivityFault
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.cancellation import forget_bookmarks
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op
+from holdfast.execution.record import NewBookmark
+from holdfast.model.instance import Bookmark
+from holdfast.model.scope import Scope
+from holdfast.model.types import convert
+
+TIMED_OUT = "timed_out"
+
+
+class Sleep(Activity, pure=True, category="Code", icon="hourglass", browsable=False):
+    """Waits for a duration, or until a moment; one that has passed is over at once."""
+
+    until: Any
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node, until_of = builder.node, builder.input("until")
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            due = moment_of(until_of(scope), live.moment())
+            activation = live.activate(node, owner, scope)
+            if due <= live.moment():
+                live.complete(activation)
+            else:
+                live.bookmark(activation, NewBookmark(name="Delay", payload={"due": due}, due=due))
+
+        return op
+
+
+def moment_of(value: Any, now: datetime) -> datetime:
+    if isinstance(value, timedelta):
+        return now + value
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        return value.astimezone(UTC)
+    raise ActivityFault(f"sleep takes a timedelta or an aware datetime, not {value!r}.")
+
+
+class WaitFor(Activity, pure=True, category="Code", icon="radio", browsable=False):
+    """Waits for an event: sent to this instance or to its correlation id, to a key, or to everyone."""
+
+    event_name: str
+    of: str | None = None
+    """The public name of the event's class; data that arrives is converted to it."""
+    key: Any = None
+    broadcast: Any = False
+    timeout: Any = None
+    default: Any = field(default=None, evaluated=False)
+    """What it gives after the timeout; without it `TimeoutError` is raised."""
+    where: Any = field(default=None, evaluated=False)
+    """A test of the event; one that fails leaves the wait as it is."""
+    result: Any = output()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        return _WaitNode(builder).op
+
+
+class _WaitNode:
+    def __init__(self, builder: NodeBuilder) -> None:
+        self.node = builder.node
+        self.name, self.of = builder.input("event_name"), builder.literal("of")
+        self.key, self.broadcast = builder.input("key"), builder.input("broadcast", default=False)
+        self.timeout = builder.input("timeout")
+        self.default = block_of(builder, "default") if builder.has_input("default") else None
+        self.where = block_of(builder, "where") if builder.has_input("where") else None
+        self.put = builder.output("result")
+        self.node.hooks.resume = self.resume
+
+    def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        name, key, timeout = str(self.name(scope)), self.key(scope), self.timeout(scope)
+        address: dict[str, Any] = {"event_name": name}
+        if key is not None:
+            address["key"] = key
+        elif not self.broadcast(scope):
+            address["instance"] = live.id
+        activation = live.activate(self.node, owner, scope)
+        live.bookmark(activation, NewBookmark(name="Event", payload=address, auto_burn=False))
+        if timeout is not None:
+            due = moment_of(timeout, live.moment())
+            live.bookmark(activation, NewBookmark(name=TIMED_OUT, payload={"due": due}, due=due))
+
+    def resume(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+        scope, owner = activation.outer, activation.owner
+        assert owner is not None
+        if bookmark.name == TIMED_OUT:
+            if self.default is None:
+                raise TimeoutError(f"No {self.name(scope)} came in time.")
+            value = self.default(live, owner, scope)
+        else:
+            value = payload if self.of is None else convert(payload, str(self.of), live.plan.types)
+            if self.where is not None and not self.where(live, owner, scope)(value):
+                return
+        forget_bookmarks(live, activation)
+        self.put(live, scope, value)
+        live.complete(activation)

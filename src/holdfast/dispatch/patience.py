@@ -1,0 +1,54 @@
+"""Trying again: how long apart, and when to give up."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import timedelta
+from typing import TypeVar
+
+from holdfast.errors import TransportUnavailable
+
+T = TypeVar("T")
+
+FIRST = timedelta(milliseconds=50)
+MOST = timedelta(seconds=5)
+_FACTOR = 2.0
+_JITTER = 0.25
+"""Nodes that lost the same broker do not come back in step."""
+
+
+def pauses(first: timedelta = FIRST, most: timedelta = MOST) -> Iterator[timedelta]:
+    """Endless: growing pauses, up to the longest."""
+    pause = first
+    while True:
+        yield pause * random.uniform(1 - _JITTER, 1 + _JITTER)
+        pause = min(pause * _FACTOR, most)
+
+
+async def patiently(
+    operation: Callable[[], Awaitable[T]],
+    *,
+    passes: Callable[[BaseException], bool],
+    patience: timedelta,
+    what: str,
+) -> T:
+    """Call until it succeeds, fails with something that does not pass by itself, or patience ends: then
+    `TransportUnavailable`."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + patience.total_seconds()
+    for pause in pauses():
+        try:
+            async with asyncio.timeout_at(until):
+                return await operation()
+        except Exception as error:
+            if not isinstance(error, TimeoutError) and not passes(error):
+                raise
+            if loop.time() + pause.total_seconds() >= until:
+                raise TransportUnavailable(
+                    f"{what} did not answer for {patience.total_seconds():g} s ({type(error).__name__}: {error}). "
+                    "Check that it runs and can be reached; the store still has the work."
+                ) from error
+        await asyncio.sleep(pause.total_seconds())
+    raise AssertionError("pauses never end")

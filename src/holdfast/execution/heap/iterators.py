@@ -1,0 +1,203 @@
+"""Iterators as data: what they go over, and where they stand.
+
+Most of Python's iterators tell both through `__reduce__`. Those of dicts and sets would give only what is left, as a list of
+its own; they are replaced by iterators that keep the dict, so that a change in it is seen as before.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+_DICT_ITERATORS: dict[type, str] = {
+    cls: name
+    for view, name in (({}.keys(), "keys"), ({}.values(), "values"), ({}.items(), "items"))
+    for cls, name in ((type(iter(view)), name), (type(reversed(view)), f"reversed {name}"))
+}
+_SET_ITERATOR = type(iter(set()))
+
+MAKERS: dict[str, Any] = {
+    "iter": iter,
+    "reversed": reversed,
+    "enumerate": enumerate,
+    "zip": zip,
+    "map": map,
+    "filter": filter,
+    "chain": itertools.chain,
+    "islice": itertools.islice,
+    "count": itertools.count,
+    "repeat": itertools.repeat,
+}
+"""What may build an iterator again, by the name that is stored."""
+_NAMES = {maker: name for name, maker in MAKERS.items()}
+
+_PLAIN = {
+    type(iter([])),
+    type(reversed([])),
+    type(iter(())),
+    type(iter("")),
+    type(iter("\u0416")),
+    type(iter(b"")),
+    type(iter(range(0))),
+    type(iter(range(1 << 70))),
+    enumerate,
+    zip,
+    map,
+    filter,
+    reversed,
+    itertools.chain,
+    itertools.islice,
+    itertools.count,
+    itertools.repeat,
+}
+
+
+class Position(NamedTuple):
+    """An iterator taken apart: how it is made, from what, and the number that says where it stands."""
+
+    maker: str
+    parts: list[Any]
+    at: Any = None
+
+
+def is_kept_iterator(value: Any) -> bool:
+    cls = type(value)
+    return cls in _PLAIN or cls in _DICT_ITERATORS or cls is _SET_ITERATOR or cls in (DictPosition, SetPosition)
+
+
+def take_apart(value: Any) -> Position | None:
+    """None for what is no iterator of ours; raises `ValueError` where the position cannot be told."""
+    cls = type(value)
+    if cls is DictPosition or cls is SetPosition:
+        found: Position = value.apart()
+        return found
+    if cls in _DICT_ITERATORS:
+        return _dict_position(value, _DICT_ITERATORS[cls])
+    if cls is _SET_ITERATOR:
+        return _set_position(value)
+    if cls not in _PLAIN:
+        return None
+    maker, parts, *state = value.__reduce__()
+    return Position(_NAMES[maker], list(parts), state[0] if state else None)
+
+
+def put_together(maker: str, parts: list[Any], at: Any) -> Iterator[Any]:
+    if maker == "dict":
+        return DictPosition(parts[0], *at)
+    if maker == "set":
+        return SetPosition(parts[0], parts[1], at)
+    made: Any = MAKERS[maker](*parts)
+    if at is not None:
+        _set_state(made, parts[0] if parts else None, at)
+    found: Iterator[Any] = made
+    return found
+
+
+def _set_state(made: Any, source: Any, at: Any) -> None:
+    """A list's iterator moves a position behind the end of the list to its end: pad, set, trim."""
+    missing = at + 1 - len(source) if type(source) is list and isinstance(at, int) else 0
+    if missing > 0:
+        source.extend([None] * missing)
+    made.__setstate__(at)
+    if missing > 0:
+        del source[-missing:]
+
+
+# -- dicts -------------------------------------------------------------------------------------------------------------
+
+
+def _dict_position(value: Any, kind: str) -> Position:
+    source = next((item for item in gc.get_referents(value) if isinstance(item, dict)), None)
+    if source is None:
+        return Position("iter", [()])
+    try:
+        left = len(value.__reduce__()[1][0])
+    except RuntimeError as error:
+        if "keys changed" in str(error):
+            raise ValueError("a loop stands inside a dict whose keys were exchanged: loop over list(…)") from None
+        return Position("dict", [source], [kind, 0, 0, -1])
+    return Position("dict", [source], [kind, len(source) - left, value.__length_hint__(), len(source)])
+
+
+class DictPosition(Iterator[Any]):
+    """A dict's iterator that came back from storage: the same place, the same complaints."""
+
+    __slots__ = ("inner", "kind", "left", "size", "source")
+
+    def __init__(self, source: dict[Any, Any], kind: str, consumed: int, left: int, size: int) -> None:
+        self.source, self.kind, self.left, self.size = source, kind, left, size
+        view: Any = getattr(source, kind.removeprefix("reversed "))()
+        self.inner: Any = reversed(view) if kind.startswith("reversed") else iter(view)
+        if size == len(source):
+            for _ in range(consumed):
+                next(self.inner)
+
+    def __next__(self) -> Any:
+        if self.inner is None:
+            raise StopIteration
+        if self.size != len(self.source):
+            self.size = -1
+            raise RuntimeError("dictionary changed size during iteration")
+        try:
+            found = next(self.inner)
+        except StopIteration:
+            self.inner = None
+            raise
+        if self.left == 0:
+            self.inner = None
+            raise RuntimeError("dictionary keys changed during iteration")
+        self.left -= 1
+        return found
+
+    def apart(self) -> Position:
+        if self.inner is None:
+            return Position("iter", [()])
+        if self.size != len(self.source):
+            return Position("dict", [self.source], [self.kind, 0, 0, -1])
+        try:
+            left = len(self.inner.__reduce__()[1][0])
+        except RuntimeError:
+            raise ValueError("a loop stands inside a dict whose keys were exchanged: loop over list(…)") from None
+        return Position("dict", [self.source], [self.kind, len(self.source) - left, self.left, self.size])
+
+
+# -- sets --------------------------------------------------------------------------------------------------------------
+
+
+def _set_position(value: Any) -> Position:
+    source = next((item for item in gc.get_referents(value) if isinstance(item, set | frozenset)), None)
+    if source is None:
+        return Position("iter", [()])
+    try:
+        rest = list(value.__reduce__()[1][0])
+    except RuntimeError:
+        return Position("set", [source, []], -1)
+    return Position("set", [source, rest], len(source))
+
+
+class SetPosition(Iterator[Any]):
+    """A set's iterator that came back from storage: the elements that were left, in their order."""
+
+    __slots__ = ("next_one", "rest", "size", "source")
+
+    def __init__(self, source: Any, rest: list[Any], size: int) -> None:
+        self.source, self.rest, self.size, self.next_one = source, rest, size, 0
+
+    def __next__(self) -> Any:
+        if self.source is None:
+            raise StopIteration
+        if self.size != len(self.source):
+            self.size = -1
+            raise RuntimeError("Set changed size during iteration")
+        if self.next_one >= len(self.rest):
+            self.source = None
+            raise StopIteration
+        self.next_one += 1
+        return self.rest[self.next_one - 1]
+
+    def apart(self) -> Position:
+        if self.source is None:
+            return Position("iter", [()])
+        return Position("set", [self.source, self.rest[self.next_one :]], self.size)

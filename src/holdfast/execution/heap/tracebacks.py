@@ -1,0 +1,55 @@
+"""Tracebacks as data: file, line and function of each entry, and back to something that Python prints as usual."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+Entry = tuple[str, int, str]
+
+_OURS = str(Path(__file__).parents[2])
+"""Frames of our own machinery are not part of the program that failed."""
+
+
+def entries_of(traceback: TracebackType | None) -> list[list[Any]]:
+    found: list[list[Any]] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        found.append([code.co_filename, traceback.tb_lineno, code.co_name])
+        traceback = traceback.tb_next
+    return found
+
+
+def rebuild(entries: list[list[Any]]) -> TracebackType | None:
+    made: TracebackType | None = None
+    for file, line, name in reversed(entries):
+        made = before(made, file, line, name)
+    return made
+
+
+def before(following: TracebackType | None, file: str, line: int, name: str) -> TracebackType:
+    """A traceback whose first entry is that line."""
+    frame, last = _frame(file, line, name)
+    return TracebackType(following, frame, last, line)
+
+
+def without_ours(traceback: TracebackType | None) -> TracebackType | None:
+    """From the first entry on that is not in this package."""
+    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(_OURS):
+        traceback = traceback.tb_next
+    return traceback
+
+
+@lru_cache(1024)
+def _frame(file: str, line: int, name: str) -> tuple[FrameType, int]:
+    code = compile("\n" * max(0, line - 1) + "raise __error", file, "exec").replace(co_name=name, co_qualname=name)
+    try:
+        exec(code, {"__error": Exception(), "__name__": name})  # noqa: S102 # one constant statement: only its frame is wanted
+    except Exception:  # noqa: BLE001 # the one raised above
+        traceback = sys.exc_info()[2]
+        assert traceback is not None and traceback.tb_next is not None
+        return traceback.tb_next.tb_frame, traceback.tb_next.tb_lasti
+    raise AssertionError("unreachable")

@@ -1,0 +1,166 @@
+"""From live variables to JSON: one walk counts who is met twice, a second writes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from enum import Enum
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from typing import Any
+
+from holdfast.errors import ValueRefused
+from holdfast.execution.heap.iterators import take_apart
+from holdfast.execution.heap.tracebacks import entries_of
+from holdfast.model.values import SCALARS, KeptException, TypeRegistry, encode
+from holdfast.model.values.encoding import TAG
+from holdfast.model.values.exceptions import arguments_of
+from holdfast.model.values.forms import form_of
+
+Part = tuple[str, dict[str, Any], list[Any]]
+"""A tag, what is plain JSON already, and the values inside."""
+
+_METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
+
+
+class Unkept(ValueError):
+    """A value that cannot be kept."""
+
+
+def write_heap(frames: list[dict[str, Any]], types: TypeRegistry, references: Mapping[int, str]) -> dict[str, Any]:
+    """`{"frames": […], "lost": […]}`: variables that cannot be kept are named with the reason, not written.
+
+    `references` are the names of the objects that definitions refer to, by `id`.
+    """
+    lost: list[dict[str, str]] = []
+    writer = _Writer(types, references)
+    kept: list[dict[str, Any]] = []
+    for frame in frames:
+        reasons: dict[str, str] = {}
+        good: dict[str, Any] = {}
+        for name, value in frame.items():
+            reason = writer.count_in(value)
+            if reason is None:
+                good[name] = value
+            else:
+                reasons[name] = reason
+        kept.append(good)
+        lost.append(reasons)
+    written = [{name: writer.emit(value) for name, value in frame.items()} for frame in kept]
+    return {"frames": written, "lost": lost}
+
+
+class _Writer:
+    def __init__(self, types: TypeRegistry, references: Mapping[int, str]) -> None:
+        self.types = types
+        self.references = references
+        self.counts: dict[int, int] = {}
+        self.parts: dict[int, Part] = {}
+        self.alive: list[Any] = []
+        """What is only looked at must not be freed: another object would get its id."""
+        self.numbers: dict[int, int] = {}
+        self.open: set[int] = set()
+
+    # -- counting ------------------------------------------------------------------------------------------------------
+
+    def count_in(self, value: Any) -> str | None:
+        """Count the objects in a value; why it cannot be kept, if it cannot (then nothing of it is counted)."""
+        counts: dict[int, int] = {}
+        parts: dict[int, Part] = {}
+        todo = [value]
+        try:
+            while todo:
+                item = todo.pop()
+                if item.__class__ in SCALARS:
+                    continue
+                key = id(item)
+                counts[key] = counts.get(key, 0) + 1
+                if counts[key] > 1 or key in self.counts:
+                    continue
+                self.alive.append(item)
+                part = parts[key] = self._apart(item)
+                self.alive.append(part)
+                todo.extend(part[2])
+        except (Unkept, ValueRefused) as error:
+            return str(error)
+        for key, times in counts.items():
+            self.counts[key] = self.counts.get(key, 0) + times
+        self.parts.update(parts)
+        return None
+
+    def _apart(self, value: Any) -> Part:
+        cls = value.__class__
+        if cls is list or cls is tuple or cls is set or cls is frozenset:
+            return cls.__name__, {}, list(value)
+        if cls is dict:
+            return "dict", {}, [item for pair in value.items() for item in pair]
+        name = self.references.get(id(value))
+        if name is not None:
+            return "reference", {"of": name}, []
+        if isinstance(value, Enum):
+            return "leaf", {"v": encode(value, self.types)}, []
+        if isinstance(value, BaseException):
+            return self._exception(value)
+        if cls is range or cls is slice:
+            return cls.__name__, {}, [value.start, value.stop, value.step]
+        if cls is complex:
+            return "complex", {"v": [value.real, value.imag]}, []
+        return self._object(value, cls)
+
+    def _object(self, value: Any, cls: type) -> Part:
+        try:
+            position = take_apart(value)
+        except ValueError as error:
+            raise Unkept(str(error)) from error
+        if position is not None:
+            return "iterator", {"maker": position.maker}, [position.parts, position.at]
+        if isinstance(value, _METHODS) and not isinstance(value.__self__, ModuleType | type(None)):
+            if getattr(value.__self__, value.__name__, None) != value:
+                raise Unkept(f"the method {value.__name__} is no attribute of its object")
+            return "method", {"name": value.__name__}, [value.__self__]
+        if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type):
+            raise Unkept(
+                f"{getattr(value, '__qualname__', value)} is no value, and the workflow does not name it. "
+                "Keep a name or plain data, or define the function at module level and use it where you need it."
+            )
+        form = form_of(cls)
+        if form is None:
+            return "leaf", {"v": encode(value, self.types)}, []
+        if cls not in self.types:
+            raise Unkept(f"the class {cls.__qualname__} is not registered: Holdfast(types=[{cls.__qualname__}])")
+        parts = form.apart(value)
+        tag = "data" if dataclasses.is_dataclass(cls) else "object"
+        return tag, {"of": self.types.name_of(cls), "names": list(parts)}, list(parts.values())
+
+    def _exception(self, error: BaseException) -> Part:
+        if isinstance(error, KeptException) or type(error) not in self.types:
+            return "leaf", {"v": encode(error, self.types)}, []
+        head = {
+            "of": self.types.name_of(type(error)),
+            "suppress": error.__suppress_context__,
+            "lines": entries_of(error.__traceback__),
+            "attributes": list(vars(error)),
+        }
+        args = arguments_of(error)
+        return "error", {**head, "args": len(args)}, [error.__cause__, error.__context__, *args, *vars(error).values()]
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    def emit(self, value: Any) -> Any:
+        if value.__class__ in SCALARS:
+            return encode(value, self.types)
+        key = id(value)
+        number = self.numbers.get(key)
+        if number is not None:
+            return {TAG: "same", "id": number}
+        shared = {}
+        if self.counts[key] > 1:
+            shared["id"] = self.numbers[key] = len(self.numbers) + 1
+        tag, head, inside = self.parts[key]
+        if not shared:
+            if tag == "leaf":
+                return head["v"]
+            if tag == "list":
+                return [self.emit(item) for item in inside]
+            if tag == "dict" and all(name.__class__ is str and name[:1] != "$" for name in value):
+                return {name: self.emit(item) for name, item in value.items()}
+        return {TAG: tag, **shared, **head, "in": [self.emit(item) for item in inside]}

@@ -1,0 +1,268 @@
+-- What all migrations add up to. Written by hand with each migration; a test compares.
+
+create table hf_migration (
+    number integer not null primary key, name text not null, checksum text not null, applied bigint not null
+);
+
+create table hf_counter (value bigint not null, name text collate "C" not null primary key);
+insert into hf_counter (name, value) values ('epoch', 0), ('boot', 0);
+
+-- No index over what changes, so that every update stays on its page (heap-only). A parent never changes.
+create table hf_instance (
+    created bigint not null, updated bigint not null, finished bigint,
+    version integer not null, definition_version integer not null, incidents integer not null,
+    is_system smallint not null,
+    tenant text collate "C" not null, id text collate "C" not null, burst_id text collate "C" not null,
+    status text collate "C" not null, content text collate "C" not null, definition_id text collate "C" not null,
+    correlation_id text collate "C", name text collate "C", parent_id text collate "C", state bytea not null,
+    primary key (tenant, id)
+) with (fillfactor = 90);
+alter table hf_instance alter column state set storage external;
+create index hf_instance_parent on hf_instance (tenant, parent_id) where parent_id is not null;
+
+-- What lists read: written behind the commit, from the keys in hf_unlisted (one row per batch of commits).
+create table hf_listing (
+    created bigint not null, updated bigint not null, finished bigint,
+    version integer not null, definition_version integer not null, incidents integer not null,
+    is_system smallint not null,
+    tenant text collate "C" not null, id text collate "C" not null, status text collate "C" not null,
+    content text collate "C" not null, definition_id text collate "C" not null, correlation_id text collate "C",
+    name text collate "C", parent_id text collate "C",
+    primary key (tenant, id)
+);
+create index hf_listing_created on hf_listing (tenant, created);
+create index hf_listing_status on hf_listing (tenant, status, updated) where status <> 'finished';
+create index hf_listing_definition on hf_listing (tenant, definition_id, created);
+create index hf_listing_correlation on hf_listing (tenant, correlation_id) where correlation_id is not null;
+create index hf_listing_parent on hf_listing (tenant, parent_id) where parent_id is not null;
+create index hf_listing_finished on hf_listing (tenant, finished) where finished is not null;
+
+create table hf_unlisted (
+    number bigint generated always as identity primary key,
+    tenants text[] collate "C" not null, ids text[] collate "C" not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+
+create table hf_journal (
+    written bigint not null, version integer not null, first_entry integer not null, entries integer not null,
+    tenant text collate "C" not null, instance_id text collate "C" not null, burst_id text collate "C" not null,
+    data bytea not null,
+    primary key (tenant, instance_id, version)
+);
+alter table hf_journal alter column data set storage external;
+
+create table hf_bookmark (
+    wake_key bigint not null, correlation bigint not null, created bigint not null, seq integer not null,
+    tenant text collate "C" not null, instance_id text collate "C" not null, type text collate "C" not null,
+    activity_id text collate "C" not null, payload bytea not null,
+    primary key (tenant, wake_key, correlation, instance_id, seq)
+);
+alter table hf_bookmark alter column payload set storage external;
+create index hf_bookmark_instance on hf_bookmark (instance_id);
+
+create table hf_value (
+    tenant text collate "C" not null, instance_id text collate "C" not null, ref text collate "C" not null,
+    data bytea not null,
+    primary key (tenant, instance_id, ref)
+);
+alter table hf_value alter column data set storage external;
+
+create table hf_incident (
+    occurred bigint not null, is_open smallint not null,
+    tenant text collate "C" not null, instance_id text collate "C" not null, id text collate "C" not null,
+    kind text collate "C" not null, activity_id text collate "C" not null, payload bytea not null,
+    primary key (tenant, instance_id, id)
+);
+alter table hf_incident alter column payload set storage external;
+create index hf_incident_open on hf_incident (tenant, occurred) where is_open = 1;
+
+create table hf_effect (
+    created bigint not null, deadline bigint, owner_boot bigint not null,
+    execution bigint not null, attempt integer not null,
+    tenant text collate "C" not null, instance_id text collate "C" not null, owner_node text collate "C" not null,
+    activity_id text collate "C" not null, type text collate "C" not null, queue text collate "C" not null,
+    on_lost text collate "C" not null, inputs bytea not null,
+    primary key (tenant, instance_id, execution)
+) with (fillfactor = 80);
+alter table hf_effect alter column inputs set storage external;
+create index hf_effect_owner on hf_effect (owner_node, owner_boot);
+
+create table hf_guard (
+    created bigint not null, released bigint,
+    tenant text collate "C" not null, kind text collate "C" not null, name text collate "C" not null,
+    fingerprint text collate "C" not null, instance_id text collate "C" not null,
+    primary key (tenant, kind, name)
+);
+create index hf_guard_instance on hf_guard (tenant, instance_id);
+
+create table hf_work (
+    due bigint not null, fair_rank bigint not null, created bigint not null, urgency integer not null,
+    bookmark_seq integer, attempts integer not null,
+    tenant text collate "C" not null, id text collate "C" not null, queue text collate "C" not null,
+    kind text collate "C" not null, instance_id text collate "C", content text collate "C" not null,
+    payload bytea not null,
+    primary key (tenant, id)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+alter table hf_work alter column payload set storage external;
+create index hf_work_order on hf_work (queue, due, urgency, fair_rank, tenant, id);
+create index hf_work_instance on hf_work (tenant, instance_id) where instance_id is not null;
+
+create table hf_dead_letter (
+    due bigint not null, fair_rank bigint not null, created bigint not null, died bigint not null,
+    urgency integer not null, bookmark_seq integer, attempts integer not null,
+    tenant text collate "C" not null, id text collate "C" not null, queue text collate "C" not null,
+    kind text collate "C" not null, instance_id text collate "C", content text collate "C" not null,
+    payload bytea not null, reason text collate "C" not null, error bytea not null,
+    primary key (tenant, id)
+);
+alter table hf_dead_letter alter column payload set storage external;
+alter table hf_dead_letter alter column error set storage external;
+create index hf_dead_letter_died on hf_dead_letter (tenant, died);
+create index hf_dead_letter_instance on hf_dead_letter (tenant, instance_id) where instance_id is not null;
+
+create table hf_inbox (
+    wake_key bigint not null, correlation bigint not null, arrived bigint not null, expires bigint,
+    tenant text collate "C" not null, id text collate "C" not null, instance_id text collate "C",
+    type text collate "C" not null, payload bytea not null,
+    primary key (tenant, id)
+);
+alter table hf_inbox alter column payload set storage external;
+create index hf_inbox_key on hf_inbox (tenant, wake_key, correlation);
+create index hf_inbox_instance on hf_inbox (tenant, instance_id) where instance_id is not null;
+create index hf_inbox_expires on hf_inbox (expires) where expires is not null;
+
+create table hf_outbox (
+    created bigint not null, held_until bigint not null default 0, attempts integer not null,
+    tenant text collate "C" not null, id text collate "C" not null, topic text collate "C" not null,
+    instance_id text collate "C", payload bytea not null,
+    primary key (tenant, id)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+alter table hf_outbox alter column payload set storage external;
+create index hf_outbox_order on hf_outbox (created, tenant, id);
+create index hf_outbox_instance on hf_outbox (tenant, instance_id) where instance_id is not null;
+
+create table hf_schedule (
+    due bigint, fired bigint, tenant text collate "C" not null, id text collate "C" not null,
+    definition_id text collate "C" not null, payload bytea not null,
+    primary key (tenant, id)
+);
+create index hf_schedule_due on hf_schedule (due) where due is not null;
+
+create table hf_node (
+    boot bigint not null, started bigint not null, heartbeat bigint not null, time_to_live bigint not null,
+    worker integer not null, id text collate "C" not null primary key, state text collate "C" not null,
+    details bytea not null
+) with (fillfactor = 50);
+
+create table hf_content (
+    created bigint not null, tenant text collate "C" not null, hash text collate "C" not null,
+    origin text collate "C" not null, document bytea not null,
+    primary key (tenant, hash)
+);
+alter table hf_content alter column document set storage external;
+
+create table hf_version (
+    created bigint not null, version integer not null, published smallint not null, latest smallint not null,
+    tenant text collate "C" not null, definition_id text collate "C" not null, content text collate "C" not null,
+    name text collate "C" not null, metadata bytea not null,
+    primary key (tenant, definition_id, version)
+);
+create index hf_version_content on hf_version (tenant, content);
+
+create table hf_deployment (
+    tenant text collate "C" not null, definition_id text collate "C" not null,
+    deployment text collate "C" not null, content text collate "C" not null,
+    primary key (tenant, definition_id, deployment)
+);
+
+create table hf_trigger (
+    wake_key bigint not null, version integer not null, tenant text collate "C" not null,
+    definition_id text collate "C" not null, id text collate "C" not null, content text collate "C" not null,
+    type text collate "C" not null, activity_id text collate "C" not null, payload bytea not null,
+    primary key (tenant, definition_id, id)
+);
+create index hf_trigger_key on hf_trigger (tenant, wake_key);
+
+-- Rows as the commit statement is handed them: an array of each, one parameter.
+create type hf_row_commits as (
+    number integer, does integer, needed integer, tenant text, id text, version integer
+);
+create type hf_row_new as (
+    number integer, tenant text, id text, version integer, burst_id text, status text, content text, definition_id
+    text, definition_version integer, correlation_id text, name text, parent_id text, is_system smallint, incidents
+    integer, created bigint, updated bigint, finished bigint, state bytea
+);
+create type hf_row_changed as (
+    number integer, tenant text, id text, version integer, burst_id text, status text, content text,
+    definition_version integer, correlation_id text, name text, incidents integer, updated bigint, finished bigint,
+    state bytea
+);
+create type hf_row_guard_taken as (
+    number integer, tenant text, kind text, name text, fingerprint text, instance_id text, created bigint
+);
+create type hf_row_effect_consumed as (
+    number integer, tenant text, instance_id text, execution bigint, attempt integer, owner_node text, owner_boot
+    bigint
+);
+create type hf_row_incident_resolved as (
+    number integer, tenant text, instance_id text, id text
+);
+create type hf_row_work_dropped as (
+    number integer, tenant text, id text
+);
+create type hf_row_schedule_fired as (
+    number integer, tenant text, id text, due bigint, next_due bigint
+);
+create type hf_row_journal as (
+    number integer, tenant text, instance_id text, version integer, burst_id text, first_entry integer, entries
+    integer, written bigint, data bytea
+);
+create type hf_row_bookmark_added as (
+    number integer, tenant text, wake_key bigint, correlation bigint, instance_id text, seq integer, type text,
+    activity_id text, created bigint, payload bytea
+);
+create type hf_row_effect_added as (
+    number integer, tenant text, instance_id text, execution bigint, attempt integer, owner_node text, owner_boot
+    bigint, activity_id text, type text, queue text, on_lost text, created bigint, deadline bigint, inputs bytea
+);
+create type hf_row_incident_added as (
+    number integer, tenant text, instance_id text, id text, kind text, activity_id text, occurred bigint, is_open
+    smallint, payload bytea
+);
+create type hf_row_value_added as (
+    number integer, tenant text, instance_id text, ref text, data bytea
+);
+create type hf_row_work_added as (
+    number integer, tenant text, id text, queue text, due bigint, urgency integer, fair_rank bigint, kind text,
+    instance_id text, bookmark_seq integer, content text, attempts integer, created bigint, payload bytea
+);
+create type hf_row_inbox_added as (
+    number integer, tenant text, id text, wake_key bigint, correlation bigint, instance_id text, type text, arrived
+    bigint, expires bigint, payload bytea
+);
+create type hf_row_outbox_added as (
+    number integer, tenant text, id text, topic text, instance_id text, created bigint, attempts integer, payload
+    bytea
+);
+create type hf_row_dead_letter as (
+    number integer, tenant text, id text, queue text, due bigint, urgency integer, fair_rank bigint, kind text,
+    instance_id text, bookmark_seq integer, content text, attempts integer, created bigint, payload bytea, reason
+    text, died bigint, error bytea
+);
+create type hf_row_bookmark_burned as (
+    number integer, tenant text, wake_key bigint, correlation bigint, instance_id text, seq integer
+);
+create type hf_row_work_consumed as (
+    number integer, tenant text, id text
+);
+create type hf_row_inbox_consumed as (
+    number integer, tenant text, id text
+);
+create type hf_row_effect_dropped as (
+    number integer, tenant text, instance_id text, execution bigint
+);
+create type hf_row_value_dropped as (
+    number integer, tenant text, instance_id text, ref text
+);
+create type hf_row_guard_released as (
+    number integer, tenant text, kind text, name text, instance_id text
+);

@@ -1,0 +1,253 @@
+"""Effects: recorded first, run beside each other, owned by a node in one of its lives, applied once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from holdfast import (
+    Event,
+    OnLost,
+    Parallel,
+    ParallelForEach,
+    Sequence,
+    SetVariable,
+    Status,
+    Workflow,
+    activity,
+    expr,
+)
+from holdfast.model.instance import JournalEvent
+
+
+class Bench:
+    """What effects of a test share."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.gate = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.canceled = asyncio.Event()
+        self.together = asyncio.Barrier(5)
+
+
+bench: Bench
+
+
+@pytest.fixture(autouse=True)
+def _bench() -> Iterator[None]:
+    global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
+    bench = Bench()
+    yield
+    bench.gate.set()
+
+
+@activity
+async def meet(number: int) -> int:
+    async with asyncio.timeout(20):
+        await bench.together.wait()
+    bench.calls.append(number)
+    return number * 2
+
+
+@activity
+async def wait_for_gate(say: str) -> str:
+    bench.calls.append(say)
+    bench.begun.set()
+    if len(bench.calls) == 1:  # The first attempt is the one that hangs.
+        try:
+            await bench.gate.wait()
+        except asyncio.CancelledError:
+            bench.canceled.set()
+            raise
+    return f"{say} {len(bench.calls)}"
+
+
+@activity
+async def unstorable() -> object:
+    return object()
+
+
+ALL = [meet, wait_for_gate, unstorable]
+
+
+def waiting(**options: Any) -> Workflow:
+    return Workflow(
+        Sequence(wait_for_gate.bind(say="hello", result="said", **options), Event("end")), variables={"said": ""}
+    )
+
+
+async def test_effects_run_beside_each_other(cluster: Any) -> None:
+    a = await cluster.node("a")
+    workflow = Workflow(
+        Sequence(
+            ParallelForEach([1, 2, 3, 4, 5], body=Sequence(meet.bind(number=expr("item"), result="got"), SetVariable("sum", expr("sum + got"))), item="item"),
+            Event("end"),
+        ),
+        variables={"sum": 0, "got": 0},
+    )
+    answer = await a.start(workflow)
+    settled = await a.settle(answer.result.instance_id)
+    assert settled.status is Status.SUSPENDED
+    assert sorted(bench.calls) == [1, 2, 3, 4, 5]
+    assert settled.commits <= 7  # What comes back together is committed together.
+    await cluster.check(a, settled.instance_id)
+    events = [entry.event for entry in await a.journal(settled.instance_id)]
+    assert events.count(JournalEvent.EFFECT_RECORDED) == events.count(JournalEvent.EFFECT_RESULT) == 5
+
+
+async def test_a_stimulus_passes_a_running_effect(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    workflow = Workflow(
+        Parallel(Sequence(Event("other"), SetVariable("other", True)), wait_for_gate.bind(say="x", result="said")),
+        variables={"said": "", "other": False},
+    )
+    identity = (await a.start(workflow)).result.instance_id
+    await bench.begun.wait()
+    moved = await b.resume(identity)
+    assert moved.variables["other"] is True
+    bench.gate.set()
+    ended = await a.settle(identity)
+    assert ended.status is Status.FINISHED
+    assert ended.variables == {"said": "x 1", "other": True}
+    await cluster.check(b, identity)
+
+
+async def test_a_dead_nodes_result_is_dropped(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    assert await b.recover(identity) == 0  # It lives.
+    await cluster.died(a)
+
+    assert await b.recover(identity) == 1
+    taken = await b.settle(identity)
+    assert taken.variables["said"] == "hello 2"
+    assert taken.status is Status.SUSPENDED
+
+    bench.gate.set()  # The one that hung ends after all.
+    late = await a.settle(identity)
+    assert late.variables["said"] == "hello 2"
+    dropped = [entry for entry in await b.journal(identity) if entry.event is JournalEvent.RESULT_DROPPED]
+    assert [entry.data["attempt"] for entry in dropped] == [1]
+    results = [entry for entry in await b.journal(identity) if entry.event is JournalEvent.EFFECT_RESULT]
+    assert [entry.data["attempt"] for entry in results] == [2]
+    await cluster.check(b, identity)
+
+
+async def test_of_two_who_take_over_one_does(cluster: Any) -> None:
+    a = await cluster.node("a")
+    b, c = await cluster.node("b", activities=ALL), await cluster.node("c", activities=ALL)
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    await cluster.died(a)
+    taken = await asyncio.gather(b.recover(identity), c.recover(identity), b.node.takeover.sweep())
+    assert sum(taken) == 1
+    await asyncio.gather(b.settle(identity), c.settle(identity))
+    assert (await b.read(identity)).variables["said"] == "hello 2"
+    await cluster.check(b, identity)
+
+
+async def test_a_lost_effect_fails_if_it_says_so(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    identity = (await a.start(waiting(on_lost=OnLost.FAIL))).result.instance_id
+    await bench.begun.wait()
+    await cluster.died(a)
+    assert await b.recover(identity) == 1
+    failed = await b.settle(identity)
+    assert failed.status is Status.FAULTED
+    assert failed.incidents[0].type == "EffectLost"
+    retried = await b.retry(identity)
+    assert retried.status is Status.RUNNING
+    assert (await b.settle(identity)).variables["said"] == "hello 2"
+    await cluster.check(b, identity)
+
+
+async def test_a_lost_effect_is_held_if_it_says_so(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    identity = (await a.start(waiting(on_lost=OnLost.HOLD))).result.instance_id
+    await bench.begun.wait()
+    await cluster.died(a)
+    for _ in range(2):
+        assert await b.recover(identity) == 0
+        held = await b.settle(identity)
+        assert [item.type for item in held.incidents] == ["lost"]
+    assert await b.recover(identity, held=True) == 1
+    assert (await b.settle(identity)).variables["said"] == "hello 2"
+    await cluster.check(b, identity)
+
+
+async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) -> None:
+    a = await cluster.node("a")
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    await cluster.died(a)
+    last = a
+    for number in range(4):
+        bench.calls.clear()
+        bench.begun.clear()
+        last = await cluster.node(f"n{number}", activities=ALL)
+        assert await last.recover(identity) == 1
+        if number < 3:
+            await bench.begun.wait()
+            await cluster.died(last)
+    assert (await last.settle(identity)).status is Status.FAULTED
+    await cluster.check(last, identity)
+
+
+async def test_a_cancel_elsewhere_ends_the_effect_here(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    assert (await b.cancel(identity)).status is Status.CANCELED
+    await a.node.heart.beat()
+    await bench.canceled.wait()
+    assert (await a.settle(identity)).status is Status.CANCELED
+    await cluster.check(b, identity)
+
+
+async def test_a_node_that_stops_gives_its_effects_back(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    await a.node.stop()
+    assert bench.canceled.is_set()
+    assert await b.node.takeover.sweep() == 1
+    assert (await b.settle(identity)).variables["said"] == "hello 2"
+    await cluster.check(b, identity)
+
+
+async def test_a_node_whose_heart_stands_still_starts_nothing(cluster: Any) -> None:
+    a = await cluster.node("a")
+    a.node.heart._renewed -= a.node.heart.time_to_live.total_seconds()
+    identity = (await a.start(waiting())).result.instance_id
+    assert a.node.works_on(identity)
+    assert not bench.calls
+    bench.gate.set()
+    await a.node.heart.beat()
+    assert (await a.settle(identity)).variables["said"] == "hello 1"
+
+
+async def test_a_later_life_fences_the_earlier_one(cluster: Any) -> None:
+    a = await cluster.node("a")
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    await cluster.died(a)
+    await a.node.heart.beat()
+    await bench.canceled.wait()
+    assert not a.node.heart.may_start_effects
+    assert not a.node.effects.of(identity)
+
+
+async def test_a_result_that_cannot_be_kept_is_a_fault_of_its_own(cluster: Any) -> None:
+    a = await cluster.node("a")
+    good = Workflow(Sequence(meet.bind(number=1, result="got"), Event("end")), variables={"got": 0})
+    bad = Workflow(Sequence(unstorable.bind(result="got"), Event("end")), variables={"got": None})
+    ids = [(await a.start(good)).result.instance_id for _ in range(5)]
+    poisoned = (await a.start(bad)).result.instance_id
+    assert (await a.settle(poisoned)).status is Status.FAULTED
+    for identity in ids:
+        assert (await a.settle(identity)).variables["got"] == 2

@@ -1,0 +1,303 @@
+"""What authors declare: descriptors made from it, and errors with a remedy for what cannot be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from holdfast import (
+    Activity,
+    Context,
+    Flowchart,
+    Holdfast,
+    Retry,
+    Runner,
+    Sequence,
+    Workflow,
+    WriteLine,
+    activity,
+    expr,
+    field,
+    output,
+    port,
+)
+from holdfast.errors import ActivityDeclarationError, DefinitionError, InvalidDefinition
+from holdfast.model.descriptor import Kind, PortKind
+
+
+@dataclass
+class Order:
+    id: str
+    total: Decimal
+
+
+@activity(
+    name="Charge",
+    category="Money",
+    icon="coin",
+    retry=Retry(attempts=2),
+    timeout=timedelta(seconds=3),
+    secrets=["token"],
+)
+async def charge(order: Order, token: str, times: int = 1, notes: list[str] | None = None) -> Decimal:
+    """Charges the card.
+
+    More for those who want to know.
+    """
+    return order.total * times
+
+
+class SendMail(Activity, outcomes=("Sent", "Bounced"), category="Mail", version=3):
+    """Sends a mail."""
+
+    to: str
+    body_text: str = field(default="", display_name="Text", description="What it says", editor="multi-line")
+    password: str = field(default="", secret=True)
+    on_sent: Activity | None = port(variables=("receipt",))
+    message_id: str = output(description="Its id")
+
+
+def test_a_function_describes_itself() -> None:
+    descriptor = charge.activity_type.descriptor
+
+    assert (descriptor.type, descriptor.kind, descriptor.category, descriptor.icon) == (
+        "Charge",
+        Kind.EFFECT,
+        "Money",
+        "coin",
+    )
+    assert descriptor.description == "Charges the card."
+    inputs = {item.name: item for item in descriptor.inputs}
+    assert list(inputs) == ["order", "token", "times", "notes"]
+    assert (inputs["order"].required, inputs["times"].required, inputs["times"].default) == (True, False, 1)
+    assert inputs["times"].schema == {"type": "integer"}
+    assert {"id", "total"} <= set(re.findall(r"'(\w+)'", str(inputs["order"].schema)))
+    assert inputs["token"].secret
+    assert inputs["notes"].display_name == "Notes"
+    assert descriptor.outputs[0].name == "result"
+
+
+def test_a_class_describes_itself() -> None:
+    descriptor = SendMail.activity_type.descriptor
+
+    assert (descriptor.type, descriptor.version, descriptor.display_name) == ("SendMail", 3, "Send mail")
+    assert descriptor.outcomes == ("Sent", "Bounced")
+    inputs = {item.name: item for item in descriptor.inputs}
+    assert list(inputs) == ["to", "body_text", "password"]
+    text = inputs["body_text"]
+    assert (text.display_name, text.description, text.editor) == ("Text", "What it says", "multi-line")
+    assert inputs["password"].secret
+    assert [(item.name, item.kind, item.variables) for item in descriptor.ports] == [
+        ("on_sent", PortKind.ONE, ("receipt",))
+    ]
+    assert [(item.name, item.description) for item in descriptor.outputs] == [("message_id", "Its id")]
+
+
+def test_called_directly_a_function_stays_a_function() -> None:
+    @activity
+    def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    assert add(1) == 3
+    assert vars(add)["__name__"] == "add"
+
+
+BUILT_IN_EFFECTS: set[str] = set()
+"""None yet: the parts that talk to the world come with the runtime."""
+
+
+def test_every_built_in_activity_has_its_kind() -> None:
+    kinds = {name: item.kind for name, item in Holdfast(entry_points=False).descriptors.items()}
+
+    assert {name for name, kind in kinds.items() if kind is Kind.EFFECT} == BUILT_IN_EFFECTS
+    assert {
+        "Sequence",
+        "Flowchart",
+        "If",
+        "Switch",
+        "For",
+        "ForEach",
+        "While",
+        "DoWhile",
+        "ParallelForEach",
+        "Parallel",
+    } <= kinds.keys()
+    assert {
+        "Fork",
+        "StateMachine",
+        "Break",
+        "Continue",
+        "Complete",
+        "Finish",
+        "Fault",
+        "Start",
+        "End",
+        "Try",
+    } <= kinds.keys()
+    assert {
+        "Compensate",
+        "Compensable",
+        "SetVariable",
+        "SetOutput",
+        "SetName",
+        "Correlate",
+        "WriteLine",
+    } <= kinds.keys()
+    assert {
+        "ReadLine",
+        "Inline",
+        "Event",
+        "PublishEvent",
+        "Delay",
+        "RunScript",
+        "Log",
+        "ExecuteWorkflow",
+    } <= kinds.keys()
+    assert {"FlowDecision", "FlowSwitch", "FlowFork", "FlowJoin", "RunTask", "Timer", "StartAt"} <= kinds.keys()
+
+
+# -- what cannot be ----------------------------------------------------------------------------------------------------
+
+
+def refused(make: Callable[[], Any], *words: str) -> None:
+    with pytest.raises(ActivityDeclarationError) as caught:
+        make()
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_parameters_without_a_name_are_refused() -> None:
+    def star(*args: int) -> None: ...
+    def stars(**kwargs: int) -> None: ...
+    def slash(a: int, /) -> None: ...
+
+    for function in (star, stars, slash):
+        refused(lambda: activity(function).activity_type.descriptor, "names")  # noqa: B023 - called at once
+
+
+def test_cpu_work_is_a_plain_function() -> None:
+    async def waits() -> None: ...
+    def sees(context: Context) -> None: ...
+
+    refused(lambda: activity(cpu=True)(waits), "cpu=True", "plain function")
+    refused(lambda: activity(cpu=True)(sees), "Context")
+    refused(lambda: activity(cpu=True, pure=True)(test_cpu_work_is_a_plain_function), "pure", "cpu")
+
+
+def test_annotations_that_nobody_can_resolve_are_named() -> None:
+    def odd(x: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - the point of the test
+
+    refused(lambda: activity(odd).activity_type.descriptor, "Nowhere", "TYPE_CHECKING")
+
+
+def test_fields_that_an_activity_does_not_have_are_named() -> None:
+    refused(lambda: WriteLine(tekst="x"), "tekst", "text")
+    refused(lambda: WriteLine("a", "b", "c", "d"), "WriteLine")
+    refused(lambda: charge.bind(ordr=1), "ordr", "order")
+    refused(lambda: charge.bind(1, 2, 3, 4, 5), "order")
+
+
+def test_an_object_stands_in_one_place() -> None:
+    line = WriteLine("x")
+
+    refused(lambda: Workflow(Sequence(line, line)), "two places")
+
+
+async def test_a_class_without_execute_is_told(runner: Runner) -> None:
+    class Empty(Activity, pure=True):
+        pass
+
+    result = await runner.run(Empty())
+
+    assert "execute" in result.incidents[0].message
+
+
+async def test_two_activities_of_one_id_are_refused(runner: Runner) -> None:
+    with pytest.raises((InvalidDefinition, ActivityDeclarationError), match="same"):
+        await runner.run(Sequence(WriteLine("a", id="same"), WriteLine("b", id="same")))
+
+
+async def test_all_problems_of_a_definition_are_told_at_once(runner: Runner) -> None:
+    bad = Sequence(
+        WriteLine(expr("nobody")), WriteLine(expr("1 +")), WriteLine(expr("x", "klingon")), WriteLine("fine")
+    )
+    with pytest.raises(InvalidDefinition) as caught:
+        await runner.run(bad)
+
+    assert len(caught.value.problems) == 3
+    assert all(item.path.startswith("/root") for item in caught.value.problems)
+
+
+async def test_a_nest_that_is_too_deep_is_told(runner: Runner) -> None:
+    def nest(depth: int) -> Activity:
+        root: Activity = WriteLine("x")
+        for _ in range(depth):
+            root = Sequence(root)
+        return root
+
+    assert (await runner.run(nest(60))).lines == ["x"]
+    with pytest.raises((InvalidDefinition, RecursionError), match=r"deep|recursion"):
+        await runner.run(nest(400))
+
+
+async def test_what_is_no_workflow_is_refused(runner: Runner) -> None:
+    with pytest.raises(DefinitionError, match="int"):
+        await runner.run(3)
+
+
+# -- objects to definitions --------------------------------------------------------------------------------------------
+
+
+def test_ids_that_nobody_gave_are_counted_by_type() -> None:
+    workflow = Workflow(
+        Sequence(WriteLine("a"), Sequence(WriteLine("b"), WriteLine("c", id="WriteLine2")), WriteLine("d"))
+    )
+    ids = [node.id for node in workflow.definition.root.walk()]
+
+    assert ids[0] == "Sequence1"
+    assert len(set(ids)) == len(ids) == 6
+
+
+def test_a_link_may_be_a_chain_with_outcomes_and_delays() -> None:
+    a, b, c = (WriteLine(name, id=name) for name in "abc")
+    chart = Flowchart(connections=[a >> b >> c, (c.on("Again") >> a).after(timedelta(seconds=5))])
+    connections = Workflow(chart).definition.root.connections
+
+    assert [(item.source, item.outcome, item.target, item.delay) for item in connections] == [
+        ("a", None, "b", None),
+        ("b", None, "c", None),
+        ("c", "Again", "a", timedelta(seconds=5)),
+    ]
+
+
+async def test_objects_and_json_are_the_same_definition(runner: Runner) -> None:
+    from holdfast.model.reader import parse_definition
+    from holdfast.model.writer import write_definition
+
+    workflow = Workflow(
+        Sequence(
+            charge.bind(expr("order"), "t", result="paid", id="pay", retry=Retry(attempts=4)), WriteLine(expr("paid"))
+        ),
+        id="w",
+        variables={"order": None, "paid": 0},
+    )
+    document = write_definition(workflow.definition)
+
+    assert write_definition(parse_definition(document)) == document
+
+
+async def test_typed_inputs_reach_the_activity_as_their_type(runner: Runner) -> None:
+    workflow = Workflow(
+        charge.bind(expr("order"), "t", 2, result="paid"), inputs={"order": Order}, variables={"paid": None}
+    )
+    result = await runner.run(workflow, {"order": Order("o1", Decimal("2.50"))})
+    plain = await runner.run(workflow, {"order": {"id": "o1", "total": "2.50"}})
+
+    assert result.variables["paid"] == Decimal("5.00")
+    assert plain.variables["paid"] == Decimal("5.00")

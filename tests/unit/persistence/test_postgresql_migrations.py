@@ -1,0 +1,144 @@
+"""The schema of a PostgreSQL database: built up step by step, by many at once, and never by the wrong version."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+import pytest
+
+from holdfast.errors import SchemaMismatch, StoreMisconfigured
+from holdfast.persistence.sql import migrations
+from holdfast.persistence.sql.migrations import migrations_of, statements_of
+from holdfast.persistence.sql.postgresql import PostgresStore
+from holdfast.persistence.sql.postgresql.connection import ORDINARY, Connection, connect
+from holdfast.persistence.sql.postgresql.migrating import check_server, migrate
+from holdfast.persistence.sql.postgresql.pool import end
+from holdfast.testing import faults
+from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
+from holdfast.testing.store_processes import answer_of, start
+
+pytestmark = pytest.mark.service("postgres")
+
+_COLUMNS = """select table_name, column_name, data_type, is_nullable, column_default, collation_name
+    from information_schema.columns where table_schema = current_schema() order by 1, 2"""
+_INDEXES = "select tablename, indexname, indexdef from pg_indexes where schemaname = current_schema() order by 1, 2"
+_ATTRIBUTES = """select c.relname, c.relkind::text, coalesce(array_to_string(c.reloptions, ','), ''), a.attname, a.attnum,
+    format_type(a.atttypid, a.atttypmod), a.attstorage::text
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'c') order by 1, 5"""
+
+
+@pytest.fixture(scope="module")
+def server_database() -> Iterator[str]:
+    try:
+        with postgres_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("postgres", pytest.skip, pytest.fail, missing)
+
+
+@pytest.fixture
+async def connection(server_database: str) -> AsyncIterator[Connection]:
+    """On an empty schema."""
+    connection = await connect(server_database, ORDINARY)
+    await connection.execute("drop schema public cascade; create schema public")
+    yield connection
+    await end(connection)
+
+
+@pytest.fixture
+def url(server_database: str, connection: Connection) -> str:
+    return server_database
+
+
+async def shape_of(connection: Connection) -> list[list[tuple[object, ...]]]:
+    """Tables, types and indexes as the database sees them."""
+    return [[tuple(row) for row in await connection.fetch(sql)] for sql in (_COLUMNS, _INDEXES, _ATTRIBUTES)]
+
+
+async def test_schema_from_scratch_equals_all_migrations_in_order(connection: Connection) -> None:
+    await migrate(connection)
+    migrated = await shape_of(connection)
+    text = files(migrations).joinpath("postgresql/schema.sql").read_text(encoding="utf-8")
+    await connection.execute("drop schema public cascade; create schema public")
+
+    for statement in statements_of(text):
+        await connection.execute(statement)
+
+    assert await shape_of(connection) == migrated
+    assert len(migrated[0]) > 100
+
+
+async def test_migrating_tells_what_it_does(connection: Connection) -> None:
+    labels = tuple(migration.label for migration in migrations_of("postgresql"))
+
+    before = await migrate(connection, check=True)
+    nothing = await shape_of(connection)
+    done = await migrate(connection)
+    again = await migrate(connection)
+
+    assert nothing == [[], [], []]
+    assert (before.schema, before.pending, before.applied) == (0, labels, ())
+    assert (done.schema, done.pending, done.applied) == (len(labels), (), labels)
+    assert (again.schema, again.pending, again.applied) == (len(labels), (), ())
+
+
+async def test_a_schema_that_is_missing_or_older_names_the_remedy(url: str) -> None:
+    with pytest.raises(SchemaMismatch, match=r"has schema 0, .* needs \d+\. Run: holdfast migrate"):
+        await PostgresStore(url).open(migrate=False)
+
+
+async def test_a_schema_that_is_newer_names_the_remedy(url: str, connection: Connection) -> None:
+    await migrate(connection)
+    await connection.execute("insert into hf_migration values (9999, 'future', 'x', 0)")
+
+    for migrating in (True, False):
+        with pytest.raises(SchemaMismatch, match=r"has schema 9999.*Upgrade Holdfast"):
+            await PostgresStore(url).open(migrate=migrating)
+
+
+async def test_a_migration_that_breaks_off_leaves_nothing(connection: Connection) -> None:
+    with faults.at("migrate.step", faults.raising(InterruptedError)), pytest.raises(InterruptedError):
+        await migrate(connection)
+
+    assert await shape_of(connection) == [[], [], []]
+    assert (await migrate(connection)).applied
+
+
+async def test_ten_starters_migrate_once(url: str) -> None:
+    starters = [start("migrate", url) for _ in range(10)]
+
+    answers = await asyncio.gather(*(asyncio.to_thread(answer_of, starter) for starter in starters))
+
+    applied = sorted((answer or {})["applied"] for answer in answers)
+    assert applied == [0] * 9 + [len(migrations_of("postgresql"))]
+
+
+async def test_a_user_without_rights_is_told_which(url: str, connection: Connection) -> None:
+    await connection.execute(
+        "drop role if exists holdfast_guest; create role holdfast_guest login password 'guest';"
+        "revoke create on schema public from public"
+    )
+    parts = urlsplit(url)
+    guest = parts._replace(netloc=f"holdfast_guest:guest@{parts.netloc.rpartition('@')[2]}").geturl()
+
+    try:
+        with pytest.raises(StoreMisconfigured, match="grant usage, create on schema"):
+            await PostgresStore(guest).open()
+    finally:
+        await connection.execute("drop role holdfast_guest")
+
+
+def test_a_server_that_is_too_old_is_refused() -> None:
+    class Version:
+        major = 13
+
+    class Old:
+        def get_server_version(self) -> Version:
+            return Version()
+
+    with pytest.raises(StoreMisconfigured, match="PostgreSQL 13, Holdfast needs 14"):
+        check_server(Old())  # type: ignore[arg-type]  # only what is asked of it

@@ -1,0 +1,169 @@
+"""The commit statement as text, and what goes into one batch: no server needed."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
+from holdfast.model.guard import activation_slot
+from holdfast.model.work import EffectRef, Owner
+from holdfast.persistence.codec import PayloadCodec
+from holdfast.persistence.sql.migrations import migrations_of
+from holdfast.persistence.sql.postgresql.connection import numbered
+from holdfast.persistence.sql.postgresql.lanes import BATCH_BYTES_MAX, BATCH_MAX, Lanes
+from holdfast.persistence.sql.postgresql.rows import rows_of
+from holdfast.persistence.sql.postgresql.statement import KINDS, ROW_TYPE, statement_of, type_of
+from holdfast.testing.store_rows import bookmark, commit_of, instance, settlement, work
+
+CODEC = PayloadCodec()
+FULL_NAMES = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
+
+
+def text_of(*batch: Commit) -> tuple[str, list[object]]:
+    return statement_of(rows_of(batch, CODEC))
+
+
+def test_every_kind_of_row_is_a_type_of_the_schema() -> None:
+    schema = "\n".join(migration.text for migration in migrations_of("postgresql"))
+    types = {
+        name: [" ".join(column.split()) for column in body.split(",")]
+        for name, body in re.findall(r"create type (\w+) as \(([^)]*)\)", schema)
+    }
+
+    assert types == {
+        ROW_TYPE + kind: [f"{name} {FULL_NAMES.get(type_of(name), type_of(name))}" for name in columns.split(", ")]
+        for kind, columns in KINDS.items()
+    }
+
+
+def test_a_batch_is_one_parameter_per_kind_of_row() -> None:
+    sql, values = text_of(*(commit_of(instance(name), bookmarks_added=(bookmark("", name),)) for name in "ab"))
+
+    assert len(values) == 4  # commits, instances, journal, bookmarks
+    assert all(isinstance(value, list) and len(value) == 2 for value in values)
+    assert "hf_row_new[]" in sql
+
+
+def test_a_batch_of_one_is_scalar() -> None:
+    sql, values = text_of(commit_of(instance("a")))
+
+    assert "unnest" not in sql
+    assert not any(isinstance(value, list) for value in values)
+
+
+def test_the_same_shape_is_the_same_text_whatever_the_size() -> None:
+    few, _ = text_of(*(commit_of(instance(name)) for name in "ab"))
+    many, _ = text_of(*(commit_of(instance(name)) for name in "abcdefg"))
+
+    assert few == many
+
+
+@pytest.mark.parametrize(
+    ("commit", "locks"),
+    [
+        (commit_of(instance("a", 2)), False),
+        (commit_of(instance("a", 2), work_dropped=("w",), work_added=(work(""),)), False),
+        (commit_of(instance("a", 2), guards_taken=(activation_slot(strategy="singleton"),)), True),
+        (commit_of(instance("a", 2), work_consumed=("w",)), True),
+        (commit_of(instance("a", 2), inbox_consumed=("s",)), True),
+        (commit_of(instance("a", 2), effects_consumed=(EffectRef(1, 1, Owner("n", 1)),)), True),
+        (settlement("", work_consumed=("w",)), True),
+    ],
+    ids=["version", "a hint dropped", "slot", "work", "inbox", "effect", "without an instance"],
+)
+def test_locks_come_first_only_where_more_than_a_version_guards(commit: Commit, locks: bool) -> None:
+    sql, _ = text_of(commit)
+
+    assert ("1 / (case" in sql) is locks
+    assert ("locked as" in sql) is (locks and commit.instance is not None)
+
+
+def test_work_in_the_hands_of_a_claim_is_never_waited_for() -> None:
+    sql, _ = text_of(commit_of(instance("a", 2), work_consumed=("w",), work_dropped=("x",)))
+
+    assert sql.count("skip locked") == 2
+    assert len(re.findall("from hf_work|join hf_work", sql)) == 4
+
+
+def test_no_limit_is_a_parameter() -> None:
+    sql, _ = text_of(commit_of(instance("a", 2), work_consumed=("w",), bookmarks_added=(bookmark("", "a"),)))
+
+    assert not re.search(r"limit\s+\$", sql)
+
+
+def test_questions_are_numbered() -> None:
+    assert numbered("a = ? and b in (?, ?)") == "a = $1 and b in ($2, $3)"
+    assert numbered("select 1") == "select 1"
+
+
+async def _batches(batches: Sequence[Sequence[Commit]]) -> list[list[str]]:
+    """Which instances are committed together when all of these are asked for at once, on one lane."""
+    seen: list[list[str]] = []
+
+    async def commit(batch: Sequence[Commit]) -> list[CommitOutcome]:
+        seen.append([each.instance.id for each in batch if each.instance is not None])
+        await asyncio.sleep(0)
+        return [COMMITTED] * len(batch)
+
+    lanes = Lanes(commit, 1)
+    outcomes = await asyncio.gather(*(lanes.submit(batch) for batch in batches))
+    await lanes.close()
+    assert [len(outcome) for outcome in outcomes] == [len(batch) for batch in batches]
+    return seen
+
+
+async def test_what_queued_up_is_one_batch_up_to_the_limit() -> None:
+    seen = await _batches([[commit_of(instance(f"i{number}"))] for number in range(300)])
+
+    assert [len(batch) for batch in seen] == [BATCH_MAX, BATCH_MAX, 300 - 2 * BATCH_MAX]
+
+
+async def test_a_batch_never_names_an_instance_twice() -> None:
+    same = [commit_of(instance("a", version)) for version in (1, 2, 3)]
+    seen = await _batches([[same[0]], [same[1]], [commit_of(instance("b"))], [same[2]]])
+
+    assert seen == [["a", "b"], ["a"], ["a"]]
+
+
+async def test_batches_are_capped_by_bytes() -> None:
+    large = [commit_of(instance(f"i{number}", state=b"x" * (BATCH_BYTES_MAX // 3))) for number in range(7)]
+
+    assert [len(batch) for batch in await _batches([[commit] for commit in large])] == [3, 3, 1]
+
+
+async def test_who_hangs_up_cancels_nothing() -> None:
+    started, go, done = asyncio.Event(), asyncio.Event(), []
+
+    async def commit(batch: Sequence[Commit]) -> list[CommitOutcome]:
+        started.set()
+        await go.wait()
+        done.append(batch)
+        return [COMMITTED] * len(batch)
+
+    lanes = Lanes(commit, 1)
+    caller = asyncio.create_task(lanes.submit([commit_of(instance("a"))]))
+    await started.wait()
+    caller.cancel()
+    go.set()
+    await lanes.close()
+
+    assert len(done) == 1
+    assert caller.cancelled()
+
+
+async def test_a_batch_that_fails_is_told_to_its_callers_only() -> None:
+    async def commit(batch: Sequence[Commit]) -> list[CommitOutcome]:
+        if any(each.instance is not None and each.instance.id == "bad" for each in batch):
+            raise LookupError("broken")
+        return [COMMITTED] * len(batch)
+
+    lanes = Lanes(commit, 1)
+
+    with pytest.raises(LookupError):
+        await lanes.submit([commit_of(instance("bad"))])
+    assert await lanes.submit([commit_of(replace(instance("good")))]) == [COMMITTED]
