@@ -150,6 +150,7 @@ class SqliteBaselines:
 
     def __init__(self, place: Database, sizes: Sizes) -> None:
         self._connection = connect(place.path)
+        self._connection.execute("pragma busy_timeout = 10000")  # the node beside it has a heartbeat
         self._sizes = sizes
         self._step = _STEP.format("?1", "?2", "?3", "?4", "?5", "?6")
         self._connection.execute(INSERT_TABLE.format(bytes="blob"))

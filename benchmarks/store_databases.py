@@ -134,4 +134,4 @@ def _used(pid: int) -> float | None:
 
 def sleepers() -> int:
     """How many instances a `.1m` figure is measured with. Reduced, it is only printed."""
-    return int(os.environ.get("HOLDFAST_BENCH_SLEEPERS", "1_000_000"))
+    return int(os.environ.get("BENCH_SLEEPERS", "1_000_000"))

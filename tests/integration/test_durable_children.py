@@ -59,9 +59,8 @@ async def test_a_parent_waits_for_its_child(cluster: Any) -> None:
     identity = (await a.start(parent())).result.instance_id
     waiting = await a.settle(identity)
     assert waiting.status is Status.SUSPENDED
-    child_id = f"{identity}-2"
-    if (await a.settle(child_id)).status is not Status.SUSPENDED:
-        child_id = next(iter(waiting._live.bookmarks.values())).payload["child"]
+    child_id = child_of(waiting)
+    assert (await a.settle(child_id)).status is Status.SUSPENDED
 
     ended = await b.resume(child_id)
     assert ended.status is Status.FINISHED
@@ -97,12 +96,10 @@ async def test_another_node_starts_the_child_of_one_that_died(cluster: Any) -> N
     waiting = (await a.start(parent())).result
     b = await cluster.node("b", definitions=[child()], work=True)
     child_id = child_of(waiting)
-    while True:
-        try:
-            await b.resume(child_id)
-            break
-        except LookupError:
-            await b.node.store.wait_for_change(0, timedelta(milliseconds=20))
+    store, seen = b.node.store, 0
+    while child_id not in {mark.instance_id for mark in await store.bookmarks_of(cluster.tenant, child_id)}:
+        seen = await store.wait_for_change(seen, timedelta(seconds=1))
+    await b.resume(child_id)
     ended = await b.wait_at_rest(waiting.instance_id)
     assert ended.outputs["answer"]["outputs"] == {"double": 42}
     await cluster.check(b, waiting.instance_id)
@@ -125,8 +122,9 @@ async def test_a_parent_canceled_at_once_starts_no_child(cluster: Any) -> None:
     waiting = (await a.start(parent())).result
     await a.cancel(waiting.instance_id)
     b = await cluster.node("b", definitions=[child()], work=True)
-    while (await b.node.store.stats(cluster.tenant)).work_ready:
-        await b.node.store.wait_for_change(0, timedelta(milliseconds=20))
+    store, seen = b.node.store, 0
+    while (await store.stats(cluster.tenant)).work_ready:
+        seen = await store.wait_for_change(seen, timedelta(seconds=1))
     with pytest.raises(LookupError):
         await b.read(child_of(waiting))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -66,13 +66,15 @@ class Intake(ABC, Generic[R]):
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._stopped = False
-        self._tasks: list[asyncio.Task[None]] = []
+        self._failure: BaseException | None = None
+        self._fetching: list[asyncio.Task[None]] = []
+        self._keeping: list[asyncio.Task[None]] = []
 
     # -- what a transport adds -----------------------------------------------------------------------------------------
 
     @abstractmethod
     async def begin(self) -> None:
-        """Start to fetch. Raise only what will not pass."""
+        """Start to fetch. Raise only what will not pass by itself."""
 
     @abstractmethod
     async def cease(self) -> None:
@@ -138,9 +140,24 @@ class Intake(ABC, Generic[R]):
             self.let_go(carried)
         self._ready.clear()
 
-    def spawn(self, work: Any) -> None:
-        """A task that lives as long as fetching does."""
-        self._tasks.append(asyncio.create_task(work))
+    def fetch(self, work: Coroutine[Any, Any, None]) -> None:
+        """A task that lives until `stop`."""
+        self._start(work, self._fetching)
+
+    def keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """A task that lives until the block ends: deliveries in hand stay ours that long."""
+        self._start(work, self._keeping)
+
+    def _start(self, work: Coroutine[Any, Any, None], tasks: list[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(work)
+        task.add_done_callback(self._ended)
+        tasks.append(task)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A task that fails is told to whoever waits for deliveries: they would not come any more."""
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failure = error
+            self._changed.set()
 
     # -- the port ------------------------------------------------------------------------------------------------------
 
@@ -153,6 +170,8 @@ class Intake(ABC, Generic[R]):
                 carried = self._ready.popleft()
                 if carried.open:
                     return carried
+            if self._failure is not None:
+                raise self._failure
             if self._stopped:
                 raise StopAsyncIteration
             await self.wait_for_change()
@@ -162,9 +181,7 @@ class Intake(ABC, Generic[R]):
             return
         self._stopped = True
         self._changed.set()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await _cancel(self._fetching)
         await self.cease()
         unseen = [carried for carried in self._ready if self.let_go(carried)]
         self._ready.clear()
@@ -179,4 +196,11 @@ class Intake(ABC, Generic[R]):
     ) -> None:
         await self.stop()
         await self.give_back([carried for carried in tuple(self.in_hand) if self.let_go(carried)])
+        await _cancel(self._keeping)
         await self.end()
+
+
+async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

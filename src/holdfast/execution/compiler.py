@@ -127,6 +127,8 @@ class Compiler:
     def composite(self, node: Node, definition: Definition, path: str, inputs: Mapping[str, Any]) -> None:
         if definition.id in self.chain:
             raise CompositionCycle([*self.chain, definition.id])
+        if node.parent is not None and definition.id not in self.plan.parts:
+            self.plan.parts[definition.id] = content_hash(definition)
         self.chain.append(definition.id)
         outer, self.prefix = self.prefix, (f"{node.key}/" if node.parent is not None else "")
         holder, self.definition = self.definition, definition

@@ -116,13 +116,13 @@ def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]
     arguments = ast.arguments(
         posonlyargs=[], args=[ast.arg(SCOPE)], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
     )
-    function = ast.FunctionDef(name=shape.function, args=arguments, body=[*before, *body], decorator_list=[])
+    function = ast.FunctionDef(name=shape.function or "branch", args=arguments, body=[*before, *body], decorator_list=[])
     if sys.version_info >= (3, 12):
         function.type_params = []
     module = ast.Module(body=[ast.copy_location(function, first)], type_ignores=[])
     made = compile(ast.fix_missing_locations(module), shape.file, "exec")
     code = next(item for item in made.co_consts if isinstance(item, CodeType))
-    return FunctionType(code, shape.uses, shape.function)
+    return FunctionType(code, shape.uses, shape.function or "branch")
 
 
 def _take(name: str, index: int) -> str:

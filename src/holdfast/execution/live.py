@@ -174,7 +174,9 @@ class LiveInstance:
             activation.attempt, self.retrying = self.retrying.attempt, None
         if node.timeout is not None:
             self.arm_timeout(activation, node.timeout)
-        self.journal.append((STARTED, node.index, n, self.now(), None))
+        # It starts when what came before it ended: that moment is known already, and reading a clock costs.
+        journal = self.journal
+        journal.append((STARTED, node.index, n, journal[-1][3] if journal else self.now(), None))
         return activation
 
     def complete(self, activation: Activation, outcome: Outcome = None) -> None:
@@ -189,7 +191,9 @@ class LiveInstance:
         owner, node, n = activation.owner, activation.node, activation.id
         if owner is not None and owner.kids:
             owner.kids.pop(n, None)
-        self.journal.append((ENDED, node.index, n, self.now(), outcome))
+        # Completed with its last child, or with what resumed it: the same moment again.
+        journal = self.journal
+        journal.append((ENDED, node.index, n, journal[-1][3] if journal else self.now(), outcome))
         node.done(self, owner, activation.outer, outcome)  # type: ignore[arg-type]  # only the root has no owner; its done ignores it
 
     def takes_trigger(self, node: Node) -> bool:

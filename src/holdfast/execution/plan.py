@@ -145,6 +145,7 @@ class Plan:
         "flowchart_mode",
         "journal_rules",
         "nodes",
+        "parts",
         "records_outputs",
         "root",
         "shapes",
@@ -158,6 +159,8 @@ class Plan:
         self.types = types
         self.nodes: list[Node] = []
         self.by_key: dict[str, Node] = {}
+        self.parts: dict[str, str] = {}
+        """The content of every workflow that it uses as an activity: id → hash. Part of what an instance is pinned to."""
         self.shapes: dict[str, Shape] = {}
         """By key: a node's key for its own variables, `key#port` for those it hands to a child."""
         self.ends_instance: IncidentRule

@@ -54,6 +54,7 @@ class Shape:
         "ids",
         "inputs",
         "key",
+        "labels",
         "mutable",
         "names",
         "outputs",
@@ -67,6 +68,8 @@ class Shape:
         """Names the shape in stored states: the activity's key, with `#port` for variables handed to a child."""
         self.boundary = boundary
         """A workflow's own scope: names of the workflow around it are not visible to static languages."""
+        self.labels: list[tuple[str, int]] = []
+        """What each value is stored under; made when it is first asked for."""
         self.names: dict[str, int] = {}
         self.ids: dict[str, int] = {}
         self.inputs: dict[str, int] = {}

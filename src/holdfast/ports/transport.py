@@ -49,10 +49,12 @@ class Delivery(Protocol):
         """Never: it goes to the dead letters of its queue with the reason, and no consumer gets it any more."""
 
 
-class Consumer(AsyncIterator[Delivery], Protocol):
+class Consumer(Protocol):
     """Deliveries as they come. The iterator ends after `stop`, and only then: a lost connection is made again, with
     back-off, for as long as it takes, and the deliveries go on."""
 
+    def __aiter__(self) -> AsyncIterator[Delivery]: ...
+    async def __anext__(self) -> Delivery: ...
     async def stop(self) -> None:
         """Take no more; what is fetched and not handed out goes back at once. Deliveries in hand may still be settled
         until the block ends: so a worker drains."""

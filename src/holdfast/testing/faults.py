@@ -4,7 +4,7 @@
     with faults.at("commit.done", faults.raising(ConnectionResetError), times=1):
 
 The points are listed in `holdfast.persistence.faultpoints`. A child process takes its fault from the environment:
-`HOLDFAST_FAULT=commit.written:3` kills it the third time that the point is reached (see `from_environment`).
+`HOLDFAST_TEST_FAULT=commit.written:3` kills it the third time that the point is reached (see `from_environment`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from threading import Lock
 from holdfast.errors import SettingsError
 from holdfast.persistence import faultpoints
 
-VARIABLE = "HOLDFAST_FAULT"
+VARIABLE = "HOLDFAST_TEST_FAULT"
 
 
 def die() -> None:
@@ -60,7 +60,7 @@ def at(point: str, action: Callable[[], None], *, after: int = 0, times: int | N
 
 @contextmanager
 def from_environment(environment: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Die where `HOLDFAST_FAULT=point[:count]` says; do nothing without it."""
+    """Die where `HOLDFAST_TEST_FAULT=point[:count]` says; do nothing without it."""
     asked = (os.environ if environment is None else environment).get(VARIABLE, "")
     if not asked:
         yield

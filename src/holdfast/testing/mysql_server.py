@@ -18,6 +18,8 @@ from holdfast.testing.servers import ServiceMissing
 MYSQL_URL = "HOLDFAST_TEST_MYSQL_URL"
 _USUAL = "mysql://root@127.0.0.1:3306"
 
+_NO_SUCH_THREAD = 1094
+
 Rows = list[tuple[object, ...]]
 
 
@@ -74,3 +76,19 @@ async def emptied(url: str) -> None:
     if names:
         deletes = [f"delete from {name}" for name in names]  # noqa: S608 - our own tables
         await executed(url, *deletes, "update hf_counter set value = 0")
+
+
+async def kill_connections(url: str) -> int:
+    """End every connection to the database, as an administrator or a failover would; how many there were."""
+    found = await executed(
+        url, "select id from information_schema.processlist where db = database() and id <> connection_id()"
+    )
+    killed = 0
+    for (number,) in found:
+        try:
+            await executed(url, f"kill {number}")
+            killed += 1
+        except Exception as error:  # one that ended by itself meanwhile
+            if error.args[0] != _NO_SUCH_THREAD:
+                raise
+    return killed

@@ -1,7 +1,7 @@
 """Other processes on a store, for tests that one process cannot make: `python -m holdfast.testing.store_processes`.
 
 Each role opens the store at an address, does one thing, and prints what came of it as one line of JSON. A fault in its
-environment (`HOLDFAST_FAULT`) kills it on the way.
+environment (`HOLDFAST_TEST_FAULT`) kills it on the way.
 """
 
 from __future__ import annotations
@@ -26,6 +26,13 @@ from holdfast.testing.store_fighting import fight
 from holdfast.testing.store_rows import bookmark, commit_of, instance, message, work
 
 Answer = dict[str, Any]
+
+
+async def fight_on(store: Store, **arguments: Any) -> Answer:
+    """Through the runtime; loaded only here, since the other roles need no engine."""
+    from holdfast.testing import runtime_fighting
+
+    return await runtime_fighting.fight_on(store, **arguments)
 
 
 async def migrate(store: Store, **_: Any) -> Answer:
@@ -109,6 +116,7 @@ ROLES: Mapping[str, Callable[..., Awaitable[Answer]]] = {
     "write": write,
     "burst": burst,
     "fight": fight,
+    "fight_on": fight_on,
 }
 
 

@@ -260,6 +260,17 @@ async def test_another_definition_is_refused(runner: Runner) -> None:
         runner.load(state, other)
 
 
+async def test_another_content_of_a_workflow_inside_is_refused(make_engine: Make) -> None:
+    outer = {"format": "holdfast/definition@1", "id": "outer", "root": {"id": "use", "type": "Inner"}}
+    one = make_engine(definitions=[Workflow(Sequence(Event("go"), WriteLine("one")), id="inner")]).runner
+    two = make_engine(definitions=[Workflow(Sequence(Event("go"), WriteLine("two")), id="inner")]).runner
+    state = (await one.run(outer)).state
+
+    assert (await one.resume(one.load(state, outer))).lines == ["one"]
+    with pytest.raises(InvalidState, match="inner"):
+        two.load(state, outer)
+
+
 @pytest.mark.parametrize("document", [{}, {"format": "other@1"}, [], None, "text", {"format": "holdfast/instance@1"}])
 async def test_what_is_no_state_is_refused(runner: Runner, document: Any) -> None:
     with pytest.raises(InvalidState):

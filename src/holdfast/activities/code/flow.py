@@ -39,6 +39,12 @@ def frame_of(builder: NodeBuilder) -> FrameShape:
     )
 
 
+def frame_around(scope: Scope) -> FrameShape | None:
+    """The frame of the nearest function; the arguments of a branch are none."""
+    shapes = (level[1] for level in levels(scope))
+    return next((shape for shape in shapes if isinstance(shape, FrameShape) and shape.function), None)
+
+
 def slot_of(builder: NodeBuilder, name: str) -> int:
     """A temporary of the frame, named by an input."""
     return frame_of(builder).names[str(builder.literal(name))]
@@ -117,7 +123,7 @@ def arrive(activation: Activation, failed: Activation, error: BaseException) -> 
     """The first hook of a function that an exception passes: give it the traceback and context that Python would."""
     if failed is activation or _nearest(failed) is not activation:
         return
-    shape = next((level[1] for level in levels(failed.outer) if isinstance(level[1], FrameShape)), None)
+    shape = frame_around(failed.outer)
     traceback = without_ours(error.__traceback__)
     node = failed.node.definition
     if attempt_of(failed) is None and node.type != "Code" and shape is not None:

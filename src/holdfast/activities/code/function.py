@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.activities.code.flow import RETURNING, arrive, block_of, leave
+from holdfast.activities.code.flow import RETURNING, arrive, block_of, frame_around, leave
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output, port
 from holdfast.execution.activation import Activation
@@ -16,7 +16,8 @@ from holdfast.execution.heap.tracebacks import before
 from holdfast.execution.journal import COMPLETED
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
-from holdfast.model.scope import Names, Scope, levels
+from holdfast.model.scope import Names, Scope
+from holdfast.model.values import decode
 
 
 class Function(Activity, pure=True, container=True, category="Code", icon="square-function", browsable=False):
@@ -27,6 +28,8 @@ class Function(Activity, pure=True, container=True, category="Code", icon="squar
     parameters: list[str] = field(default=())
     arguments: dict[str, Any] | None = field(default=None, evaluated=False)
     """Of a call. Without them, parameters are the workflow's inputs."""
+    defaults: dict[str, Any] = field(default=())
+    """Of parameters that a call leaves out."""
     body: Activity | None = port()
     result: Any = output()
 
@@ -42,6 +45,7 @@ class FunctionNode:
         self.put = builder.output("result")
         self.arguments = block_of(builder, "arguments") if builder.has_input("arguments") else None
         self.given = self._inputs(builder) if self.arguments is None else {}
+        self.defaults: Mapping[str, Any] = (builder.literal("defaults", {}) or {}) if self.arguments is not None else {}
         self.shape = _frame(builder)
         node.shape = builder.compiler.plan.shapes[node.key] = self.shape
         node.inner = Names((self.shape, *node.names.shapes))
@@ -58,6 +62,8 @@ class FunctionNode:
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         inner = self.shape.open(scope)
         names = self.shape.names
+        for name, data in self.defaults.items():
+            inner[names[name]] = decode(data, live.plan.types)
         if self.arguments is not None:
             for name, value in self.arguments(live, owner, scope).items():
                 inner[names[name]] = value
@@ -84,8 +90,8 @@ class FunctionNode:
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
         """Nothing is caught here; the traceback gets the line of the call, as Python would show it."""
         arrive(activation, failed, error)
-        caller = next((level[1] for level in levels(activation.outer) if isinstance(level[1], FrameShape)), None)
-        if caller is not None and caller.function:
+        caller = frame_around(activation.outer)
+        if caller is not None:
             error.__traceback__ = before(error.__traceback__, caller.file, self.line, caller.function)
         return False
 

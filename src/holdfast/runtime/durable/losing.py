@@ -37,6 +37,11 @@ def other_request(holder: str | None) -> AlreadyStored:
     )
 
 
+def place_taken(instance_id: str, holder: str | None) -> InstanceAtRest:
+    remedy = f"Instance {holder} runs, and its definition allows one at a time. Wait for its end, or cancel it."
+    return InstanceAtRest(instance_id, Status.FAULTED.value, remedy=remedy)
+
+
 class Submits(Protocol):
     def submit(self, job: Job) -> None: ...
 
@@ -84,12 +89,11 @@ class Losing:
         if isinstance(job, StartJob):
             self._not_started(job, loss.holder)
             return
-        message = f"Instance {loss.holder} holds the place that instance {job.instance_id} needs"
         if isinstance(job, RetryJob):
-            remedy = f"{message} (its definition allows one at a time). Wait for its end, or cancel it."
-            job.refuse(InstanceAtRest(job.instance_id, Status.FAULTED.value, remedy=remedy))
-        else:
-            self.fail(job, StoreError(f"{message} with its new correlation id. Wait for its end, or use another id."))
+            job.refuse(place_taken(job.instance_id, loss.holder))
+            return
+        message = f"Instance {loss.holder} holds the place that instance {job.instance_id} needs"
+        self.fail(job, StoreError(f"{message} with its new correlation id. Wait for its end, or use another id."))
 
     def _not_started(self, job: Job, holder: str | None) -> None:
         """A refused start still uses its row up, and its parent hears of it."""

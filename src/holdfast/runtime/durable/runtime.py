@@ -17,7 +17,7 @@ from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, JournalEntry
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
-from holdfast.runtime.durable.losing import other_request
+from holdfast.runtime.durable.losing import other_request, place_taken
 from holdfast.runtime.durable.node import Node, OnLine
 from holdfast.runtime.result import RunResult
 
@@ -140,6 +140,11 @@ class Runtime:
         return answer.result or await self.read(instance_id)
 
     async def retry(self, instance_id: str) -> RunResult:
+        """Run the failed activities of a faulted instance again. It takes its place again, or is refused (rule M2)."""
+        row = await self.node.row(instance_id)
+        holder = await self.node.slot_holder(await self.node.pins.plan(row.content), row.correlation_id)
+        if holder is not None and holder != instance_id:
+            raise place_taken(instance_id, holder)
         answer = await self.ask(RetryJob(instance_id))
         return answer.result or await self.read(instance_id)
 

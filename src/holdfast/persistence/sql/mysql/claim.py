@@ -12,20 +12,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from holdfast.errors import StoreError
-from holdfast.model.commit import Commit, CommitOutcome, check_batch
+from holdfast.model.commit import Commit, CommitOutcome, Committed, check_batch
 from holdfast.model.work import WorkRow
 from holdfast.persistence import faultpoints
 from holdfast.persistence.sql.mysql.errors import MysqlError
 from holdfast.persistence.sql.mysql.pool import Pool
 from holdfast.persistence.sql.mysql.session import Session
-
-if TYPE_CHECKING:
-    from holdfast.persistence.sql.mysql.store import MysqlStore
+from holdfast.persistence.sql.script import Script
 
 RowKey = tuple[str, str]
+
+
+class Committing(Protocol):
+    """What a claim needs of its store."""
+
+    def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]: ...
+    def ring(self) -> None: ...
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]: ...
 
 
 def key_of(row: WorkRow) -> RowKey:
@@ -33,13 +39,15 @@ def key_of(row: WorkRow) -> RowKey:
 
 
 class MysqlClaim:
-    def __init__(self, store: MysqlStore, pool: Pool, session: Session, rows: Sequence[WorkRow], epoch: int) -> None:
+    def __init__(self, store: Committing, pool: Pool, session: Session, rows: Sequence[WorkRow], epoch: int) -> None:
         self._store = store
         self._pool = pool
         self._session: Session | None = session
         self._turn = asyncio.Lock()
         self.rows = rows
         self.epoch = epoch
+        self.consumed: set[RowKey] = set()
+        """What its commits were let to consume: gone."""
 
     @property
     def locked(self) -> bool:
@@ -55,8 +63,14 @@ class MysqlClaim:
                 faultpoints.reached("commit.begin")
                 outcomes = await self._commit_here(self._session, batch)
                 if outcomes is not None:
-                    return outcomes
-        return await self._store.commit(batch)
+                    return self._told(batch, outcomes)
+        return self._told(batch, await self._store.commit(batch))
+
+    def _told(self, batch: Sequence[Commit], outcomes: Sequence[CommitOutcome]) -> Sequence[CommitOutcome]:
+        for commit, outcome in zip(batch, outcomes, strict=True):
+            if isinstance(outcome, Committed):
+                self.consumed.update((commit.tenant, work_id) for work_id in commit.work_consumed)
+        return outcomes
 
     async def _commit_here(self, session: Session, batch: Sequence[Commit]) -> list[CommitOutcome] | None:
         self._session = None
@@ -96,7 +110,7 @@ class Hands:
 
     def unlocked(self) -> frozenset[RowKey]:
         """Rows that only their names keep from other claims."""
-        return frozenset(key for key, claim in self._claims.items() if not claim.locked)
+        return frozenset(key for key, claim in self._claims.items() if not claim.locked and key not in claim.consumed)
 
     async def let_go(self, keys: Collection[RowKey]) -> None:
         if self._claims:

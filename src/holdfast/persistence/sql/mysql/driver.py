@@ -51,11 +51,16 @@ class MysqlDriver:
         self._transient = transient
         self._policy = policy
         self._process: int | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way = 0
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What belongs to one loop, from `open` to `close`."""
         self._quiet = asyncio.Event()
-        self._readers = Pool(address, Use.READ, READERS)
-        self._writers = Pool(address, Use.WRITE, WRITERS)
-        self.claims = Pool(address, Use.WRITE, CLAIMS)
+        self._readers = Pool(self.address, Use.READ, READERS)
+        self._writers = Pool(self.address, Use.WRITE, WRITERS)
+        self.claims = Pool(self.address, Use.WRITE, CLAIMS)
         self._lanes = Lanes(self._commit_group)
         self.changes = Changes(self._count)
 
@@ -64,13 +69,15 @@ class MysqlDriver:
             self.check_open()
             return
 
-        async def prepare() -> None:
+        async def bring_up_to_date() -> None:
             async with self._alone() as session:
                 if migrating:
                     await migrate(session, self.address.database)
                 await check_schema(session)
 
-        await self._patiently(prepare)
+        await self._patiently(bring_up_to_date)
+        self._prepare()
+        self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
 
     async def close(self) -> None:
@@ -145,6 +152,8 @@ class MysqlDriver:
             raise StoreClosed(
                 "The store was opened before this process was forked. Open a store of its own in each process."
             )
+        if self._loop is not asyncio.get_running_loop():
+            raise StoreClosed("The store was opened in another event loop. Open a store of its own in each loop.")
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         return await self.changes.wait(since, timeout)

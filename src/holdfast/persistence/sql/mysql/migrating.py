@@ -46,7 +46,7 @@ async def migrate(session: Session, database: str, *, check: bool = False) -> Mi
             await _apply(session, migration)
     finally:
         if session.usable:
-            await session.ask("select release_lock(?)", lock)
+            await session.send(f"select release_lock('{lock}')")
     return report_of(applied, pending, pending)
 
 
@@ -73,7 +73,7 @@ def _lock_of(database: str) -> str:
 
 
 async def _take(session: Session, lock: str) -> None:
-    rows = await session.ask("select get_lock(?, ?)", lock, int(_PATIENCE.total_seconds()))
+    rows = await session.send(f"select get_lock('{lock}', {_PATIENCE.total_seconds():.0f})")
     if rows[0][0] != 1:
         raise StoreUnavailable(
             f"Another node has been migrating the database for {_PATIENCE.total_seconds():.0f} seconds. Wait until it is "

@@ -125,17 +125,19 @@ class MysqlStore(SqlDefinitions, SqlWork, SqlReads, SqlEffects, SqlMail, SqlNode
         """As everywhere, but in the exact order of the index: what is sorted afterwards would be locked as a whole."""
         now = yield from self._micros_now()
         others = f" and content not in ({marks(len(lacking))})" if lacking else ""
+        others += " and not (tenant = ? and id = ?)" * len(held)
+        left_out = (*lacking, *(part for key in held for part in key))
         found: list[WorkRow] = []
         for condition, moment in (("due = ?", AT_ONCE), (f"due > {AT_ONCE} and due <= ?", now)):
             for queue in queues:
                 rows = yield ask(
                     f"{WORK.select} force index (hf_work_order) where queue = ? and {condition}{others}"
-                    f" order by queue, due, urgency, fair_rank, tenant, id limit {limit + len(held)}{self._dialect.lock_free}",
+                    f" order by queue, due, urgency, fair_rank, tenant, id limit {limit}{self._dialect.lock_free}",
                     queue,
                     moment,
-                    *lacking,
+                    *left_out,
                 )
-                found += (row for row in WORK.rows(rows, self._codec) if key_of(row) not in held)
+                found += WORK.rows(rows, self._codec)
         return sorted(found, key=claim_order)[:limit]
 
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:

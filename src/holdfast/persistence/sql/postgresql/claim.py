@@ -23,6 +23,9 @@ from holdfast.persistence.sql.work import claim_order
 from holdfast.persistence.sql.work_tables import AT_ONCE, WORK
 from holdfast.ports import Codec
 
+Retried = Callable[
+    [Callable[[], Awaitable[tuple[Connection, "LockedClaim"]]]], Awaitable[tuple[Connection, "LockedClaim"]]
+]
 _NOW = "(extract(epoch from statement_timestamp()) * 1000000)::bigint"
 
 
@@ -77,36 +80,47 @@ class LockedClaim:
 class Claims:
     """What this process has in hand."""
 
-    def __init__(self, pool: Pool, codec: Codec) -> None:
+    def __init__(self, pool: Pool, codec: Codec, retried: Retried) -> None:
         self._pool = pool
         self._codec = codec
-        self._unlocked: dict[tuple[str, str], LockedClaim] = {}
+        self._retried = retried
+        self._in_hand: dict[tuple[str, str], LockedClaim] = {}
         """Rows of open claims, to leave out once their locks are gone."""
 
     @asynccontextmanager
     async def take(
-        self, claim: Callable[[Connection], LockedClaim], queues: Sequence[str], limit: int, lacking: Collection[str]
+        self, make: Callable[[Connection], LockedClaim], queues: Sequence[str], limit: int, lacking: Collection[str]
     ) -> AsyncIterator[LockedClaim]:
-        async with self._pool.connection() as connection:
-            taken = claim(connection)
-            await connection.execute("begin")
-            try:
-                await self._fill(connection, taken, queues, limit, lacking)
-                faultpoints.reached("claim.taken")
-                yield taken
-            finally:
-                for row in taken.rows:
-                    if self._unlocked.get((row.tenant, row.id)) is taken:
-                        del self._unlocked[row.tenant, row.id]
-                await roll_back(connection)
+        async def begin() -> tuple[Connection, LockedClaim]:
+            return await self._begin(make, queues, limit, lacking)
 
-    async def _fill(
-        self, connection: Connection, claim: LockedClaim, queues: Sequence[str], limit: int, lacking: Collection[str]
-    ) -> None:
-        held = {place for place, other in self._unlocked.items() if not other.locks}
-        found = await connection.fetch(_claimable(limit + len(held)), list(queues), list(lacking))
-        claim.epoch = found[0][-1]
-        rows = [WORK.decode(row, self._codec) for row in found if row[1] is not None]
-        rows = [row for row in rows if (row.tenant, row.id) not in held]
+        connection, claim = await self._retried(begin)
+        try:
+            faultpoints.reached("claim.taken")
+            yield claim
+        finally:
+            for row in claim.rows:
+                if self._in_hand.get((row.tenant, row.id)) is claim:
+                    del self._in_hand[row.tenant, row.id]
+            await roll_back(connection)
+            self._pool.give_back(connection)
+
+    async def _begin(
+        self, make: Callable[[Connection], LockedClaim], queues: Sequence[str], limit: int, lacking: Collection[str]
+    ) -> tuple[Connection, LockedClaim]:
+        connection = await self._pool.take()
+        try:
+            await connection.execute("begin")
+            claim = make(connection)
+            unlocked = {place for place, other in self._in_hand.items() if not other.locks}
+            found = await connection.fetch(_claimable(limit + len(unlocked)), list(queues), list(lacking))
+            claim.epoch = found[0][-1]
+            rows = [WORK.decode(row, self._codec) for row in found if row[1] is not None]
+        except BaseException:
+            connection.terminate()
+            self._pool.give_back(connection)
+            raise
+        rows = [row for row in rows if (row.tenant, row.id) not in unlocked]
         claim.rows = sorted(rows, key=claim_order)[:limit]
-        self._unlocked.update(((row.tenant, row.id), claim) for row in claim.rows)
+        self._in_hand.update(((row.tenant, row.id), claim) for row in claim.rows)
+        return connection, claim

@@ -6,8 +6,10 @@ they plan once and always by index; *ordinary* ones ask questions of every shape
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from time import monotonic
 from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -30,10 +32,23 @@ ORDINARY = {"plan_cache_mode": "force_custom_plan", "jit": "off"}
 LISTENER = {"synchronous_commit": "off"}
 """A hint that is lost with a crash is no loss."""
 
+DATABASE_ERRORS: tuple[type[Exception], ...] = (
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    OSError,
+)
+"""What the driver raises; never shown bare."""
+TROUBLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
+_NO_CONNECTION: tuple[type[Exception], ...] = (ValueError, *DATABASE_ERRORS)
+
 _NAME = "holdfast"
 _STATEMENTS = 256
 _PATIENCE = 10.0
 """Seconds to connect."""
+_STARTING = 60.0
+"""Seconds that a server may take to start or to recover, once it says that it does."""
+_LOOK_AGAIN = 0.1
 
 
 class Connection(Protocol):
@@ -51,18 +66,28 @@ class Connection(Protocol):
 
 
 async def connect(url: str, settings: dict[str, str]) -> Connection:
-    """Raises what `explained` makes of it."""
-    try:
-        connection: Connection = await asyncpg.connect(
-            url,
-            server_settings={"application_name": _NAME, **settings},
-            statement_cache_size=_STATEMENTS,
-            max_cacheable_statement_size=0,
-            max_cached_statement_lifetime=0,
-            timeout=_PATIENCE,
-        )
-    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        raise explained(error, url) from error
+    """Waits for a server that says that it is starting. Raises what `explained` makes of the driver's errors."""
+    until = monotonic() + _STARTING
+    while True:
+        try:
+            return await _connect(url, settings)
+        except asyncpg.CannotConnectNowError as error:
+            if monotonic() > until:
+                raise explained(error, url) from error
+        except _NO_CONNECTION as error:
+            raise explained(error, url) from error
+        await asyncio.sleep(_LOOK_AGAIN)
+
+
+async def _connect(url: str, settings: dict[str, str]) -> Connection:
+    connection: Connection = await asyncpg.connect(
+        url,
+        server_settings={"application_name": _NAME, **settings},
+        statement_cache_size=_STATEMENTS,
+        max_cacheable_statement_size=0,
+        max_cached_statement_lifetime=0,
+        timeout=_PATIENCE,
+    )
     return connection
 
 
@@ -91,16 +116,6 @@ def breaks_connection(error: BaseException) -> bool:
 def is_refused_guard(error: BaseException) -> bool:
     """How the commit statement takes everything back: see `statement.py`."""
     return isinstance(error, asyncpg.exceptions.DivisionByZeroError)
-
-
-DATABASE_ERRORS: tuple[type[Exception], ...] = (
-    asyncpg.PostgresError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    OSError,
-)
-"""What the driver raises; never shown bare."""
-TROUBLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 
 
 class PostgresTransient:
@@ -141,12 +156,12 @@ def explained(error: BaseException, url: str) -> StoreError:
         case kinds.InvalidCatalogNameError():
             name = urlsplit(url).path.strip("/") or user
             return StoreMisconfigured(f"PostgreSQL at {where} has no database '{name}'. Create it: createdb {name}")
-        case kinds.InsufficientPrivilegeError():
+        case kinds.InsufficientPrivilegeError() | kinds.InvalidSchemaNameError():
             return StoreMisconfigured(
                 f"The user '{user}' may not do this at {where}: {error}. Let it use and create tables in its schema: "
                 f'grant usage, create on schema public to "{user}"'
             )
-        case kinds.UndefinedTableError() | kinds.UndefinedColumnError() | kinds.InvalidSchemaNameError():
+        case kinds.UndefinedTableError() | kinds.UndefinedColumnError() | kinds.UndefinedObjectError():
             return SchemaMismatch(f"A table is missing at {where} ({error}). Run: holdfast migrate")
         case kinds.DiskFullError():
             return StoreUnavailable(f"The disk of PostgreSQL at {where} is full. Make room; nothing was written.")

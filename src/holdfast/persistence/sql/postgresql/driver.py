@@ -53,7 +53,7 @@ class PostgresDriver:
         settler = Settler(self._ordinary, self._lookups, codec, url)
         self.committer = Committer(self._lane_pool, settler, codec, url, transient, policy)
         self._lanes = Lanes(self.committer.commit, lanes)
-        self._claims = Claims(self._claim_pool, codec)
+        self._claims = Claims(self._claim_pool, codec, self._retried)
         self.listener = Listener(lambda: connect(url, LISTENER))
         self.projector = Projector(self._ordinary)
 

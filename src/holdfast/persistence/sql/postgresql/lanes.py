@@ -39,12 +39,15 @@ class Lanes:
         self._commit = commit
         self._limit = limit
         self._waiting: deque[_Job] = deque()
+        self._running = 0
+        """Lanes that will look at what waits. Counted by themselves: a task that has ended is known late."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         job = _Job(batch)
         self._waiting.append(job)
-        if len(self._tasks) < self._limit:
+        if self._running < self._limit:
+            self._running += 1
             task = asyncio.get_running_loop().create_task(self._drain(), name="holdfast-lane")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -56,18 +59,23 @@ class Lanes:
             await asyncio.wait(self._tasks)
 
     async def _drain(self) -> None:
-        while self._waiting:
-            jobs = self._next()
-            try:
-                if len(jobs) == 1:
-                    outcomes = await self._commit(jobs[0].batch)
-                else:
-                    outcomes = await self._commit([commit for job in jobs for commit in job.batch])
-            except BaseException as error:
-                _fail(jobs, error)
-                if not isinstance(error, Exception):
-                    raise
-                continue
+        try:
+            while self._waiting:
+                await self._work(self._next())
+        finally:
+            self._running -= 1
+
+    async def _work(self, jobs: Sequence[_Job]) -> None:
+        try:
+            if len(jobs) == 1:
+                outcomes = await self._commit(jobs[0].batch)
+            else:
+                outcomes = await self._commit([commit for job in jobs for commit in job.batch])
+        except BaseException as error:
+            _fail(jobs, error)
+            if not isinstance(error, Exception):
+                raise
+        else:
             _answer(jobs, outcomes)
 
     def _next(self) -> list[_Job]:

@@ -120,6 +120,10 @@ class PostgresStore(
         await self._driver.projector.catch_up()
         return await super().find_expired(tenant, rule, limit)
 
+    async def live_contents(self) -> Mapping[tuple[str, str], int]:
+        await self._driver.projector.catch_up()
+        return await super().live_contents()
+
     @property
     def _driver(self) -> PostgresDriver:
         driver = self._open_driver

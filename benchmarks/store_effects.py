@@ -1,0 +1,93 @@
+"""Whether a long-lived instance gets slower: ForEach over 10,000 effects, its last tenth over its first.
+
+Every effect is recorded and committed before it runs, its result after: ten thousand commits of one instance. The time
+between two commits and the bytes of each (state, journal, rows) must not grow with what the loop has behind it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+
+from benchmarks.figures import Effort, Figure, Group
+from benchmarks.store_databases import SQLITE, Database, database, world
+from holdfast import ForEach, Status, Workflow, activity, expr
+from holdfast.model.commit import Commit, CommitOutcome
+from holdfast.ports import Store
+
+ITEMS = 10_000
+
+FIGURES = (
+    Figure("store.effects_growth", f"ForEach over {ITEMS:,} effects: last tenth over first, the worse of time and bytes", 1.5),
+    Figure("store.effects_growth.time", "the same, time alone"),
+    Figure("store.effects_growth.bytes", "the same, bytes that are committed alone"),
+    Figure("store.effects_growth.us", "µs for one of these effects, two commits' worth of work, on average"),
+    Figure("store.effects_growth.bytes_each", "bytes that are committed for one of them, on average"),
+)
+
+
+@activity
+async def handled(item: int) -> int:
+    return item + 1
+
+
+class Watched:
+    """Notes when each commit was done and how many bytes it had."""
+
+    def __init__(self, store: Store) -> None:
+        self._commit = store.commit
+        self.times: list[float] = []
+        self.sizes: list[int] = []
+
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
+        outcomes = await self._commit(batch)
+        self.times.append(time.perf_counter())
+        self.sizes.append(sum(map(_size, batch)))
+        return outcomes
+
+
+def _size(commit: Commit) -> int:
+    return (
+        (len(commit.instance.state) if commit.instance is not None else 0)
+        + (len(commit.journal.data) if commit.journal is not None else 0)
+        + sum(len(row.data) for row in commit.values_added)
+        + sum(len(row.inputs) for row in commit.effects_added)
+    )
+
+
+def measure(effort: Effort) -> Mapping[str, float]:
+    with database(SQLITE) as place:
+        watched = asyncio.run(_run(place))
+    tenth = ITEMS // 10
+    times, sizes = watched.times, watched.sizes
+    first = (times[tenth] - times[0], sum(sizes[1 : tenth + 1]))
+    last = (times[-1] - times[-1 - tenth], sum(sizes[-tenth:]))
+    of_time, of_bytes = last[0] / first[0], last[1] / first[1]
+    return {
+        "store.effects_growth": max(of_time, of_bytes),
+        "store.effects_growth.time": of_time,
+        "store.effects_growth.bytes": of_bytes,
+        "store.effects_growth.us": (times[-1] - times[0]) / ITEMS * 1_000_000,
+        "store.effects_growth.bytes_each": sum(sizes) / ITEMS,
+    }
+
+
+async def _run(place: Database) -> Watched:
+    workflow = Workflow(
+        ForEach(expr("numbers"), handled.bind(expr("CurrentValue"), result="last")),
+        id="bench-effects",
+        variables={"numbers": list(range(ITEMS)), "last": 0},
+    )
+    async with world(place) as here:
+        watched = Watched(here.store)
+        here.store.commit = watched.commit  # type: ignore[method-assign]  # to look at what passes
+        answer = await here.runtime.start(workflow)
+        assert answer.result is not None
+        ended = await here.runtime.settle(answer.result.instance_id)
+        assert ended.status is Status.FINISHED
+    assert len(watched.times) > ITEMS, f"{len(watched.times)} commits for {ITEMS} effects."
+    return watched
+
+
+GROUP = Group("store effects", FIGURES, measure)

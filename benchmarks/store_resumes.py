@@ -1,0 +1,244 @@
+"""Sleepers woken by a stimulus: found by its key, loaded, six activities, asleep again, committed; against a transaction each.
+
+A stimulus goes the way that a dispatcher goes: what came in while a look-up was under way is looked up together, then each
+finding is handed to its lane. The baseline knows no engine: in one transaction it finds the bookmark, loads the row, writes
+it anew with its journal (a row for each activity) and moves the bookmark, one statement after the other, on at most 24
+connections. Sleepers are chosen by chance, each by one at a time. Fewer than a million are loaded with
+`BENCH_SLEEPERS=100000`; the figures of a million are then printed but not part of the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+from benchmarks import store_turns as turns
+from benchmarks.figures import Effort, Figure, Group
+from benchmarks.results import warn
+from benchmarks.store_baselines import CONNECTIONS, STEPS
+from benchmarks.store_databases import KINDS, POSTGRES, Database, World, connections, database, sleepers, world
+from benchmarks.store_sleepers import ACTIVITIES, Sleepers, put_to_sleep
+from benchmarks.store_turns import Samples, Turn, best_rate, in_flight, in_thread
+from holdfast.model.stored import BookmarkQuery, BookmarkRow
+from holdfast.persistence.sql.sqlite.connection import connect
+from holdfast.runtime.durable.jobs import ResumeJob
+
+FEW, MANY = 5_000, 1_000_000
+IN_FLIGHT = 512
+TOGETHER = 128
+LOOKERS = 3
+
+
+def figures_of(kind: str) -> tuple[Figure, ...]:
+    promised = kind == POSTGRES
+    goal = (lambda value: value) if promised else (lambda value: None)
+    over = "resumes by stimulus over a transaction per burst, 512 in flight"
+    return (
+        Figure(f"store.{kind}.resume_ratio.5k", f"{over}, 5,000 asleep", goal(10), at_least=True),
+        Figure(f"store.{kind}.resume_ratio.1m", f"{over}, 1,000,000 asleep", goal(8), at_least=True),
+        Figure(f"store.{kind}.resume_1m_over_5k", "our rate with a million asleep over that with 5,000", goal(0.5), at_least=True),
+        Figure(
+            f"store.{kind}.resume_same_type.1m",
+            "a million asleep on one event, addressed by correlation id, over unique events",
+            goal(0.8),
+            at_least=True,
+        ),
+        Figure(f"store.{kind}.resumes_per_s.5k", "our rate with 5,000 asleep"),
+        Figure(f"store.{kind}.resumes_per_s.1m", "our rate with a million asleep"),
+    )
+
+
+# -- ours --------------------------------------------------------------------------------------------------------------
+
+
+class Stimuli:
+    """Finds who waits, many questions at once, and resumes them."""
+
+    def __init__(self, here: World) -> None:
+        self._here = here
+        self._asked: deque[tuple[BookmarkQuery, asyncio.Future[BookmarkRow]]] = deque()
+        self._looking: set[asyncio.Task[None]] = set()
+
+    async def send(self, query: BookmarkQuery) -> None:
+        runtime = self._here.runtime
+        mark = await self._find(query)
+        answer = await runtime.ask(ResumeJob(mark.instance_id, f"b{mark.seq}"))
+        assert answer.result is not None and not answer.dropped
+
+    def _find(self, query: BookmarkQuery) -> asyncio.Future[BookmarkRow]:
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[BookmarkRow] = loop.create_future()
+        self._asked.append((query, found))
+        if len(self._looking) < LOOKERS:
+            task = loop.create_task(self._look())
+            self._looking.add(task)
+            task.add_done_callback(self._looking.discard)
+        return found
+
+    async def _look(self) -> None:
+        node = self._here.runtime.node
+        while self._asked:
+            asked = [self._asked.popleft() for _ in range(min(TOGETHER, len(self._asked)))]
+            found = await self._here.store.find_bookmarks([query for query, _ in asked], load=True)
+            for row in found.instances.values():
+                node.keep_hot(row)
+            for (_, future), marks in zip(asked, found.bookmarks, strict=True):
+                future.set_result(marks[0])
+
+
+def waking(here: World, who: Sleepers) -> Turn:
+    stimuli = Stimuli(here)
+
+    async def wake(which: int) -> None:
+        await stimuli.send(who.query(_choice(who, which, IN_FLIGHT, half=0)))
+
+    return in_flight(wake, IN_FLIGHT, here.processor)
+
+
+def _choice(who: Sleepers, which: int, at_once: int, half: int) -> int:
+    """One that nobody else in flight chooses. Ours wake the even half, the baseline the odd one: it leaves states alone."""
+    return 2 * (which + at_once * random.randrange(who.count // 2 // at_once)) + half
+
+
+# -- the baseline ------------------------------------------------------------------------------------------------------
+
+FIND = "select instance_id, seq from hf_bookmark where tenant = '' and wake_key = {0} order by created limit 1"
+LOAD = "select version, state from hf_instance where tenant = '' and id = {0}"
+MOVE = "update hf_instance set version = version + 1, state = {0}, burst_id = {1} where tenant = '' and id = {1} and version = {2}"
+NOTE = (
+    "insert into hf_journal (tenant, instance_id, version, burst_id, first_entry, entries, written, data)"
+    " values ('', {0}, {1}, {0}, 0, 1, 0, {2})"
+)
+BURN = "delete from hf_bookmark where tenant = '' and wake_key = {0} and instance_id = {1}"
+MARK = (
+    "insert into hf_bookmark (tenant, wake_key, correlation, instance_id, seq, type, activity_id, created, payload)"
+    " values ('', {0}, 0, {1}, {2}, 'Event', 'Event1', 0, {3})"
+)
+ENTRY = b"x" * 20
+_FIRST_ENTRY = 1_000_000
+"""Its rows of journal are numbered apart from ours: the key is the version, and it needs several for each."""
+
+
+class PostgresTransactions:
+    def __init__(self, opened: list[Any], who: Sleepers) -> None:
+        self._opened = opened
+        self._who = who
+        texts = (FIND, LOAD, MOVE, NOTE, BURN, MARK)
+        self._texts = [text.format("$1", "$2", "$3", "$4") for text in texts]
+
+    async def __call__(self, which: int) -> None:
+        find, load, move, note, burn, mark = self._texts
+        connection = self._opened[which]
+        key = self._who.query(_choice(self._who, which, len(self._opened), half=1)).key
+        await connection.execute("begin")
+        identity, seq = (await connection.fetch(find, key))[0]
+        version, state = (await connection.fetch(load, identity))[0]
+        await connection.execute(move, state, identity, version)
+        for activity in range(ACTIVITIES):
+            await connection.execute(note, identity, _FIRST_ENTRY + version * STEPS + activity, ENTRY)
+        await connection.execute(burn, key, identity)
+        await connection.execute(mark, key, identity, seq, ENTRY)
+        await connection.execute("commit")
+
+
+class SqliteTransactions:
+    """The same in a single thread."""
+
+    def __init__(self, place: Database, who: Sleepers) -> None:
+        self._connection = connect(place.path)
+        self._connection.execute("pragma busy_timeout = 10000")
+        self._who = who
+        texts = (FIND, LOAD, MOVE, NOTE, BURN, MARK)
+        self._texts = [text.format("?1", "?2", "?3", "?4") for text in texts]
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __call__(self) -> int:
+        find, load, move, note, burn, mark = self._texts
+        run, key = self._connection.execute, self._who.query(_choice(self._who, 0, 1, half=1)).key
+        run("begin immediate")
+        identity, seq = run(find, (key,)).fetchone()
+        version, state = run(load, (identity,)).fetchone()
+        run(move, (state, identity, version))
+        for activity in range(ACTIVITIES):
+            run(note, (identity, _FIRST_ENTRY + version * STEPS + activity, ENTRY))
+        run(burn, (key, identity))
+        run(mark, (key, identity, seq, ENTRY))
+        run("commit")
+        return 1
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def population(place: Database, who: Sleepers) -> AsyncIterator[World]:
+    async with world(place) as here:
+        warn(f"{place.kind}: putting {who.count:,} instances to sleep …")
+        await put_to_sleep(here, who)
+        yield here
+
+
+@asynccontextmanager
+async def transactions(here: World, who: Sleepers) -> AsyncIterator[Turn]:
+    if here.database.kind == POSTGRES:
+        opened = await connections(here.database, CONNECTIONS)
+        try:
+            yield in_flight(PostgresTransactions(opened, who), CONNECTIONS, here.processor)
+        finally:
+            for connection in opened:
+                await connection.close()
+        return
+    bare = SqliteTransactions(here.database, who)
+    try:
+        yield in_thread(bare)
+    finally:
+        bare.close()
+
+
+def measure(effort: Effort, *, kind: str) -> Mapping[str, float]:
+    many = min(MANY, sleepers())
+    populations = {"5k": Sleepers(FEW), "1m": Sleepers(many), "same": Sleepers(many, one_type=True)}
+    with ExitStack() as places:
+        opened = {name: places.enter_context(database(kind)) for name in populations}
+
+        async def all_turns() -> Samples:
+            async with AsyncExitStack() as stack:
+                contenders: dict[str, Turn] = {}
+                for name, who in populations.items():
+                    here = await stack.enter_async_context(population(opened[name], who))
+                    contenders[name] = waking(here, who)
+                    if not who.one_type:
+                        contenders[f"{name} bare"] = await stack.enter_async_context(transactions(here, who))
+                return await turns.take_turns(contenders, turns.rounds_of(effort.rounds))
+
+        samples = asyncio.run(all_turns())
+    return _figures(kind, samples, full=many == MANY)
+
+
+def _figures(kind: str, samples: Samples, *, full: bool) -> dict[str, float]:
+    rates = {name: best_rate(found) for name, found in samples.items()}
+    found = {
+        f"store.{kind}.resume_ratio.5k": rates["5k"] / rates["5k bare"],
+        f"store.{kind}.resumes_per_s.5k": rates["5k"],
+    }
+    of_many = {
+        f"store.{kind}.resume_ratio.1m": rates["1m"] / rates["1m bare"],
+        f"store.{kind}.resume_1m_over_5k": rates["1m"] / rates["5k"],
+        f"store.{kind}.resume_same_type.1m": rates["same"] / rates["1m"],
+        f"store.{kind}.resumes_per_s.1m": rates["1m"],
+    }
+    if full:
+        return found | of_many
+    for name, value in of_many.items():
+        warn(f"{name}, with fewer asleep, so not part of the result: {value:.3g}")
+    return found
+
+
+GROUPS = tuple(Group(f"store resumes, {kind}", figures_of(kind), partial(measure, kind=kind)) for kind in KINDS)

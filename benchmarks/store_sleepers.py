@@ -1,0 +1,179 @@
+"""Many instances asleep, written in bulk: as many rows of every table as the runtime would have left, in minutes.
+
+One instance is put to sleep by the runtime. The others are its rows with other ids, event names and correlation ids of the
+same length; those texts occur in the state as they are, so they are exchanged there too. Whether the copies are sound is
+seen when they are woken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from benchmarks.store_databases import POSTGRES, Database, World, connections
+from holdfast import Event, Sequence, SetVariable, While, Workflow, expr
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceRow, JournalSegment, correlation_key, wake_key
+from holdfast.persistence.codec import codec_of_keys
+from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE, JOURNAL, SUMMARY, StoredSegment
+from holdfast.persistence.sql.sqlite.connection import connect
+
+ACTIVITIES = 6
+"""What a sleeper does when it is woken: the event ends, five assignments; then it sleeps again."""
+CHUNK = 10_000
+
+_CODEC = codec_of_keys(())
+_PLACES = [INSTANCE.names.index(name) for name in SUMMARY.split(", ")]
+
+Rows = dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]
+"""Table → columns, rows."""
+
+
+def sleeper() -> Workflow:
+    names = [f"v{number}" for number in range(ACTIVITIES - 1)]
+    steps = [SetVariable(name, expr(f"{name} + 1")) for name in names]
+    return Workflow(
+        While(True, Sequence(Event(expr("wanted")), *steps)),
+        id="bench-sleeper",
+        name="Sleeper",
+        inputs={"wanted": str},
+        variables=dict.fromkeys(names, 0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sleepers:
+    """A population. `one_type`: all wait for the same event, and are told apart by their correlation id."""
+
+    count: int
+    one_type: bool = False
+
+    def event(self, number: int) -> str:
+        return "wake-everybody-" if self.one_type else f"wake-{number:010d}"
+
+    @staticmethod
+    def correlation(number: int) -> str:
+        return f"order-{number:010d}"
+
+    @staticmethod
+    def identity(number: int) -> str:
+        return f"SLEEP{number:08d}"
+
+    def query(self, number: int) -> BookmarkQuery:
+        """What a stimulus asks for: the one that waits for it."""
+        correlation = correlation_key(self.correlation(number)) if self.one_type else 0
+        return BookmarkQuery(key=_key(self.event(number)), correlation=correlation)
+
+
+def _hash(event: str) -> str:
+    return stimulus_hash("Event", {"event_name": event})
+
+
+def _key(event: str) -> int:
+    return wake_key("Event", _hash(event).encode())
+
+
+# -- writing them ------------------------------------------------------------------------------------------------------
+
+
+class _Model:
+    """The instance that the others are made of."""
+
+    def __init__(self, who: Sleepers, row: InstanceRow, mark: BookmarkRow, segment: JournalSegment) -> None:
+        self._who = who
+        self._row = row
+        self._mark = mark
+        self._segment = segment
+
+    def rows(self, numbers: range) -> Rows:
+        instances, marks, segments, listed = [], [], [], []
+        for number in numbers:
+            row, mark = self._copy(number)
+            plain = INSTANCE.encode(row, _CODEC)
+            instances.append(plain)
+            marks.append(BOOKMARK.encode(mark, _CODEC))
+            segments.append(JOURNAL.encode(StoredSegment(row.tenant, row.id, self._segment), _CODEC))
+            listed.append(tuple(plain[place] for place in _PLACES))
+        return {
+            INSTANCE.name: (INSTANCE.names, instances),
+            BOOKMARK.name: (BOOKMARK.names, marks),
+            JOURNAL.name: (JOURNAL.names, segments),
+            "hf_listing": (tuple(SUMMARY.split(", ")), listed),
+        }
+
+    def _copy(self, number: int) -> tuple[InstanceRow, BookmarkRow]:
+        who, model, mark = self._who, self._row, self._mark
+        event, identity, correlation = who.event(number), who.identity(number), who.correlation(number)
+        first = who.event(0)
+        state = model.state.replace(model.id.encode(), identity.encode())
+        state = state.replace(who.correlation(0).encode(), correlation.encode())
+        if event != first:
+            state = state.replace(first.encode(), event.encode())
+            state = state.replace(_hash(first).encode(), _hash(event).encode())
+        return (
+            replace(model, id=identity, state=state, correlation_id=correlation),
+            replace(
+                mark,
+                instance_id=identity,
+                key=_key(event) if event != first else mark.key,
+                correlation=correlation_key(correlation),
+                payload=mark.payload.replace(first.encode(), event.encode()),
+            ),
+        )
+
+
+async def put_to_sleep(here: World, who: Sleepers) -> None:
+    model = await _model(here, who)
+    numbers = iter(range(1, who.count))
+    chunks = iter(lambda: list(itertools.islice(numbers, CHUNK)), [])
+    rows = (model.rows(range(chunk[0], chunk[-1] + 1)) for chunk in chunks)
+    if here.database.kind == POSTGRES:
+        await _copy_in(here.database, rows)
+    else:
+        await asyncio.to_thread(_insert, here.database, rows)
+
+
+async def _model(here: World, who: Sleepers) -> _Model:
+    """The first of them: real, and one of the population."""
+    answer = await here.runtime.start(
+        sleeper(), {"wanted": who.event(0)}, instance_id=who.identity(0), correlation_id=who.correlation(0)
+    )
+    assert answer.result is not None
+    row = await here.runtime.node.row(answer.result.instance_id)
+    (mark,) = await here.store.bookmarks_of(row.tenant, row.id)
+    (segment,) = await here.store.read_journal(row.tenant, row.id)
+    assert mark.key == _key(who.event(0))
+    return _Model(who, row, mark, segment)
+
+
+async def _copy_in(place: Database, chunks: Iterator[Rows]) -> None:
+    (connection,) = await connections(place, 1)
+    try:
+        for rows in chunks:
+            async with connection.transaction():
+                for table, (columns, records) in rows.items():
+                    await connection.copy_records_to_table(table, records=records, columns=columns)
+        await connection.execute("vacuum analyze")
+    finally:
+        await connection.close()
+
+
+def _insert(place: Database, chunks: Iterator[Rows]) -> None:
+    connection = connect(place.path)
+    connection.execute("pragma busy_timeout = 10000")
+    try:
+        for rows in chunks:
+            connection.execute("begin immediate")
+            for table, (columns, records) in rows.items():
+                if table != "hf_listing":  # there, lists read the instances themselves
+                    values = ", ".join("?" * len(columns))
+                    connection.executemany(f"insert into {table} ({', '.join(columns)}) values ({values})", records)
+            connection.execute("commit")
+        connection.execute("analyze")
+    finally:
+        connection.close()

@@ -1,0 +1,99 @@
+"""`@workflow`: an async function that is a workflow. Called, it is the function; given to an engine, it is compiled."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine, Iterable
+from datetime import timedelta
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+from holdfast.authoring.compiler import Compiled, check_function, compile_function, read_source
+from holdfast.authoring.workflow import Workflow
+from holdfast.model.definition import ActivationStrategy, Definition, DefinitionOptions, IncidentStrategy
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class WorkflowFunction(Workflow, Generic[P, R]):
+    """A workflow written as a Python function.
+
+    Its syntax is checked when it is decorated; it is compiled when its definition is first asked for, or at once if
+    everything that it awaits exists already (a module may define its activities further down).
+    """
+
+    __holdfast_workflow__ = True
+
+    def __init__(
+        self, function: Callable[P, Coroutine[Any, Any, R]], *, id: str, version: int, options: DefinitionOptions, labels: Any
+    ) -> None:
+        self.function = function
+        self.id = id
+        self._version = version
+        self._options = options
+        self._labels = tuple(labels)
+        functools.update_wrapper(self, function)
+        source = read_source(function)
+        check_function(source)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
+        return self.function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Compile when the definition or its types are first asked for."""
+        if name not in ("definition", "activity_types", "value_types"):
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'.")
+        compiled = compile_function(self.function)
+        self.activity_types = compiled.activity_types
+        self.value_types = compiled.value_types
+        self.definition = self._define(compiled)
+        return self.__dict__[name]
+
+    def _define(self, compiled: Compiled) -> Definition:
+        return Definition(
+            id=self.id,
+            name=self.id,
+            root=compiled.root.frozen(),
+            version=self._version,
+            description=compiled.source.doc,
+            inputs=compiled.inputs,
+            outputs=compiled.outputs,
+            options=self._options,
+            labels=self._labels,
+            metadata={"origin": "code", "module": compiled.source.module, "function": compiled.source.name},
+        )
+
+    def __repr__(self) -> str:
+        return f"<workflow {self.id}>"
+
+
+@overload
+def workflow(function: Callable[P, Coroutine[Any, Any, R]], /) -> WorkflowFunction[P, R]: ...
+@overload
+def workflow(
+    *,
+    id: str | None = None,
+    version: int = 1,
+    activation: ActivationStrategy = ActivationStrategy.ALWAYS,
+    incident: IncidentStrategy = IncidentStrategy.FAULT,
+    timeout: timedelta | None = None,
+    labels: Iterable[str] = (),
+) -> Callable[[Callable[P, Coroutine[Any, Any, R]]], WorkflowFunction[P, R]]: ...
+def workflow(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    id: str | None = None,
+    version: int = 1,
+    activation: ActivationStrategy = ActivationStrategy.ALWAYS,
+    incident: IncidentStrategy = IncidentStrategy.FAULT,
+    timeout: timedelta | None = None,
+    labels: Iterable[str] = (),
+) -> Any:
+    """Make an async function a workflow. What cannot be compiled is refused here, with its line and what to write instead."""
+
+    def decorate(target: Callable[..., Any]) -> WorkflowFunction[..., Any]:
+        options = DefinitionOptions(activation=activation, incident=incident, timeout=timeout)
+        return WorkflowFunction(target, id=id or target.__name__, version=version, options=options, labels=labels)
+
+    return decorate if function is None else decorate(function)

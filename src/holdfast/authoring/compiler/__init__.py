@@ -1,0 +1,149 @@
+"""A typed `async def` as a definition of ordinary activities: the passes, in order.
+
+Read the text (`source`), refuse what cannot be compiled (`checks`), then take the statements apart (`statements`,
+`expressions`, `calls`), await by await. What contains no await stays Python, as text (`blocks`).
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.authoring.compiler.calls import Calls
+from holdfast.authoring.compiler.checks import check_function
+from holdfast.authoring.compiler.drafts import Draft
+from holdfast.authoring.compiler.expressions import Expressions
+from holdfast.authoring.compiler.names import MISSING, is_temporary
+from holdfast.authoring.compiler.refusals import WorkflowRefused
+from holdfast.authoring.compiler.source import Source, read_source
+from holdfast.authoring.compiler.statements import Statements
+from holdfast.authoring.compiler.types import check_annotations, classes_in, type_names
+from holdfast.authoring.compiler.unit import Unit
+from holdfast.errors import ValueRefused
+from holdfast.model.definition import InputDeclaration, OutputDeclaration, Variable
+from holdfast.model.values import encode
+from holdfast.model.values.registry import is_registrable
+
+__all__ = ["Compiled", "WorkflowRefused", "check_function", "compile_function", "read_source"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The parts of a definition that a function's text says."""
+
+    root: Draft
+    inputs: tuple[InputDeclaration, ...]
+    outputs: tuple[OutputDeclaration, ...]
+    activity_types: tuple[Any, ...]
+    value_types: tuple[type, ...]
+    source: Source
+
+
+def compile_function(function: Callable[..., Any]) -> Compiled:
+    """Raises `WorkflowRefused` with file, line and remedy."""
+    source = read_source(function)
+    check_function(source)
+    check_annotations(source)
+    unit, root = _compile(source, "", (_identity(function),))
+    root.outputs["result"] = "result"
+    names = type_names(source)
+    return Compiled(
+        root=root,
+        inputs=tuple(_inputs(source, names)),
+        outputs=(OutputDeclaration(name="result", type=names.get("return", "any")),),
+        activity_types=tuple(unit.activity_types.values()),
+        value_types=tuple(unit.value_types),
+        source=source,
+    )
+
+
+def _identity(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit, Draft]:
+    unit = Unit(source, prefix, chain)
+    unit.expressions = Expressions(unit)
+    unit.calls = Calls(unit, _nested)
+    unit.statements = Statements(unit)
+    unit.assigned = set(source.signature.parameters)
+    unit.ids.new(source.name)
+    draft = Draft(type="Function", id=f"{prefix}{source.name}", name=source.name)
+    draft.metadata = {"file": source.place.file, "line": source.place.line_of(source.tree), "title": source.name}
+    draft.ports["body"] = unit.statements.part(source.tree.body)
+    draft.inputs["uses"] = _uses(unit)
+    draft.inputs["parameters"] = list(source.signature.parameters)
+    draft.inputs["defaults"] = _defaults(source)
+    types = type_names(source)
+    names = [*unit.locals, *unit.temporaries]
+    draft.variables = tuple(Variable(name=name, type=types.get(name, "any")) for name in names)
+    for annotation in source.annotations.values():
+        unit.value_types.update(dict.fromkeys(classes_in(annotation)))
+    return unit, draft
+
+
+def _nested(workflow: Any, caller: Unit, base: str) -> Draft:
+    """A call of another workflow: its activities become part of this definition."""
+    identity = _identity(workflow.function)
+    if identity in caller.chain:
+        caller.refuse(
+            "recursion",
+            caller.source.tree,
+            f"'{base}' contains itself.",
+            "Start it as an instance of its own: `await run_child(…)`, or write a loop.",
+        )
+    own = caller.ids.new(base)
+    source = read_source(workflow.function)
+    check_function(source)
+    unit, draft = _compile(source, f"{own}.", (*caller.chain, identity))
+    draft.id = own
+    caller.activity_types.update(unit.activity_types)
+    caller.value_types.update(unit.value_types)
+    return draft
+
+
+def _uses(unit: Unit) -> dict[str, Any]:
+    """What the stored text names of the world, so that it can be bound again from the store."""
+    found: dict[str, Any] = {}
+    for name in sorted(unit.used - set(unit.locals)):
+        if is_temporary(name) or name in unit.helpers:
+            continue
+        value = unit.world.value(name)
+        if value is MISSING:
+            unit.refuse(
+                "unknown-name", unit.source.tree, f"The name '{name}' is not defined in the module.", "Define or import it."
+            )
+        use = unit.world.use(name)
+        if use is not None and not (value is getattr(builtins, name, MISSING) and not callable(value)):
+            found[name] = use
+        if isinstance(value, type) and is_registrable(value):
+            unit.value_types[value] = None
+    return {**found, **unit.helpers}
+
+
+def _defaults(source: Source) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, parameter in source.signature.parameters.items():
+        if parameter.default is parameter.empty:
+            continue
+        try:
+            found[name] = encode(parameter.default)
+        except ValueRefused as error:
+            source.place.refuse(
+                "default", source.tree, f"The default of '{name}' cannot be kept: {error}", "Use None and make it inside."
+            )
+    return found
+
+
+def _inputs(source: Source, types: dict[str, str]) -> list[InputDeclaration]:
+    return [
+        InputDeclaration(
+            name=name,
+            type=types.get(name, "any"),
+            required=parameter.default is parameter.empty,
+            default=None if parameter.default is parameter.empty else parameter.default,
+        )
+        for name, parameter in source.signature.parameters.items()
+    ]

@@ -1,0 +1,92 @@
+"""Arguments of awaited calls, bound to their parameters when the module is imported: a wrong call is refused there."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any, NamedTuple
+
+from holdfast.authoring.compiler.blocks import located
+from holdfast.authoring.compiler.unit import Unit
+from holdfast.model.descriptor import ActivityDescriptor
+
+
+class Argument(NamedTuple):
+    name: str
+    value: ast.expr
+    position: int
+    """Of the parameter: an activity's inputs are evaluated in that order."""
+
+
+def bind_arguments(unit: Unit, call: ast.Call, descriptor: ActivityDescriptor) -> list[Argument]:
+    names = [item.name for item in descriptor.inputs]
+    required = [item.name for item in descriptor.inputs if item.required]
+    return _bind(unit, call, names, required, descriptor.type)
+
+
+def bind_workflow(unit: Unit, call: ast.Call, workflow: Any) -> list[Argument]:
+    parameters = inspect.signature(workflow.function).parameters
+    required = [name for name, item in parameters.items() if item.default is item.empty]
+    return _bind(unit, call, list(parameters), required, workflow.function.__name__)
+
+
+def _bind(unit: Unit, call: ast.Call, names: list[str], required: list[str], what: str) -> list[Argument]:
+    _refuse_unpacking(unit, call)
+    if len(call.args) > len(names):
+        unit.refuse("arguments", call, f"'{what}' takes {len(names)} arguments, not {len(call.args)}.", _listed(names))
+    bound = [Argument(names[number], value, number) for number, value in enumerate(call.args)]
+    for item in call.keywords:
+        name = str(item.arg)
+        if name not in names:
+            unit.refuse("arguments", call, f"'{what}' has no parameter '{name}'.", _listed(names))
+        if name in [argument.name for argument in bound]:
+            unit.refuse("arguments", call, f"'{name}' is given twice.", _listed(names))
+        bound.append(Argument(name, item.value, names.index(name)))
+    missing = [name for name in required if name not in [argument.name for argument in bound]]
+    if missing:
+        unit.refuse("arguments", call, f"'{what}' needs {', '.join(missing)}.", _listed(names))
+    return bound
+
+
+def word_arguments(unit: Unit, call: ast.Call, names: tuple[str, ...]) -> dict[str, Any]:
+    """Arguments of a word, in the order in which they are written."""
+    _refuse_unpacking(unit, call)
+    if len(call.args) > len(names) or not (call.args or call.keywords):
+        unit.refuse("arguments", call, "These are not its arguments.", _listed(list(names)))
+    given: dict[str, Any] = dict(zip(names, call.args, strict=False))
+    for item in call.keywords:
+        if item.arg not in names or item.arg in given:
+            unit.refuse("arguments", call, f"It does not take '{item.arg}' here.", _listed(list(names)))
+        given[str(item.arg)] = item.value
+    if names[0] not in given:
+        unit.refuse("arguments", call, f"It needs '{names[0]}'.", _listed(list(names)))
+    return given
+
+
+def _refuse_unpacking(unit: Unit, call: ast.Call) -> None:
+    for item in [*call.args, *call.keywords]:
+        if isinstance(item, ast.Starred) or (isinstance(item, ast.keyword) and item.arg is None):
+            unit.refuse(
+                "unpacked-arguments",
+                item.value,
+                "Arguments of an activity have names, and `*` or `**` hides them.",
+                "List the arguments.",
+            )
+
+
+def _listed(names: list[str]) -> str:
+    return f"It takes: {', '.join(names) or 'nothing'}."
+
+
+def default_arguments(workflow: Any, given: list[Argument], at: ast.AST) -> dict[str, Any]:
+    """Parameters that a call leaves at their defaults."""
+    named = {argument.name for argument in given}
+    parameters = inspect.signature(workflow.function).parameters
+    return {
+        name: item.default
+        for name, item in parameters.items()
+        if name not in named and item.default is not item.empty
+    }
+
+
+__all__ = ["Argument", "bind_arguments", "bind_workflow", "default_arguments", "located", "word_arguments"]

@@ -1,0 +1,49 @@
+"""Definite assignment, roughly and on the safe side: which locals surely have a value after a statement."""
+
+from __future__ import annotations
+
+import ast
+
+from holdfast.authoring.compiler.unit import Unit
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Assert)
+
+
+def targets_of(target: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def deleted_in(node: ast.AST) -> set[str]:
+    """Names that lose their value somewhere inside."""
+    found: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Delete):
+            found |= {name.id for target in inner.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+        elif isinstance(inner, ast.ExceptHandler) and inner.name:
+            found.add(inner.name)
+    return found
+
+
+def note_assignments(unit: Unit, node: ast.stmt) -> None:
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            unit.assigned |= targets_of(target)
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign) and node.value is not None:
+        unit.assigned |= targets_of(node.target)
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        unit.assigned |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    unit.assigned -= deleted_in(node)
+
+
+def walrus_in(node: ast.stmt) -> set[str]:
+    """Names that the statement's own expressions rebind; those of its body belong to other statements."""
+    parts: list[ast.AST | None] = [node]
+    if not isinstance(node, _SIMPLE):
+        parts = [getattr(node, name, None) for name in ("test", "iter", "subject")]
+    return {
+        inner.target.id
+        for part in parts
+        if part is not None
+        for inner in ast.walk(part)
+        if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name)
+    }

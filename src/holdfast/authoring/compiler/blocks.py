@@ -1,0 +1,108 @@
+"""Await-free statements and expressions as text with their lines."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from holdfast.authoring.compiler.refusals import Place
+
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_NO_FLOW = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def located(new: Any, old: ast.AST) -> Any:
+    """Give nodes that we made the place of the one they stand for."""
+    for node in ast.walk(new):
+        if "lineno" in node._attributes and not hasattr(node, "lineno"):
+            ast.copy_location(node, old)
+    return new
+
+
+def has_await(node: Any) -> bool:
+    """Whether something below awaits; remembered on the node, since everyone asks."""
+    if isinstance(node, list | tuple):
+        return any(has_await(item) for item in node)
+    if node is None:
+        return False
+    known = getattr(node, "_awaits", None)
+    if known is None:
+        own = isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
+        known = own or any([has_await(child) for child in ast.iter_child_nodes(node)])
+        node._awaits = known
+    return bool(known)
+
+
+def escapes(node: ast.AST, in_loop: bool = False) -> bool:
+    """Whether it contains a return, or a break or continue of a loop around it."""
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, ast.Break | ast.Continue):
+        return not in_loop
+    if isinstance(node, _NO_FLOW):
+        return False
+    for name, value in ast.iter_fields(node):
+        inner = in_loop or (isinstance(node, LOOPS) and name == "body")
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case) and escapes(child, inner):
+                return True
+    return False
+
+
+class Completions(ast.NodeTransformer):
+    """Inside a block: `return v` becomes `return ("return", v)`; break and continue of a loop around it likewise."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        value = node.value or ast.Constant(None)
+        return located(ast.Return(ast.Tuple([ast.Constant("return"), value], ast.Load())), node)
+
+    def _jump(self, node: ast.stmt, kind: str) -> Any:
+        if self.depth:
+            return node
+        return located(ast.Return(ast.Tuple([ast.Constant(kind), ast.Constant(None)], ast.Load())), node)
+
+    def visit_Break(self, node: ast.Break) -> Any:
+        return self._jump(node, "break")
+
+    def visit_Continue(self, node: ast.Continue) -> Any:
+        return self._jump(node, "continue")
+
+    def _loop(self, node: Any) -> Any:
+        self.depth += 1
+        node.body = [self.visit(item) for item in node.body]
+        self.depth -= 1
+        node.orelse = [self.visit(item) for item in node.orelse]
+        return node
+
+    visit_For = visit_While = _loop
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Annotations of locals are never evaluated."""
+        if node.value is None:
+            return located(ast.Pass(), node)
+        return located(ast.Assign([node.target], node.value), node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+
+def text_of(body: list[ast.stmt], place: Place) -> tuple[str, list[list[int]]]:
+    """Source text, and the lines of its nodes in walking order, run-length encoded."""
+    module = ast.fix_missing_locations(ast.Module(body=body, type_ignores=[]))
+    text = ast.unparse(module)
+    lines: list[list[int]] = []
+    kinds: list[type] = []
+    for node in ast.walk(module):
+        kinds.append(type(node))
+        if hasattr(node, "lineno"):
+            line = node.lineno + place.offset
+            if lines and lines[-1][0] == line:
+                lines[-1][1] += 1
+            else:
+                lines.append([line, 1])
+    if [type(node) for node in ast.walk(ast.parse(text))] != kinds:
+        place.refuse("unparse", body[0], "This cannot be written back as source text.", "Split it into two statements.")
+    return text, lines

@@ -1,0 +1,162 @@
+"""What a workflow function must not contain: one walk over its tree, before anything is compiled."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.authoring.compiler.blocks import has_await
+from holdfast.authoring.compiler.names import COMPREHENSIONS, is_temporary, local_names
+from holdfast.authoring.compiler.source import Source
+
+_FRAME_MAGIC = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals", "breakpoint"})
+_ALWAYS_MAGIC = frozenset({"locals", "super", "eval", "exec", "globals", "breakpoint"})
+
+
+def check_function(source: Source) -> None:
+    """Raises `WorkflowRefused` for the first thing that cannot be compiled."""
+    _Checker(source).check()
+
+
+class _Checker:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.refuse = source.place.refuse
+        self.locals = frozenset(local_names(source.tree))
+        self.rules: dict[type, Callable[[Any], None]] = {
+            ast.Yield: self._yield,
+            ast.YieldFrom: self._yield,
+            ast.Global: self._global,
+            ast.Nonlocal: self._global,
+            ast.AsyncFor: self._async_for,
+            ast.comprehension: self._comprehension,
+            ast.FunctionDef: self._function,
+            ast.AsyncFunctionDef: self._function,
+            ast.ClassDef: self._class,
+            ast.Assign: self._kept,
+            ast.AnnAssign: self._kept,
+            ast.NamedExpr: self._kept,
+            ast.GeneratorExp: self._generator,
+            ast.Call: self._magic,
+            ast.Name: self._reserved,
+            ast.TryStar: self._star,
+            ast.Lambda: self._lambda,
+            ast.Delete: self._delete,
+        }
+
+    def check(self) -> None:
+        self._signature()
+        for statement in self.source.tree.body:
+            for node in ast.walk(statement):
+                rule = self.rules.get(type(node))
+                if rule is not None:
+                    rule(node)
+
+    def _signature(self) -> None:
+        tree, arguments = self.source.tree, self.source.tree.args
+        if len(tree.decorator_list) > 1:
+            self.refuse(
+                "decorator",
+                tree.decorator_list[0],
+                "Another decorator would be skipped: the workflow is compiled from its text.",
+                "Use @workflow alone.",
+            )
+        if arguments.vararg or arguments.kwarg:
+            self.refuse("star-parameters", tree, "Inputs of a workflow have names.", "List the parameters.")
+        if arguments.args and arguments.args[0].arg in ("self", "cls"):
+            self.refuse("method", tree, "A method cannot be a workflow.", "Define it at module level.")
+        if arguments.posonlyargs:
+            self.refuse("positional-only", tree, "Inputs of a workflow have names.", "Remove the `/`.")
+        for default in [*arguments.defaults, *arguments.kw_defaults]:
+            if isinstance(default, (ast.List, ast.Dict, ast.Set, ast.Call, ast.Lambda, *COMPREHENSIONS)):
+                self.refuse(
+                    "mutable-default",
+                    default,
+                    "This default would be shared by the instances of a process, and by none after a restart.",
+                    "Use None and make the value inside.",
+                )
+
+    def _yield(self, node: ast.AST) -> None:
+        self.refuse("yield", node, "A workflow is no generator.", "Collect into a list and return it.")
+
+    def _global(self, node: ast.AST) -> None:
+        word = type(node).__name__.lower()
+        self.refuse(
+            "global",
+            node,
+            f"`{word}` changes what is not kept with the instance.",
+            "Keep it in a local, or change it inside an activity.",
+        )
+
+    def _async_for(self, node: ast.AST) -> None:
+        self.refuse(
+            "async-for", node, "A stream cannot be kept half-way.", "`for item in await fetch_page(…)` inside `while`."
+        )
+
+    def _comprehension(self, node: ast.comprehension) -> None:
+        if node.is_async:
+            self._async_for(node.target)
+
+    def _function(self, node: Any) -> None:
+        self.refuse(
+            "nested-function",
+            node,
+            f"`def {node.name}` inside a workflow makes a function object that cannot be kept.",
+            "Move it to module level and pass what it needs.",
+        )
+
+    def _class(self, node: ast.ClassDef) -> None:
+        self.refuse(
+            "nested-class", node, f"`class {node.name}` inside a workflow is not found again later.", "Move it to module level."
+        )
+
+    def _kept(self, node: Any) -> None:
+        if isinstance(node.value, ast.Lambda):
+            self.refuse(
+                "lambda-kept",
+                node,
+                "A lambda that is kept in a name cannot be stored.",
+                "Define a function at module level; lambdas as arguments are fine.",
+            )
+        if isinstance(node.value, ast.GeneratorExp):
+            self.refuse("generator-kept", node, "A generator that is kept in a name cannot be stored.", "Use a list: `[…]`.")
+
+    def _generator(self, node: ast.GeneratorExp) -> None:
+        if has_await(node):
+            self.refuse(
+                "generator-await", node, "A generator that awaits cannot be kept.", "Use a list: `[await f(x) for x in xs]`."
+            )
+
+    def _lambda(self, node: ast.Lambda) -> None:
+        if has_await(node.body):
+            self.refuse("lambda-await", node, "A lambda cannot await.", "Write a workflow or an activity.")
+
+    def _delete(self, node: ast.Delete) -> None:
+        if has_await(node):
+            self.refuse("await-in-del", node, "`await` inside `del`.", "Compute the index first.")
+
+    def _star(self, node: ast.AST) -> None:
+        if has_await(node):
+            self.refuse(
+                "except-star", node, "`except*` around an await.", "`except ExceptionGroup as group:` and look inside."
+            )
+
+    def _magic(self, node: ast.Call) -> None:
+        function = node.func
+        if not isinstance(function, ast.Name) or function.id not in _FRAME_MAGIC or function.id in self.locals:
+            return
+        if self.source.globals.get(function.id, getattr(builtins, function.id)) is not getattr(builtins, function.id):
+            return
+        if function.id in _ALWAYS_MAGIC or not node.args:
+            self.refuse(
+                "frame-magic",
+                node,
+                f"`{function.id}()` looks at the Python frame, and a workflow has none.",
+                "Name the values that you need.",
+            )
+
+    def _reserved(self, node: ast.Name) -> None:
+        if is_temporary(node.id) or node.id in ("__scope", "__unset", "__class__") or node.id.startswith("__holdfast"):
+            self.refuse("reserved-name", node, f"`{node.id}` is reserved.", "Use another name.")

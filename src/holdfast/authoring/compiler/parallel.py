@@ -1,0 +1,151 @@
+"""Several calls at once: `gather`, `first` and `async with parallel(…)`."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from holdfast.authoring.compiler.arguments import Argument
+from holdfast.authoring.compiler.blocks import has_await, located
+from holdfast.authoring.compiler.drafts import Draft
+from holdfast.authoring.compiler.unit import Out, Unit
+from holdfast.model.definition import Expression
+
+VALUE = "~value"
+
+
+def branches_of(unit: Unit, draft: Draft, calls: list[ast.expr], out: Out) -> None:
+    """Each call becomes a branch, and an element of the list that says which branches run with what."""
+    draft.inputs["results"] = unit.temporary()
+    branches: list[Draft] = []
+    elements: list[ast.expr] = []
+    for call in calls:
+        over = call.value if isinstance(call, ast.Starred) else None
+        if isinstance(over, ast.ListComp | ast.GeneratorExp) and isinstance(over.elt, ast.Call):
+            element = _element(unit, over.elt, branches)
+            listed = located(ast.ListComp(element, over.generators), over)
+            elements.append(located(ast.Starred(listed, ast.Load()), call))
+        elif isinstance(call, ast.Call):
+            elements.append(_element(unit, call, branches))
+        else:
+            unit.refuse(
+                "gather-value",
+                call,
+                "Only calls can run at once.",
+                "`await gather(a(x), b(y))`, or over a list: `await gather(*[a(x) for x in xs])`.",
+            )
+    (whole,) = unit.expressions.lower_all([located(ast.List(elements, ast.Load()), calls[0])] if calls else [_empty()], out)
+    unit.put_value(draft, "calls", whole)
+    draft.ports["branches"] = branches
+
+
+def _empty() -> ast.expr:
+    return ast.copy_location(ast.List([], ast.Load()), ast.Constant(0, lineno=1, col_offset=0))
+
+
+def _element(unit: Unit, call: ast.Call, branches: list[Draft]) -> ast.expr:
+    """`(number of the branch, {argument: value})`"""
+    branch, arguments = _branch(unit, call)
+    number = len(branches)
+    branches.append(branch)
+    keys: list[ast.expr | None] = [ast.Constant(item.name) for item in arguments]
+    named = ast.Dict(keys, [item.value for item in arguments])
+    found: ast.expr = located(ast.Tuple([ast.Constant(number), named], ast.Load()), call)
+    return found
+
+
+def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
+    word = unit.calls.word_of(call)
+    if word is None:
+        draft, arguments = unit.calls.target(call)
+    elif word == "sleep":
+        draft, arguments = unit.draft("Sleep", "sleep", call, unit.label(call)), [Argument("until", call.args[0], 0)]
+    elif word == "wait_for":
+        draft, given = unit.calls.wait_draft(call)
+        if "where" in given:
+            unit.refuse("where-in-branch", call, "`where=` in one of several waits.", "Test the event after `first`.")
+        arguments = [Argument(name, value, number) for number, (name, value) in enumerate(given.items())]
+    else:
+        unit.refuse("gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a workflow of its own.")
+    draft.outputs = {"result": VALUE} if draft.type != "Sleep" else {}
+    names = [item.name for item in arguments]
+    draft.metadata["arguments"] = names
+    if draft.type == "Function":
+        draft.inputs["arguments"] = Expression("code", f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}")
+    else:
+        for name in names:
+            language = "code" if name == "default" else "variable"
+            draft.inputs[name] = Expression(language, name)
+    return draft, arguments
+
+
+# -- async with parallel -----------------------------------------------------------------------------------------------
+
+
+def lower_parallel(unit: Unit, node: ast.AsyncWith, out: Out) -> None:
+    call, name = _parallel(unit, node)
+    started = unit.temporary()
+    draft = unit.draft("Gather", "parallel", node, unit.label(call))
+    branches: list[Draft] = []
+    starts = _Starts(unit, name, started, branches)
+    body = [starts.visit(statement) for statement in node.body]
+    if has_await(body):
+        unit.refuse(
+            "await-in-parallel", node, "`await` inside `async with parallel(…)`.", "Start the calls there, await before or after."
+        )
+    out.append(unit.assign(started, located(ast.List([], ast.Load()), node)))
+    for statement in body:
+        unit.statements.statement(statement, out)
+    draft.inputs["results"] = unit.temporary()
+    unit.put_value(draft, "calls", unit.load(started, node))
+    limit = next((item.value for item in call.keywords if item.arg == "limit"), None) or (call.args or [None])[0]
+    if limit is not None:
+        unit.put_value(draft, "limit", unit.expressions.lower(limit, out))
+    draft.ports["branches"] = branches
+    result = unit.temporary()
+    draft.outputs["result"] = result
+    out.append(draft)
+    finished = unit.calls.helped("Finished", [unit.load(result, node)], node)
+    out.append(located(ast.Assign([ast.Name(name, ast.Store())], finished), node))
+
+
+def _parallel(unit: Unit, node: ast.AsyncWith) -> tuple[ast.Call, str]:
+    item = node.items[0]
+    call, target = item.context_expr, item.optional_vars
+    if (
+        len(node.items) != 1
+        or not isinstance(call, ast.Call)
+        or unit.calls.word_of(call) != "parallel"
+        or not isinstance(target, ast.Name)
+    ):
+        unit.refuse(
+            "async-with",
+            node,
+            "Only `async with parallel(…) as branches` is known here.",
+            "Open and use the resource inside one activity.",
+        )
+    return call, target.id
+
+
+class _Starts(ast.NodeTransformer):
+    """`branches.start(call(…))` → the call is put down, to be run when the block ends."""
+
+    def __init__(self, unit: Unit, name: str, started: str, branches: list[Draft]) -> None:
+        self.unit = unit
+        self.name = name
+        self.started = started
+        self.branches = branches
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        function = node.func
+        if not (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)):
+            return self.generic_visit(node)
+        if function.value.id != self.name:
+            return self.generic_visit(node)
+        if function.attr != "start" or len(node.args) != 1 or not isinstance(node.args[0], ast.Call):
+            self.unit.refuse(
+                "parallel-start", node, "Branches only start calls here.", f"`{self.name}.start(activity(…))`."
+            )
+        element = _element(self.unit, node.args[0], self.branches)
+        method = ast.Attribute(ast.Name(self.started, ast.Load()), "append", ast.Load())
+        return located(ast.Call(method, [element], []), node)

@@ -1,0 +1,47 @@
+"""Saying no at import: file, line, the code underlined, what to write instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import NoReturn
+
+from holdfast.errors import DefinitionError
+
+
+class WorkflowRefused(DefinitionError):
+    """A workflow function that cannot be compiled as it is written."""
+
+    def __init__(self, rule: str, message: str, remedy: str, *, file: str, line: int, shown: str = "") -> None:
+        self.rule = rule
+        self.file = file
+        self.line = line
+        self.remedy = remedy
+        super().__init__(f"{file}:{line}: {message}\n{shown}  Instead: {remedy} [{rule}]")
+
+
+class Place:
+    """Where a function's text stands, for messages."""
+
+    def __init__(self, file: str, first_line: int, lines: Sequence[str]) -> None:
+        self.file = file
+        self.offset = first_line - 1
+        self.lines = lines
+
+    def line_of(self, node: ast.AST) -> int:
+        return int(getattr(node, "lineno", 1)) + self.offset
+
+    def refuse(self, rule: str, node: ast.AST, message: str, remedy: str) -> NoReturn:
+        raise WorkflowRefused(
+            rule, message, remedy, file=self.file, line=self.line_of(node), shown=self._underlined(node)
+        )
+
+    def _underlined(self, node: ast.AST) -> str:
+        number = int(getattr(node, "lineno", 0))
+        if not 0 < number <= len(self.lines):
+            return ""
+        text = self.lines[number - 1].rstrip()
+        start = int(getattr(node, "col_offset", 0))
+        ends_here = getattr(node, "end_lineno", number) == number
+        end = int(getattr(node, "end_col_offset", start + 1)) if ends_here else len(text)
+        return f"    {text}\n    {' ' * start}{'^' * max(1, end - start)}\n"

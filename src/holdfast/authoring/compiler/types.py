@@ -1,0 +1,80 @@
+"""Types of names, from annotations: parameters, the result, and locals that are annotated."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import types
+import typing
+from collections.abc import AsyncIterator, Callable, Generator
+from typing import Any
+
+from holdfast.authoring.compiler.source import Source
+from holdfast.model.types import describe
+from holdfast.model.values.registry import is_registrable
+
+_NEVER_KEPT = (io.IOBase, types.FunctionType, types.ModuleType, types.GeneratorType, AsyncIterator, Generator)
+
+
+def type_names(source: Source) -> dict[str, str]:
+    """The public type names of what is annotated; what cannot be said in a definition counts as anything."""
+    found = {name: _name(annotation) for name, annotation in source.annotations.items()}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.setdefault(node.target.id, _name(_value(source, node.annotation)))
+    return found
+
+
+def _name(annotation: Any) -> str:
+    if annotation is None or annotation is type(None):
+        return "any"
+    try:
+        return describe(annotation)[0]
+    except Exception:  # noqa: BLE001 # an annotation is any object at all
+        return "any"
+
+
+def _value(source: Source, annotation: ast.expr) -> Any:
+    try:
+        return eval(  # noqa: S307 # the module's own annotation
+            compile(ast.Expression(annotation), source.place.file, "eval"), dict(source.globals)
+        )
+    except Exception:  # noqa: BLE001 # a name that exists only for type checkers
+        return Any
+
+
+def classes_in(annotation: Any) -> list[type]:
+    """Classes of data that an annotation names."""
+    found = [annotation] if is_registrable(annotation) else []
+    for argument in typing.get_args(annotation):
+        found.extend(classes_in(argument))
+    return found
+
+
+def check_annotations(source: Source) -> None:
+    """Inputs and results are stored: what can never be is refused."""
+    arguments = [*source.tree.args.args, *source.tree.args.kwonlyargs]
+    places: dict[str, ast.AST] = {item.arg: item for item in arguments}
+    places["return"] = source.tree.returns or source.tree
+    for name, annotation in source.annotations.items():
+        if _is_never_kept(annotation):
+            source.place.refuse(
+                "annotation",
+                places.get(name, source.tree),
+                f"A value of type {getattr(annotation, '__name__', annotation)} cannot be stored.",
+                "Pass data (an id, a path, a dataclass) and open it inside an activity.",
+            )
+
+
+def _is_never_kept(annotation: Any) -> bool:
+    origin = typing.get_origin(annotation) or annotation
+    if origin is Callable or origin is inspect.getattr_static(typing, "Callable", None):
+        return True
+    return isinstance(origin, type) and issubclass(origin, _NEVER_KEPT) or _is_callable_origin(origin)
+
+
+def _is_callable_origin(origin: Any) -> bool:
+    import collections.abc
+
+    return origin is collections.abc.Callable

@@ -1,0 +1,149 @@
+"""One function being compiled: its names, temporaries, ids, and the small makers that every part of the compiler uses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from holdfast.authoring.compiler.blocks import Completions, located, text_of
+from holdfast.authoring.compiler.drafts import Draft, Ids
+from holdfast.authoring.compiler.names import World, is_temporary, local_names
+from holdfast.authoring.compiler.source import Source
+from holdfast.model.definition import Expression
+
+if TYPE_CHECKING:
+    from holdfast.authoring.compiler.calls import Calls
+    from holdfast.authoring.compiler.expressions import Expressions
+    from holdfast.authoring.compiler.statements import Statements
+
+_LABEL = 60
+
+
+class Condition:
+    """A branch that lifting an await made (`and`, `or`, `x if y else z`): becomes an If when the statement is sealed."""
+
+    def __init__(self, test: ast.expr, then: list[Any], otherwise: list[Any], at: ast.AST) -> None:
+        self.test = test
+        self.then = then
+        self.otherwise = otherwise
+        self.at = at
+
+
+Out = list[Any]
+"""What must happen, in order: `ast.stmt` without await, `Draft`, `Condition`."""
+
+
+class Unit:
+    expressions: Expressions
+    calls: Calls
+    statements: Statements
+
+    def __init__(self, source: Source, prefix: str, chain: tuple[str, ...]) -> None:
+        self.source = source
+        self.place = source.place
+        self.refuse = source.place.refuse
+        self.locals = local_names(source.tree)
+        self.world = World(source, self.locals)
+        self.ids = Ids(prefix)
+        self.chain = chain
+        """Workflows that are being compiled around this one."""
+        self.temporaries: list[str] = []
+        self.used: set[str] = set()
+        self.assigned: set[str] = set()
+        """Locals that surely have a value where we are."""
+        self.walrus: set[str] = set()
+        """Locals that the current statement rebinds in passing."""
+        self.helpers: dict[str, dict[str, Any]] = {}
+        """Functions of ours that the stored code refers to."""
+        self.activity_types: dict[str, Any] = {}
+        self.value_types: dict[type, None] = {}
+
+    # -- temporaries ---------------------------------------------------------------------------------------------------
+
+    def temporary(self) -> str:
+        name = f"__{len(self.temporaries) + 1}"
+        self.temporaries.append(name)
+        return name
+
+    def load(self, name: str, at: ast.AST) -> ast.expr:
+        found: ast.expr = located(ast.Name(name, ast.Load()), at)
+        return found
+
+    def assign(self, name: str, value: ast.expr) -> ast.stmt:
+        found: ast.stmt = located(ast.Assign([ast.Name(name, ast.Store())], value), value)
+        return found
+
+    # -- definite assignment -------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def branch(self) -> Iterator[list[set[str]]]:
+        """What is assigned inside counts only inside; the set at its end is handed out."""
+        before, ends = set(self.assigned), []
+        yield ends
+        ends.append(self.assigned)
+        self.assigned = before
+
+    # -- text ----------------------------------------------------------------------------------------------------------
+
+    def code(self, body: list[ast.stmt]) -> tuple[Expression, list[list[int]]]:
+        text, lines = text_of(body, self.place)
+        self.used |= {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        return Expression("code", text), lines
+
+    def put_code(self, draft: Draft, name: str, body: list[ast.stmt]) -> None:
+        """An input of the draft as statements."""
+        draft.inputs[name], draft.metadata.setdefault("lines", {})[name] = self.code(body)
+
+    def put_value(self, draft: Draft, name: str, value: ast.expr) -> None:
+        """An input of the draft as an expression."""
+        self.put_code(draft, name, [located(ast.Expr(value), value)])
+
+    def put_test(self, draft: Draft, name: str, value: ast.expr) -> None:
+        """The same for its truth, which Python alone decides."""
+        self.put_value(draft, name, located(ast.IfExp(value, ast.Constant(True), ast.Constant(False)), value))
+
+    # -- drafts --------------------------------------------------------------------------------------------------------
+
+    def draft(self, type_: str, base: str, at: ast.AST, title: str | None = None, **given: Any) -> Draft:
+        metadata: dict[str, Any] = {"line": self.place.line_of(at)}
+        if title:
+            metadata["title"] = title
+        return Draft(type=type_, id=self.ids.new(base), metadata=metadata, **given)
+
+    def label(self, node: ast.AST) -> str:
+        """The user's own text, on one line."""
+        text = ast.get_source_segment("\n".join(self.place.lines), node) or ast.unparse(node)
+        line = " ".join(text.split())
+        return line if len(line) <= _LABEL else line[: _LABEL - 1] + "…"
+
+    def block(self, body: list[ast.stmt], title: str | None = None) -> Draft:
+        transformed = [Completions().visit(item) for item in body]
+        draft = self.draft("Code", base_of(body[0]), body[0], title or self.title(body))
+        self.put_code(draft, "source", transformed)
+        return draft
+
+    def title(self, body: list[ast.stmt]) -> str:
+        own = [item for item in body if not getattr(item, "_made", False)] or body
+        first = self.label(own[0]).partition(":")[0] if hasattr(own[0], "body") else self.label(own[0])
+        return first if len(own) == 1 else f"{first} and {len(own) - 1} more"
+
+    def sequence(self, drafts: list[Draft], at: ast.AST) -> Draft:
+        if len(drafts) == 1:
+            return drafts[0]
+        return self.draft("Sequence", "steps", at, ports={"activities": drafts})
+
+
+def base_of(statement: ast.stmt) -> str:
+    """What a block is called after: what it assigns, calls or is."""
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
+        return f"set_{names[0].strip('_')}" if names and not names[0].strip("_").isdigit() else "prepare"
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "run")
+        return "run" if is_temporary(name) else str(name)
+    return {"For": "for", "While": "while", "If": "if", "Raise": "raise", "Try": "try"}.get(type(statement).__name__, "run")
+

@@ -1,0 +1,160 @@
+"""What all transports share: opening and closing, publishing with patience, and knowing their consumers."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from holdfast.dispatch.address import CarrierOptions
+from holdfast.dispatch.intake import Intake
+from holdfast.dispatch.patience import patiently
+from holdfast.dispatch.voice import Voice
+from holdfast.errors import DelayUnsupported, TransportClosed
+from holdfast.model.ticket import Ticket, checked_queue, encode_ticket
+from holdfast.ports import Consumer, DeadTicket, TransportListener
+from holdfast.ports.transport import DEFAULT_PREFETCH
+
+T = TypeVar("T")
+
+
+class Carrier(ABC):
+    """Implements `holdfast.ports.Transport` but for the talk with a broker."""
+
+    name: str
+    can_schedule = False
+    can_prioritise = False
+
+    def __init__(self, where: str, options: CarrierOptions, listener: TransportListener | None) -> None:
+        self.options = options
+        self.where = where
+        """The address as people may see it."""
+        self.voice = Voice(self.name, listener)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._under_way = 0
+        self._at_rest = asyncio.Event()
+        self._intakes: set[Intake[Any]] = set()
+
+    # -- what a transport adds -----------------------------------------------------------------------------------------
+
+    @abstractmethod
+    async def _connect(self) -> None: ...
+
+    @abstractmethod
+    async def _disconnect(self) -> None:
+        """Also after `_connect` failed."""
+
+    @abstractmethod
+    async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
+        """Return when the broker has them; what fails and `_passes` is tried again."""
+
+    @abstractmethod
+    def _passes(self, error: BaseException) -> bool:
+        """Whether this error passes by itself."""
+
+    @abstractmethod
+    def _intake(self, queues: Sequence[str], prefetch: int) -> Intake[Any]: ...
+
+    @abstractmethod
+    async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]: ...
+
+    @abstractmethod
+    async def _delete(self, queue: str) -> None: ...
+
+    async def _hold_back(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
+        raise DelayUnsupported(self.name)
+
+    # -- the port ------------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        if self._loop is not None:
+            return
+        try:
+            await self.patiently(self._connect)
+        except BaseException:
+            await self._disconnect()
+            raise
+        self._loop = asyncio.get_running_loop()
+
+    async def close(self) -> None:
+        if self._loop is None:
+            return
+        self._loop = None
+        while self._under_way:
+            self._at_rest.clear()
+            await self._at_rest.wait()
+        for intake in tuple(self._intakes):
+            await intake.__aexit__(None, None, None)
+        await self._disconnect()
+
+    async def publish(self, queue: str, tickets: Sequence[Ticket]) -> None:
+        checked_queue(queue)
+        messages = [encode_ticket(ticket) for ticket in tickets]
+        async with self._working():
+            if messages:
+                await self.patiently(lambda: self._send(queue, messages, tickets))
+
+    async def schedule(self, queue: str, ticket: Ticket, delay: timedelta) -> None:
+        checked_queue(queue)
+        message = encode_ticket(ticket)
+        if not self.can_schedule:
+            raise DelayUnsupported(self.name)
+        if delay <= timedelta(0):
+            await self.publish(queue, [ticket])
+            return
+        async with self._working():
+            await self.patiently(lambda: self._hold_back(queue, message, ticket, delay))
+
+    def consume(
+        self, queues: Sequence[str], prefetch: int = DEFAULT_PREFETCH
+    ) -> AbstractAsyncContextManager[Consumer]:
+        return self._consuming(self._intake(queues, prefetch))
+
+    async def dead_letters(self, queue: str, limit: int = 100) -> Sequence[DeadTicket]:
+        checked_queue(queue)
+        async with self._working():
+            return await self.patiently(lambda: self._read_dead(queue, limit))
+
+    async def delete_queue(self, queue: str) -> None:
+        checked_queue(queue)
+        async with self._working():
+            await self.patiently(lambda: self._delete(queue))
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    async def patiently(self, operation: Callable[[], Awaitable[T]]) -> T:
+        return await patiently(
+            operation, passes=self._passes, patience=self.options.patience, what=f"The broker at {self.where}"
+        )
+
+    @asynccontextmanager
+    async def _consuming(self, intake: Intake[Any]) -> AsyncIterator[Consumer]:
+        self._check()
+        self._intakes.add(intake)
+        try:
+            async with intake:
+                yield intake
+        finally:
+            self._intakes.discard(intake)
+
+    @asynccontextmanager
+    async def _working(self) -> AsyncIterator[None]:
+        """`close` waits for what is inside."""
+        self._check()
+        self._under_way += 1
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            self._at_rest.set()
+
+    def _check(self) -> None:
+        if self._loop is None:
+            raise TransportClosed(f"The transport '{self.name}' is not open. Await open() first, and not after close().")
+        if self._loop is not asyncio.get_running_loop():
+            raise TransportClosed(
+                f"The transport '{self.name}' was opened in another event loop. Open one in each loop and process."
+            )

@@ -1,0 +1,340 @@
+"""Carrying by NATS JetStream: one stream for all queues, a durable consumer each, fetched as there is room.
+
+The stream `holdfast` keeps every message until it is settled (work-queue retention); the queue `mail` is the subject
+`holdfast.q.mail` and the consumer `mail`. Dead letters are the stream `holdfast-dead`, by subject. Who has messages in
+hand says so every third of `hold`, the consumer's ack wait.
+
+Requests for messages go by the wire's own API instead of the client's `fetch`, which waits until a batch is full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+from nats.errors import AuthorizationError, Error as NatsError, InvalidUserCredentialsError, NoRespondersError
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, RetentionPolicy, StorageType, StreamConfig
+from nats.js.errors import BadRequestError, NotFoundError, ServiceUnavailableError
+
+from holdfast.dispatch.address import Address, address_of
+from holdfast.dispatch.carrier import Carrier
+from holdfast.dispatch.intake import Carried, Intake
+from holdfast.dispatch.patience import pauses
+from holdfast.dispatch.voice import Voice
+from holdfast.errors import TransportMisconfigured
+from holdfast.model.ticket import Ticket
+from holdfast.ports import DeadTicket, TransportListener
+
+_LOG = logging.getLogger("holdfast.dispatch")
+
+_AT_ONCE = 256
+"""Messages that wait for their confirms together."""
+_DEAD_MAX = 10_000
+_REASON = "Holdfast-Reason"
+_PULL = timedelta(seconds=10)
+"""How long one request for messages waits at the server."""
+_ANSWER = 2.0
+"""Seconds within which the server answers a request."""
+_UNSETTLED_MAX = 1_000_000
+_PLAIN = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def token(queue: str) -> str:
+    """A queue's name as one token of a subject, where dots have a meaning: other characters as `=2E`."""
+    return _PLAIN.sub(lambda found: f"={ord(found[0]):02X}", queue)
+
+
+class _Pull:
+    """The messages that one queue asked for."""
+
+    def __init__(self, queue: str) -> None:
+        self.queue = queue
+        self.expected = 0
+        self.over = asyncio.Event()
+        self.subscription: Subscription | None = None
+
+    def ask(self, number: int) -> None:
+        self.expected = number
+        self.over.clear()
+
+    def came(self) -> None:
+        self.expected -= 1
+        if self.expected <= 0:
+            self.over.set()
+
+
+class NatsIntake(Intake[Msg]):
+    def __init__(self, transport: NatsTransport, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
+        super().__init__(queues, prefetch, voice)
+        self._transport = transport
+        self._pulls = [_Pull(queue) for queue in self.queues]
+
+    async def begin(self) -> None:
+        self._transport.pulling.add(self)
+        for pull in self._pulls:
+            try:
+                await self._transport.make_consumer(pull.queue)
+            except (NatsError, OSError, TimeoutError) as error:
+                self.voice.lost(error)
+            self.fetch(self._pull(pull))
+        self.keep(self._renew())
+
+    def ask_again(self) -> None:
+        """The connection is another one: the server knows of no request."""
+        for pull in self._pulls:
+            pull.over.set()
+
+    async def cease(self) -> None:
+        """What is on its way still comes, and goes back."""
+        self._transport.pulling.discard(self)
+        for pull in self._pulls:
+            if pull.subscription is not None:
+                with suppress(NatsError, OSError, TimeoutError):
+                    await asyncio.wait_for(pull.subscription.drain(), _ANSWER)
+
+    async def end(self) -> None:
+        """What was settled leaves before the connection may."""
+        with suppress(NatsError, OSError, TimeoutError):
+            await self._transport.client.flush(round(_ANSWER))
+
+    async def finish(self, carried: Carried[Msg]) -> None:
+        with suppress(NatsError, OSError):
+            await carried.receipt.ack()
+
+    async def give_back(self, carried: Sequence[Carried[Msg]]) -> None:
+        with suppress(NatsError, OSError):
+            for one in carried:
+                await one.receipt.nak()
+
+    async def bury(self, queue: str, data: bytes, receipt: Msg, reason: str) -> None:
+        """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all."""
+        with suppress(NatsError, OSError, TimeoutError):
+            await self._transport.bury(queue, data, reason)
+            await receipt.term()
+
+    async def _pull(self, pull: _Pull) -> None:
+        waits = pauses()
+        while True:
+            room = await self.wait_for_room(pull.queue)
+            try:
+                if pull.subscription is None:
+                    pull.subscription = await self._subscribe(pull)
+                pull.ask(room)
+                await self._transport.ask(pull.queue, room, pull.subscription.subject)
+                await asyncio.wait_for(pull.over.wait(), _PULL.total_seconds() + _ANSWER)
+                waits = pauses()
+            except (NatsError, OSError, TimeoutError) as error:
+                if not isinstance(error, TimeoutError):
+                    self.voice.lost(error)
+                await self._remake(pull, next(waits))
+
+    async def _subscribe(self, pull: _Pull) -> Subscription:
+        async def arrived(message: Msg) -> None:
+            status = (message.headers or {}).get("Status")
+            if status is None:
+                pull.came()
+                again = message.metadata.num_delivered > 1
+                await self.receive(pull.queue, message.data, message, redelivered=again)
+            elif status != "100":
+                await self._answered(pull, status)
+
+        client = self._transport.client
+        return await client.subscribe(client.new_inbox(), cb=arrived)
+
+    async def _answered(self, pull: _Pull, status: str) -> None:
+        """408: the time is up. 409: the consumer was deleted, or another limit. 503: nobody knows the consumer."""
+        if status not in {"404", "408"}:
+            await self._remake(pull, next(pauses()))
+        pull.over.set()
+
+    async def _remake(self, pull: _Pull, pause: timedelta) -> None:
+        await asyncio.sleep(pause.total_seconds())
+        with suppress(NatsError, OSError, TimeoutError):
+            await self._transport.make_consumer(pull.queue)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._transport.options.hold.total_seconds() / 3)
+            with suppress(NatsError, OSError):
+                for carried in tuple(self.in_hand):
+                    await carried.receipt.in_progress()
+
+
+class NatsTransport(Carrier):
+    name = "nats"
+
+    def __init__(self, address: Address, *, replicas: int = 1, listener: TransportListener | None = None) -> None:
+        super().__init__(address.shown, address.options, listener)
+        self._address = address
+        self._replicas = replicas
+        self._stream = address.options.prefix
+        self._dead_stream = f"{address.options.prefix}-dead"
+        self.client = Client()
+        self._js: JetStreamContext = self.client.jetstream(timeout=_ANSWER)
+        self.pulling: set[NatsIntake] = set()
+
+    # -- what consumers ask for ----------------------------------------------------------------------------------------
+
+    async def make_consumer(self, queue: str) -> None:
+        await self._make_streams()
+        await self._js.add_consumer(
+            self._stream,
+            ConsumerConfig(
+                durable_name=token(queue),
+                filter_subject=self._subject(queue),
+                ack_policy=AckPolicy.EXPLICIT,
+                ack_wait=self.options.hold.total_seconds(),
+                max_ack_pending=_UNSETTLED_MAX,
+            ),
+        )
+
+    async def ask(self, queue: str, number: int, inbox: str) -> None:
+        request = {"batch": number, "expires": round(_PULL / timedelta(microseconds=1)) * 1_000}
+        subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{token(queue)}"
+        await self.client.publish(subject, json.dumps(request).encode(), reply=inbox)
+
+    async def bury(self, queue: str, data: bytes, reason: str) -> None:
+        said = " ".join(reason.split())
+        await self._js.publish(self._subject(queue, "dead"), data, stream=self._dead_stream, headers={_REASON: said})
+
+    # -- the carrier ---------------------------------------------------------------------------------------------------
+
+    async def _connect(self) -> None:
+        await self._disconnect()
+        self.client = Client()
+        self._js = self.client.jetstream(timeout=_ANSWER)
+        try:
+            await self.client.connect(
+                servers=_servers(self._address.url),
+                error_cb=self._on_error,
+                disconnected_cb=self._on_lost,
+                reconnected_cb=self._on_found,
+                connect_timeout=round(_ANSWER),
+                reconnect_time_wait=0,
+                max_reconnect_attempts=1,
+                ping_interval=10,
+            )
+            # From now on for ever; the first time the caller is told.
+            self.client.options["max_reconnect_attempts"] = -1
+            self.client.options["reconnect_time_wait"] = 0.25
+            await self._make_streams()
+        except (AuthorizationError, InvalidUserCredentialsError) as error:
+            raise self._refused(error) from error
+        except NatsError as error:
+            if "authorization" in str(error).lower():
+                raise self._refused(error) from error
+            if isinstance(error, (NoRespondersError, ServiceUnavailableError)):
+                raise TransportMisconfigured(
+                    f"NATS at {self.where} has no JetStream. Start it with `nats-server -js`, or enable it for the account."
+                ) from error
+            raise
+
+    async def _disconnect(self) -> None:
+        if self.client.is_connected or self.client.is_reconnecting or self.client.is_connecting:
+            with suppress(NatsError, OSError, TimeoutError):
+                await self.client.close()
+
+    def _passes(self, error: BaseException) -> bool:
+        return isinstance(error, (NatsError, OSError)) and not isinstance(error, BadRequestError)
+
+    async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
+        subject = self._subject(queue)
+        try:
+            for start in range(0, len(messages), _AT_ONCE):
+                some = messages[start : start + _AT_ONCE]
+                await asyncio.gather(*(self._js.publish(subject, data, stream=self._stream) for data in some))
+        except NatsError as error:
+            if isinstance(error, TimeoutError):
+                raise
+            await self._make_streams()  # somebody deleted them
+            raise
+
+    def _intake(self, queues: Sequence[str], prefetch: int) -> NatsIntake:
+        return NatsIntake(self, queues, prefetch, self.voice)
+
+    async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
+        found: list[DeadTicket] = []
+        after = 0
+        while len(found) < limit:
+            try:
+                message = await self._js.get_msg(
+                    self._dead_stream, seq=after + 1, subject=self._subject(queue, "dead"), next=True
+                )
+            except NotFoundError:
+                break
+            after = message.seq or after + 1
+            reason = (message.headers or {}).get(_REASON, "unknown")
+            found.append(DeadTicket(queue=queue, data=message.data or b"", reason=reason))
+        return found
+
+    async def _delete(self, queue: str) -> None:
+        with suppress(NotFoundError):
+            await self._js.delete_consumer(self._stream, token(queue))
+        with suppress(NotFoundError):
+            await self._js.purge_stream(self._stream, subject=self._subject(queue))
+            await self._js.purge_stream(self._dead_stream, subject=self._subject(queue, "dead"))
+
+    def _subject(self, queue: str, kind: str = "q") -> str:
+        return f"{self.options.prefix}.{kind}.{token(queue)}"
+
+    async def _make_streams(self) -> None:
+        """Nothing happens if they are there as they should be."""
+        prefix, given = self.options.prefix, {"storage": StorageType.FILE, "num_replicas": self._replicas}
+        wanted = (
+            StreamConfig(name=self._stream, subjects=[f"{prefix}.q.*"], retention=RetentionPolicy.WORK_QUEUE, **given),
+            StreamConfig(
+                name=self._dead_stream, subjects=[f"{prefix}.dead.*"], max_msgs_per_subject=_DEAD_MAX, **given
+            ),
+        )
+        for config in wanted:
+            try:
+                await self._js.add_stream(config)
+            except BadRequestError as error:
+                raise TransportMisconfigured(
+                    f"The stream '{config.name}' is there, but was made otherwise ({error.description}). Delete it when it "
+                    "is empty, or give Holdfast another prefix: nats://…?prefix=mine"
+                ) from error
+
+    def _refused(self, error: BaseException) -> TransportMisconfigured:
+        return TransportMisconfigured(
+            f"NATS at {self.where} refused us ({error}). Check user, password or token, and the account's rights."
+        )
+
+    async def _on_error(self, error: Exception) -> None:
+        """A connection that cannot be made again has been told; anything else is for the log."""
+        if self.client.is_connected:
+            _LOG.warning("nats: %s: %s", type(error).__name__, error)
+
+    async def _on_lost(self) -> None:
+        if not self.client.is_closed:
+            self.voice.lost("the connection was closed")
+
+    async def _on_found(self) -> None:
+        self.voice.found()
+        for intake in self.pulling:
+            intake.ask_again()
+
+
+def _servers(url: str) -> list[str]:
+    """`nats://user:secret@a:4222,b:4222` names a cluster."""
+    scheme, _, rest = url.partition("://")
+    credentials, at, places = rest.rstrip("/").rpartition("@")
+    return [f"{scheme}://{credentials}{at}{place}" for place in places.split(",")]
+
+
+def nats_from_url(url: str, *, listener: TransportListener | None = None) -> NatsTransport:
+    address = address_of(url, example="nats://user:password@host:4222", own=("replicas",))
+    replicas: Any = address.parts.get("replicas", "1")
+    if replicas not in {"1", "2", "3", "4", "5"}:
+        raise TransportMisconfigured(f"{address.shown}: replicas={replicas!r} must be 1 to 5")
+    return NatsTransport(address, replicas=int(replicas), listener=listener)

@@ -1,0 +1,344 @@
+"""Carrying by RabbitMQ: durable quorum queues, publisher confirms, a dead-letter exchange, back-off after a lost connection.
+
+A queue `mail` is `holdfast/mail`; what it rejects, or returned a hundred times, goes by the exchange `holdfast/dead` to
+`holdfast/mail/dead`. Delays wait in queues of their own, `holdfast/mail/later/1500`, whose messages die after that many
+milliseconds into `holdfast/mail`: one queue per delay, because RabbitMQ lets messages die only at the head of a queue. So
+that there are few, a delay is rounded up to two digits; queues that nobody uses are removed by the broker.
+
+Receipts are good for one channel. When it breaks, the broker takes back all that was unsettled, and so do we.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from math import ceil
+from typing import Any
+
+import aio_pika
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractExchange, AbstractIncomingMessage
+from aio_pika.exceptions import (
+    CONNECTION_EXCEPTIONS,
+    AuthenticationError,
+    ChannelNotFoundEntity,
+    ChannelPreconditionFailed,
+    ProbableAuthenticationError,
+)
+from aiormq.exceptions import ChannelAccessRefused, ConnectionNotAllowed
+
+from holdfast.dispatch.address import Address, address_of, seconds
+from holdfast.dispatch.carrier import Carrier
+from holdfast.dispatch.intake import Carried, Intake
+from holdfast.dispatch.patience import pauses
+from holdfast.dispatch.voice import Voice
+from holdfast.errors import TransportMisconfigured
+from holdfast.model.ticket import Ticket
+from holdfast.ports import DeadTicket, TransportListener
+
+_AT_ONCE = 256
+"""Messages that wait for their confirms together."""
+_RETURNS_MAX = 100
+"""A ticket that came back so often is dead: nobody can use it."""
+_DEAD_MAX = 10_000
+_REASON = "holdfast-reason"
+_HEARTBEAT = timedelta(seconds=15)
+_REFUSALS = (
+    AuthenticationError,
+    ProbableAuthenticationError,
+    ChannelAccessRefused,
+    ChannelPreconditionFailed,
+    ConnectionNotAllowed,
+)
+
+
+class Link:
+    """One connection and what was declared over it; made anew when it is found broken."""
+
+    def __init__(self, address: Address, heartbeat: timedelta) -> None:
+        self._address = address
+        self._heartbeat = heartbeat
+        self._lock = asyncio.Lock()
+        self._connection: AbstractConnection | None = None
+        self._channel: AbstractChannel | None = None
+        self._declared: set[str] = set()
+
+    async def channel(self) -> AbstractChannel:
+        """The one for publishing, with confirms; unroutable messages raise."""
+        async with self._lock:
+            if self._channel is None or self._channel.is_closed:
+                self._declared.clear()
+                self._channel = await self._open_channel()
+            return self._channel
+
+    async def new_channel(self) -> AbstractChannel:
+        """For a consumer: it lives and dies with its channel."""
+        async with self._lock:
+            return await self._open_channel()
+
+    async def declare(self, names: Names, queue: str) -> AbstractExchange:
+        """Make the queue unless it is known; returns the exchange that leads to it by its name."""
+        channel = await self.channel()
+        if queue not in self._declared:
+            await names.declare(channel, queue)
+            self._declared.add(queue)
+        return channel.default_exchange
+
+    def forget(self) -> None:
+        """Queues may have been deleted."""
+        self._declared.clear()
+
+    async def close(self) -> None:
+        connection, self._connection, self._channel = self._connection, None, None
+        if connection is not None:
+            with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
+                await connection.close()
+
+    async def _open_channel(self) -> AbstractChannel:
+        try:
+            if self._connection is None or self._connection.is_closed:
+                pulse = max(1, round(self._heartbeat.total_seconds()))
+                self._connection = await aio_pika.connect(f"{self._address.url}?heartbeat={pulse}")
+            channel = self._connection.channel(publisher_confirms=True, on_return_raises=True)
+            await channel.initialize()
+            return channel
+        except _REFUSALS as error:
+            raise TransportMisconfigured(
+                f"RabbitMQ at {self._address.shown} refused us ({error}). Check user, password and virtual host, and "
+                "that the user may configure, write and read there."
+            ) from error
+
+
+class Names:
+    """How our queues are called on the broker, and how they are made."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self.dead_exchange = f"{prefix}/dead"
+
+    def queue(self, queue: str) -> str:
+        return f"{self._prefix}/{queue}"
+
+    def dead(self, queue: str) -> str:
+        return f"{self._prefix}/{queue}/dead"
+
+    async def declare(self, channel: AbstractChannel, queue: str) -> None:
+        name = self.queue(queue)
+        try:
+            exchange = await channel.declare_exchange(self.dead_exchange, durable=True)
+            dead = await channel.declare_queue(
+                self.dead(queue), durable=True, arguments={"x-max-length": _DEAD_MAX, "x-overflow": "drop-head"}
+            )
+            await dead.bind(exchange, routing_key=name)
+            await channel.declare_queue(
+                name,
+                durable=True,
+                arguments={
+                    "x-queue-type": "quorum",
+                    "x-delivery-limit": _RETURNS_MAX,
+                    "x-dead-letter-exchange": self.dead_exchange,
+                },
+            )
+        except ChannelPreconditionFailed as error:
+            raise TransportMisconfigured(
+                f"The queue '{name}' is there, but was made otherwise ({error}). Delete it when it is empty, or give "
+                "Holdfast another prefix: amqp://…?prefix=mine"
+            ) from error
+
+    async def declare_later(self, channel: AbstractChannel, queue: str, milliseconds: int) -> str:
+        name = f"{self._prefix}/{queue}/later/{milliseconds}"
+        await channel.declare_queue(
+            name,
+            durable=True,
+            arguments={
+                "x-message-ttl": milliseconds,
+                "x-expires": milliseconds + 60_000,
+                "x-dead-letter-exchange": "",
+                "x-dead-letter-routing-key": self.queue(queue),
+            },
+        )
+        return name
+
+
+class RabbitIntake(Intake[AbstractIncomingMessage]):
+    def __init__(self, link: Link, names: Names, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
+        super().__init__(queues, prefetch, voice)
+        self._link = link
+        self._names = names
+        self._channel: AbstractChannel | None = None
+        self._broken = asyncio.Event()
+
+    async def begin(self) -> None:
+        try:
+            await self._subscribe()
+        except CONNECTION_EXCEPTIONS + (TimeoutError,) as error:
+            self.voice.lost(error)
+            self._broken.set()
+        self.fetch(self._keep_subscribed())
+
+    async def cease(self) -> None:
+        """The channel stays, for settling; the broker sends nothing more on it."""
+        if self._channel is not None:
+            underlay = None
+            with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
+                underlay = await self._channel.get_underlay_channel()
+                for tag in tuple(underlay.consumers):
+                    await underlay.basic_cancel(tag)
+
+    async def end(self) -> None:
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
+                await channel.close()
+
+    async def finish(self, carried: Carried[AbstractIncomingMessage]) -> None:
+        with suppress(*CONNECTION_EXCEPTIONS):
+            await carried.receipt.ack()
+
+    async def give_back(self, carried: Sequence[Carried[AbstractIncomingMessage]]) -> None:
+        with suppress(*CONNECTION_EXCEPTIONS):
+            for one in carried:
+                await one.receipt.nack(requeue=True)
+
+    async def bury(self, queue: str, data: bytes, receipt: AbstractIncomingMessage, reason: str) -> None:
+        """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all."""
+        with suppress(*CONNECTION_EXCEPTIONS):
+            channel = await self._link.channel()
+            exchange = await channel.get_exchange(self._names.dead_exchange, ensure=False)
+            await exchange.publish(_message(data, {_REASON: reason}), self._names.queue(queue))
+            await receipt.ack()
+
+    async def _keep_subscribed(self) -> None:
+        while True:
+            await self._broken.wait()
+            self.lose_all()
+            await self.end()
+            for pause in pauses():
+                await asyncio.sleep(pause.total_seconds())
+                try:
+                    await self._subscribe()
+                except CONNECTION_EXCEPTIONS + (TimeoutError, TransportMisconfigured) as error:
+                    self.voice.lost(error)
+                else:
+                    break
+            self.voice.found()
+
+    async def _subscribe(self) -> None:
+        broken = self._broken = asyncio.Event()
+        channel = self._channel = await self._link.new_channel()
+        await channel.set_qos(prefetch_count=self.prefetch)
+        underlay = await channel.get_underlay_channel()
+        underlay.on_consumer_cancel_callbacks.add(lambda _: broken.set())
+        channel.close_callbacks.add(lambda *_: self._notice(broken, "the channel was closed"))
+        for queue in self.queues:
+            await self._names.declare(channel, queue)
+            found = await channel.get_queue(self._names.queue(queue), ensure=False)
+            await found.consume(self._handler(queue, broken))
+
+    def _notice(self, broken: asyncio.Event, reason: str) -> None:
+        if broken is self._broken and not self._stopped:
+            self.voice.lost(reason)
+        broken.set()
+
+    def _handler(self, queue: str, broken: asyncio.Event) -> Callable[[AbstractIncomingMessage], Any]:
+        async def arrived(message: AbstractIncomingMessage) -> None:
+            if not broken.is_set():
+                await self.receive(queue, message.body, message, redelivered=bool(message.redelivered))
+
+        return arrived
+
+
+class RabbitTransport(Carrier):
+    name = "rabbitmq"
+    can_schedule = True
+
+    def __init__(
+        self, address: Address, *, heartbeat: timedelta = _HEARTBEAT, listener: TransportListener | None = None
+    ) -> None:
+        super().__init__(address.shown, address.options, listener)
+        self._names = Names(address.options.prefix)
+        # Two connections: a broker that is short of memory stops those who publish, and must not stop those who settle.
+        self._publishing = Link(address, heartbeat)
+        self._consuming_link = Link(address, heartbeat)
+
+    async def _connect(self) -> None:
+        await self._publishing.channel()
+
+    async def _disconnect(self) -> None:
+        await self._publishing.close()
+        await self._consuming_link.close()
+
+    def _passes(self, error: BaseException) -> bool:
+        if isinstance(error, CONNECTION_EXCEPTIONS):
+            self._publishing.forget()
+            return True
+        return False
+
+    async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
+        exchange = await self._publishing.declare(self._names, queue)
+        for start in range(0, len(messages), _AT_ONCE):
+            await asyncio.gather(
+                *(
+                    exchange.publish(_message(data), self._names.queue(queue))
+                    for data in messages[start : start + _AT_ONCE]
+                )
+            )
+
+    async def _hold_back(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
+        exchange = await self._publishing.declare(self._names, queue)
+        # Declared each time: that is a use, which keeps the broker from removing it while the message waits.
+        name = await self._names.declare_later(await self._publishing.channel(), queue, rounded_up(delay))
+        await exchange.publish(_message(message), name)
+
+    def _intake(self, queues: Sequence[str], prefetch: int) -> RabbitIntake:
+        return RabbitIntake(self._consuming_link, self._names, queues, prefetch, self.voice)
+
+    async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
+        """Taken and, with their channel, given back."""
+        await self._publishing.declare(self._names, queue)
+        channel = await self._publishing.new_channel()
+        try:
+            dead = await channel.get_queue(self._names.dead(queue), ensure=False)
+            found = []
+            while len(found) < limit and (message := await dead.get(no_ack=False, fail=False)) is not None:
+                found.append(DeadTicket(queue=queue, data=message.body, reason=_reason(message)))
+            return found
+        finally:
+            await channel.close()
+
+    async def _delete(self, queue: str) -> None:
+        self._publishing.forget()
+        channel = await self._publishing.new_channel()
+        try:
+            for name in (self._names.queue(queue), self._names.dead(queue)):
+                with suppress(ChannelNotFoundEntity):
+                    await channel.queue_delete(name)
+        finally:
+            await channel.close()
+
+
+def rounded_up(delay: timedelta) -> int:
+    """Milliseconds, at least 1, with two digits that are not zero: no more than a tenth longer."""
+    milliseconds = max(1, ceil(delay / timedelta(milliseconds=1)))
+    step = 10 ** max(0, len(str(milliseconds)) - 2)
+    return -(-milliseconds // step) * step
+
+
+def _message(data: bytes, headers: dict[str, Any] | None = None) -> aio_pika.Message:
+    return aio_pika.Message(
+        data, content_type="application/json", delivery_mode=aio_pika.DeliveryMode.PERSISTENT, headers=headers
+    )
+
+
+def _reason(message: AbstractIncomingMessage) -> str:
+    if _REASON in message.headers:
+        return str(message.headers[_REASON])
+    deaths: Any = message.headers.get("x-death")
+    return str(deaths[0]["reason"]) if deaths else "unknown"
+
+
+def rabbitmq_from_url(url: str, *, listener: TransportListener | None = None) -> RabbitTransport:
+    address = address_of(url, example="amqp://user:password@host:5672/", own=("heartbeat",))
+    heartbeat = seconds("heartbeat", address.parts["heartbeat"], address.shown) if address.parts else _HEARTBEAT
+    return RabbitTransport(address, heartbeat=heartbeat, listener=listener)

@@ -1,0 +1,282 @@
+"""Carrying by Redis streams: a consumer group per queue, and the tickets of dead consumers claimed by the living.
+
+A queue `mail` is the stream `holdfast/mail` with the group `holdfast`; dead letters are the stream `holdfast/mail/dead`. An
+entry that is settled is deleted, so a stream holds what is still to do. Whoever has entries in hand says so every third of
+`hold`; entries that nobody spoke for are claimed. How durable all this is, the server's `appendonly` decides.
+Redis 6.2 or newer, or Valkey.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    ConnectionError as RedisConnectionError,
+    NoPermissionError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TimeoutError as RedisTimeoutError,
+)
+
+from holdfast.dispatch.address import Address, address_of
+from holdfast.dispatch.carrier import Carrier
+from holdfast.dispatch.intake import Carried, Intake
+from holdfast.dispatch.patience import pauses
+from holdfast.dispatch.voice import Voice
+from holdfast.errors import TransportMisconfigured
+from holdfast.model.ticket import Ticket
+from holdfast.ports import DeadTicket, TransportListener
+
+_GROUP = "holdfast"
+_DATA, _RETURNED, _REASON = b"ticket", b"returned", b"reason"
+_DEAD_MAX = 10_000
+_BLOCK = timedelta(seconds=2)
+"""How long one read waits at the server; then it is asked again, which shows whether it is still there."""
+_ANSWER = 10.0
+"""Seconds within which the server answers anything."""
+_CONNECTIONS = 16
+_REFUSALS = (AuthenticationError, AuthorizationError, NoPermissionError)
+_PASSES = (RedisConnectionError, RedisTimeoutError, ReadOnlyError, OSError)
+
+_DELETE_IDLE_CONSUMER = """
+if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) == 0 then
+  return redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], ARGV[2])
+end
+return -1
+"""
+"""In one step: deleting a consumer forgets what it has in hand."""
+
+
+class RedisIntake(Intake[bytes]):
+    def __init__(self, transport: RedisTransport, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
+        super().__init__(queues, prefetch, voice)
+        self._transport = transport
+        self._hold = transport.options.hold
+        self._me = uuid4().hex
+
+    async def begin(self) -> None:
+        for queue in self.queues:
+            try:
+                await self._make_group(queue)
+                await self._sweep_consumers(queue)
+            except _REFUSALS as error:
+                raise self._transport.refused(error) from error
+            except _PASSES as error:
+                self.voice.lost(error)
+            self.fetch(self._read(queue))
+            self.fetch(self._claim(queue))
+        self.keep(self._renew())
+
+    async def cease(self) -> None:
+        """A read that was cut off may have left entries with us: they go back too."""
+        ours = {carried.receipt for carried in self.in_hand}
+        with suppress(RedisError, OSError):
+            for queue in self.queues:
+                key = self._key(queue)
+                answer = await self._commands.xreadgroup(_GROUP, self._me, {key: "0"})
+                for entry, fields in _entries(answer):
+                    if entry not in ours:
+                        await self._put_back(queue, entry, fields.get(_DATA, b""))
+
+    async def end(self) -> None:
+        with suppress(RedisError, OSError):
+            for queue in self.queues:
+                await self._commands.eval(_DELETE_IDLE_CONSUMER, 1, self._key(queue), _GROUP, self._me)
+
+    async def finish(self, carried: Carried[bytes]) -> None:
+        with suppress(RedisError, OSError):
+            await self._settle(carried.queue, carried.receipt)
+
+    async def give_back(self, carried: Sequence[Carried[bytes]]) -> None:
+        with suppress(RedisError, OSError):
+            for one in carried:
+                await self._put_back(one.queue, one.receipt, one.data)
+
+    async def bury(self, queue: str, data: bytes, receipt: bytes, reason: str) -> None:
+        with suppress(RedisError, OSError):
+            async with self._commands.pipeline(transaction=True) as steps:
+                dead = self._transport.dead_key(queue)
+                steps.xadd(dead, {_DATA: data, _REASON: reason}, maxlen=_DEAD_MAX, approximate=True)
+                await self._settle(queue, receipt, steps)
+
+    # -- fetching ------------------------------------------------------------------------------------------------------
+
+    async def _read(self, queue: str) -> None:
+        reads = self._transport.blocking
+        block = round(_BLOCK / timedelta(milliseconds=1))
+        waits = pauses()
+        while True:
+            room = await self.wait_for_room(queue)
+            try:
+                answer = await reads.xreadgroup(_GROUP, self._me, {self._key(queue): ">"}, count=room, block=block)
+            except (RedisError, OSError) as error:
+                await self._recover(queue, error, next(waits))
+            else:
+                self.voice.found()
+                waits = pauses()
+                await self._take(queue, _entries(answer))
+
+    async def _claim(self, queue: str) -> None:
+        """What consumers left that died: nobody spoke for it as long as `hold`."""
+        idle = round(self._hold / timedelta(milliseconds=1))
+        while True:
+            room = await self.wait_for_room(queue)
+            with suppress(*_PASSES, ResponseError):  # whatever it is, `_read` meets it too, and tells
+                _, entries, *_ = await self._commands.xautoclaim(self._key(queue), _GROUP, self._me, idle, count=room)
+                await self._take(queue, entries, claimed=True)
+            await asyncio.sleep(self._hold.total_seconds() / 2)
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._hold.total_seconds() / 3)
+            with suppress(*_PASSES, ResponseError):
+                for queue in self.queues:
+                    entries = [carried.receipt for carried in self.in_hand if carried.queue == queue]
+                    if entries:
+                        await self._commands.xclaim(self._key(queue), _GROUP, self._me, 0, entries, justid=True)
+
+    async def _take(self, queue: str, entries: Sequence[tuple[bytes, Any]], *, claimed: bool = False) -> None:
+        held = {carried.receipt for carried in self.in_hand}
+        for entry, fields in entries:
+            if entry not in held and fields:
+                again = claimed or _RETURNED in fields
+                await self.receive(queue, fields.get(_DATA, b""), entry, redelivered=again)
+
+    async def _recover(self, queue: str, error: Exception, pause: timedelta) -> None:
+        """A group that is gone is made anew: somebody deleted the queue, or the server forgot everything."""
+        if isinstance(error, ResponseError) and not isinstance(error, (*_PASSES, *_REFUSALS)):
+            if "NOGROUP" not in str(error) and "UNBLOCKED" not in str(error) and "no longer exists" not in str(error):
+                raise self._transport.refused(error) from error
+            with suppress(*_PASSES):
+                await self._make_group(queue)
+                return
+        self.voice.lost(error)
+        await asyncio.sleep(pause.total_seconds())
+
+    async def _make_group(self, queue: str) -> None:
+        try:
+            await self._commands.xgroup_create(self._key(queue), _GROUP, id="0", mkstream=True)
+        except ResponseError as error:
+            if "BUSYGROUP" not in str(error):
+                raise
+
+    async def _sweep_consumers(self, queue: str) -> None:
+        """Names of consumers that died long ago and left nothing."""
+        old = max(self._hold * 10, timedelta(hours=1)) / timedelta(milliseconds=1)
+        for consumer in await self._commands.xinfo_consumers(self._key(queue), _GROUP):
+            if not consumer["pending"] and consumer["idle"] > old:
+                await self._commands.eval(_DELETE_IDLE_CONSUMER, 1, self._key(queue), _GROUP, consumer["name"])
+
+    # -- settling ------------------------------------------------------------------------------------------------------
+
+    async def _put_back(self, queue: str, entry: bytes, data: bytes) -> None:
+        async with self._commands.pipeline(transaction=True) as steps:
+            steps.xadd(self._key(queue), {_DATA: data, _RETURNED: b"1"})
+            await self._settle(queue, entry, steps)
+
+    async def _settle(self, queue: str, entry: bytes, steps: Any = None) -> None:
+        if steps is None:
+            async with self._commands.pipeline(transaction=True) as steps:
+                await self._settle(queue, entry, steps)
+            return
+        steps.xack(self._key(queue), _GROUP, entry)
+        steps.xdel(self._key(queue), entry)
+        await steps.execute()
+
+    @property
+    def _commands(self) -> Any:
+        return self._transport.commands
+
+    def _key(self, queue: str) -> str:
+        return self._transport.key(queue)
+
+
+class RedisTransport(Carrier):
+    name = "redis"
+
+    def __init__(self, address: Address, *, listener: TransportListener | None = None) -> None:
+        super().__init__(address.shown, address.options, listener)
+        self._address = address
+        self.commands: Any = None
+        self.blocking: Any = None
+        """Reads that wait need a connection each, so they do not share the pool of the others."""
+
+    def key(self, queue: str) -> str:
+        return f"{self.options.prefix}/{queue}"
+
+    def dead_key(self, queue: str) -> str:
+        return f"{self.options.prefix}/{queue}/dead"
+
+    def refused(self, error: BaseException) -> TransportMisconfigured:
+        return TransportMisconfigured(
+            f"Redis at {self.where} refused us ({error}). Check user, password, database number and rights; streams with "
+            "XAUTOCLAIM need Redis 6.2 or newer."
+        )
+
+    async def _connect(self) -> None:
+        await self._disconnect()
+        given = {"socket_connect_timeout": _ANSWER, "socket_timeout": _ANSWER, "health_check_interval": 15}
+        pool = BlockingConnectionPool.from_url(self._address.url, max_connections=_CONNECTIONS, timeout=_ANSWER, **given)
+        self.commands = Redis.from_pool(pool)
+        self.blocking = Redis.from_url(self._address.url, **given)
+        try:
+            await self.commands.ping()
+        except (*_REFUSALS, ResponseError) as error:
+            if isinstance(error, _PASSES) and not isinstance(error, _REFUSALS):
+                raise
+            raise self.refused(error) from error
+
+    async def _disconnect(self) -> None:
+        for client in (self.commands, self.blocking):
+            if client is not None:
+                await client.aclose()
+        self.commands = self.blocking = None
+
+    def _passes(self, error: BaseException) -> bool:
+        return isinstance(error, _PASSES) and not isinstance(error, _REFUSALS)
+
+    async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
+        async with self.commands.pipeline(transaction=False) as steps:
+            for message in messages:
+                steps.xadd(self.key(queue), {_DATA: message})
+            await steps.execute()
+
+    def _intake(self, queues: Sequence[str], prefetch: int) -> RedisIntake:
+        return RedisIntake(self, queues, prefetch, self.voice)
+
+    async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
+        return [
+            DeadTicket(queue=queue, data=fields[_DATA], reason=fields[_REASON].decode())
+            for _, fields in await self.commands.xrange(self.dead_key(queue), count=limit)
+        ]
+
+    async def _delete(self, queue: str) -> None:
+        await self.commands.delete(self.key(queue), self.dead_key(queue))
+
+
+def _entries(answer: Any) -> Sequence[tuple[bytes, Any]]:
+    """Of one stream, whichever protocol the server speaks."""
+    if not answer:
+        return ()
+    found = next(iter(answer.values()))[0] if isinstance(answer, dict) else answer[0][1]
+    entries: Sequence[tuple[bytes, Any]] = found
+    return entries
+
+
+def redis_from_url(url: str, *, listener: TransportListener | None = None) -> RedisTransport:
+    address = address_of(url, example="redis://user:password@host:6379/0")
+    path = address.url.partition("://")[2].partition("/")[2]
+    if path and not path.isdigit():
+        raise TransportMisconfigured(
+            f"{address.shown} names the database {path!r}, which must be a number, like redis://host:6379/0"
+        )
+    return RedisTransport(address, listener=listener)

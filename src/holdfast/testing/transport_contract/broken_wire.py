@@ -1,0 +1,81 @@
+"""A wire that can be cut: between a client and a server, on an address of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from urllib.parse import urlsplit, urlunsplit
+
+
+class Wire:
+    """Passes on bytes, until it is cut. `down` refuses new connections too, `up` takes them again, at the same port."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = (host, port)
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.StreamWriter] = set()
+        self._passing: set[asyncio.Task[None]] = set()
+        self.port = 0
+        self.cuts = 0
+        """How many connections were cut."""
+
+    @classmethod
+    async def to(cls, url: str, default_port: int) -> Wire:
+        parts = urlsplit(url)
+        wire = cls(parts.hostname or "127.0.0.1", parts.port or default_port)
+        await wire.up()
+        return wire
+
+    def url(self, url: str) -> str:
+        """The same address, over this wire."""
+        parts = urlsplit(url)
+        credentials, at, _ = parts.netloc.rpartition("@")
+        return urlunsplit(parts._replace(netloc=f"{credentials}{at}127.0.0.1:{self.port}"))
+
+    @property
+    def connections(self) -> int:
+        return len(self._open) // 2
+
+    async def up(self) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, reuse_address=True)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def down(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        self.cut()
+
+    def cut(self) -> None:
+        """As a pulled plug: what is on its way is gone."""
+        self.cuts += self.connections
+        for writer in tuple(self._open):
+            writer.transport.abort()
+
+    async def close(self) -> None:
+        await self.down()
+        await asyncio.gather(*self._passing, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            far_reader, far_writer = await asyncio.open_connection(*self._target)
+        except OSError:
+            writer.transport.abort()
+            return
+        for source, sink in ((reader, far_writer), (far_reader, writer)):
+            self._open.add(sink)
+            task = asyncio.create_task(self._pass_on(source, sink))
+            self._passing.add(task)
+            task.add_done_callback(self._passing.discard)
+
+    async def _pass_on(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(OSError):
+                while data := await source.read(65_536):
+                    sink.write(data)
+                    await sink.drain()
+        finally:
+            self._open.discard(sink)
+            sink.close()
+            with suppress(OSError):
+                await sink.wait_closed()

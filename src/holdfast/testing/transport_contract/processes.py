@@ -1,0 +1,90 @@
+"""Processes that die with tickets in hand: `python -m holdfast.testing.transport_contract.processes`.
+
+For brokers with an address: give the fixture `url`, with a `hold` of about a second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from holdfast.dispatch import transport_from_url
+from holdfast.ports import Transport
+from holdfast.testing.transport_contract.base import TransportTests, numbers, steps, take, take_all
+
+
+async def hold(url: str, queue: str, number: int) -> None:
+    """Take so many, settle none, say which, and wait for the end."""
+    transport = transport_from_url(url)
+    await transport.open()
+    async with transport.consume([queue], prefetch=number) as consumer:
+        held = [await anext(consumer) for _ in range(number)]
+        sys.stdout.write(json.dumps(numbers(held)) + "\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+@contextmanager
+def holder(url: str, queue: str, number: int) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A process with so many deliveries in hand, killed at the latest when the block ends."""
+    process = subprocess.Popen(  # noqa: S603 - our own module, run by our own interpreter
+        [sys.executable, "-m", __name__, url, queue, str(number)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        yield process, json.loads(process.stdout.readline())
+    finally:
+        process.kill()
+        process.communicate()
+
+
+class TransportProcessContract(TransportTests):
+    @pytest.fixture
+    def url(self) -> str:
+        raise NotImplementedError("give the contract a fixture `url`")
+
+    async def test_what_a_killed_process_had_in_hand_comes_to_another(
+        self, transport: Transport, queue: str, url: str
+    ) -> None:
+        await transport.publish(queue, steps(12))
+        with holder(url, queue, 5) as (process, held):
+            async with transport.consume([queue], prefetch=3) as consumer:
+                rest = await take_all(consumer, set(range(12)) - set(held))
+                process.kill()
+
+                assert not set(rest) & set(held)
+                await take_all(consumer, set(held))
+
+    async def test_what_is_in_a_living_hand_stays_there(
+        self, transport: Transport, another: Transport, queue: str, url: str
+    ) -> None:
+        """Two hold a ticket each; when that of the killed one comes back, that of the living one has not."""
+        await transport.publish(queue, steps(2))
+        async with transport.consume([queue], prefetch=1) as living:
+            mine = (await take(living))[0]
+            with holder(url, queue, 1) as (process, held):
+                process.kill()
+                async with another.consume([queue], prefetch=2) as heir:
+                    assert await take_all(heir, set(held)) == held
+            await mine.ack()
+            assert {mine.ticket.execution, *held} == {0, 1}
+
+    async def test_published_tickets_outlive_who_published_them(
+        self, transport: Transport, another: Transport, queue: str
+    ) -> None:
+        await transport.publish(queue, steps(3))
+        await transport.close()
+
+        async with another.consume([queue]) as consumer:
+            await take_all(consumer, {0, 1, 2})
+        await transport.open()
+
+
+if __name__ == "__main__":
+    asyncio.run(hold(sys.argv[1], sys.argv[2], int(sys.argv[3])))

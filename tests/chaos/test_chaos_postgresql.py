@@ -1,0 +1,34 @@
+"""The short form of the chaos test on PostgreSQL, whose server crashes too; the long form: `python -m holdfast.testing.chaos`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.testing.chaos import chaos
+from holdfast.testing.servers import PostgresServer, ServiceMissing, given_or
+
+pytestmark = pytest.mark.service("postgres")
+
+
+@pytest.fixture
+def server() -> Iterator[PostgresServer]:
+    """One of our own, since it is stopped in the middle of its work."""
+    try:
+        with PostgresServer() as server:
+            yield server
+    except ServiceMissing as missing:
+        given_or("postgres", pytest.skip, pytest.fail, missing)
+
+
+async def test_killed_workers_and_a_crashed_server_lose_nothing(server: PostgresServer) -> None:
+    async def crash() -> None:
+        await asyncio.to_thread(server.stop)
+        await asyncio.to_thread(server.start)
+
+    report = await chaos(server.url, kills=6, instances=40, keys=100, crash_database=crash, crashes=1)
+
+    assert report.sound, report
+    assert (report.kills, report.db_crashes) == (6, 1)

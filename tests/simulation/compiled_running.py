@@ -1,0 +1,190 @@
+"""One program, run twice: as the plain coroutine, and compiled, with a trip through JSON at every await."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import compiled_worlds as world
+from holdfast import Holdfast
+from holdfast.activities.code.function import FunctionNode
+from holdfast.errors import ValueRefused
+from holdfast.execution import delivery, faults, snapshot
+from holdfast.execution.composite import UNSET
+from holdfast.execution.frames import FrameShape
+from holdfast.execution.record import EffectFailure, Record
+from holdfast.execution.segment import Limits, run_segment
+
+NAMES = ("main", "sub")
+
+
+class Run:
+    """How a run ended: what it gave or raised, what it called, what its locals were."""
+
+    def __init__(self, kind: str, value: Any, log: list[str], final: dict[str, Any] | None, awaits: int = 0) -> None:
+        self.kind = kind
+        self.value = value
+        self.log = log
+        self.final = final
+        self.awaits = awaits
+
+    def facts(self, file: str) -> dict[str, Any]:
+        final = self.final
+        return {
+            "kind": self.kind,
+            "log": self.log,
+            "locals": None if final is None else sorted(final),
+            "values": world.shown(self.value if self.kind == "value" else None, final),
+            "error": chain(self.value) if self.kind == "error" else None,
+            "lines": lines_of(self.value, file) if self.kind == "error" else None,
+        }
+
+
+def load(text: str, folder: Path, name: str) -> ModuleType:
+    file = folder / f"{name}.py"
+    file.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def run_plain(module: ModuleType, *arguments: Any) -> Run:
+    world.LOG.clear()
+    final: dict[str, Any] = {}
+    function = module.main.function
+    code = function.__code__
+
+    def watch(frame: Any, event: str, _: Any) -> None:
+        if event == "return" and frame.f_code is code:
+            final["found"] = dict(frame.f_locals)
+
+    coroutine = function(*arguments)
+    sys.setprofile(watch)
+    try:
+        try:
+            coroutine.send(None)
+            raise AssertionError("it waits for something")
+        finally:
+            sys.setprofile(None)
+    except StopIteration as end:
+        return Run("value", end.value, list(world.LOG), final.get("found"))
+    except world.Exhausted:
+        return Run("exhausted", None, list(world.LOG), None)
+    except Exception as error:
+        return Run("error", error, list(world.LOG), final.get("found"))
+
+
+@contextmanager
+def watching(seen: dict[str, Any]) -> Iterator[None]:
+    """Keep the exception that nobody caught, and the locals of the outermost function."""
+    incident_of, body_done = faults.incident_of, FunctionNode.body_done
+
+    def keep_error(live: Any, activation: Any, error: BaseException) -> Any:
+        seen["error"] = error
+        return incident_of(live, activation, error)
+
+    def keep_locals(self: Any, live: Any, owner: Any, scope: Any, outcome: Any) -> None:
+        seen["scope"] = owner.scope
+        body_done(self, live, owner, scope, outcome)
+
+    faults.incident_of, FunctionNode.body_done = keep_error, keep_locals  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        faults.incident_of, FunctionNode.body_done = incident_of, body_done  # type: ignore[method-assign]
+
+
+def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: bool = True) -> Run:
+    world.LOG.clear()
+    plan = engine.plan(module.main)
+    seen: dict[str, Any] = {}
+    awaits = 0
+    inputs = dict(zip(("a", "xs"), arguments, strict=True))
+    with watching(seen):
+        live = delivery.start(plan, id="i", now=engine.clock.now_ns, services=engine.services, inputs=inputs)
+        try:
+            run_segment(live, Limits(activities=10**9, nanoseconds=10**18))
+            while live.effects:
+                awaits += 1
+                if carry:
+                    text = json.dumps(snapshot.dump(live))
+                    live = snapshot.load(json.loads(text), plan, engine.clock.now_ns, engine.services)
+                _finish_one(live, plan)
+                run_segment(live, Limits(activities=10**9, nanoseconds=10**18))
+        except world.Exhausted:
+            return Run("exhausted", None, list(world.LOG), None, awaits)
+    if "error" in seen:
+        frames = [item.scope for item in live.root.descendants() if isinstance(item.scope[1], FrameShape)]
+        return Run("error", seen["error"], list(world.LOG), _locals(frames[0]), awaits)
+    result = live.root.scope[live.root.scope[1].outputs["result"]]
+    return Run("value", result, list(world.LOG), _locals(seen["scope"]), awaits)
+
+
+def _finish_one(live: Any, plan: Any) -> None:
+    number = min(live.effects)
+    request = live.effects[number]
+    function = plan.by_key[request.activity_id].effect.function
+    try:
+        function(**request.inputs).send(None)
+        raise AssertionError("it waits for something")
+    except StopIteration as end:
+        delivery.finish_effect(live, number, request.attempt, Record(outputs={"result": end.value}))
+    except Exception as error:
+        failure = EffectFailure(type=type(error).__name__, message=str(error), error=error)
+        delivery.finish_effect(live, number, request.attempt, failure)
+
+
+def _locals(scope: Any) -> dict[str, Any]:
+    names = scope[1].names
+    return {
+        name: scope[index]
+        for name, index in names.items()
+        if scope[index] is not UNSET and not name.startswith(("~", "__"))
+    }
+
+
+def chain(error: BaseException | None, seen: list[BaseException] | None = None) -> Any:
+    """An exception with its causes and contexts, and which of them are the same object."""
+    if error is None:
+        return None
+    seen = [] if seen is None else seen
+    for number, other in enumerate(seen):
+        if other is error:
+            return f"the same as {number}"
+    seen.append(error)
+    cause, context = chain(error.__cause__, seen), chain(error.__context__, seen)
+    return [type(error).__name__, str(error), vars(error), cause, context, error.__suppress_context__]
+
+
+def lines_of(error: BaseException, file: str) -> list[tuple[str, int]]:
+    entries = traceback.walk_tb(error.__traceback__)
+    return [
+        (frame.f_code.co_name, line)
+        for frame, line in entries
+        if frame.f_code.co_filename == file and frame.f_code.co_name in NAMES
+    ]
+
+
+def compare(engine: Holdfast, module: ModuleType, *arguments: Any) -> tuple[str, Run | None]:
+    """`agrees`, `refused` (loud: a value that cannot be kept), or what differs."""
+    file = str(module.__file__)
+    plain = run_plain(module, *json.loads(json.dumps(arguments)))
+    try:
+        compiled = run_compiled(engine, module, *json.loads(json.dumps(arguments)))
+    except ValueRefused as error:
+        return f"refused: {error}", None
+    if compiled.kind == "error" and isinstance(compiled.value, ValueRefused):
+        return "refused", compiled
+    one, other = plain.facts(file), compiled.facts(file)
+    different = [f"{name}:\n  plain    {one[name]}\n  compiled {other[name]}" for name in one if one[name] != other[name]]
+    return ("\n".join(different) or "agrees"), compiled

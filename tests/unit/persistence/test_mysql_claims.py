@@ -1,0 +1,124 @@
+"""MySQL: claims hold their rows, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+
+import pytest
+
+pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installed")
+
+from holdfast.model.commit import COMMITTED
+from holdfast.persistence.retry import RetryPolicy
+from holdfast.persistence.sql.mysql import MysqlStore
+from holdfast.persistence.sql.mysql.url import address_of
+from holdfast.testing.mysql_server import emptied, kill_connections, mysql_database
+from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.store_rows import (
+    FAR_OFF,
+    commit_of,
+    instance,
+    later,
+    work,
+)
+
+pytestmark = pytest.mark.service("mysql")
+
+QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    try:
+        with mysql_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("mysql", pytest.skip, pytest.fail, missing)
+
+
+@pytest.fixture
+async def store(database: str) -> AsyncIterator[MysqlStore]:
+    await emptied(database)
+    store = MysqlStore(address_of(database), retry=QUICK)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def another(database: str, store: MysqlStore) -> AsyncIterator[MysqlStore]:
+    another = MysqlStore(address_of(database), retry=QUICK)
+    await another.open()
+    yield another
+    await another.close()
+
+
+class TestClaims:
+    async def test_claims_of_two_nodes_hold_different_rows(self, store: MysqlStore, another: MysqlStore) -> None:
+        await store.enqueue([work("", id=f"w{number}") for number in range(10)])
+
+        async with store.claim(["default"], 6) as first, another.claim(["default"], 6) as second:
+            held = [row.id for row in (*first.rows, *second.rows)]
+
+        assert (len(first.rows), len(second.rows)) == (6, 4)
+        assert len(set(held)) == 10
+
+    async def test_rows_that_are_not_claimed_are_not_locked(self, store: MysqlStore, another: MysqlStore) -> None:
+        """Of 200 timers that are due, a claim of 10 leaves 190 to others."""
+        await store.enqueue([work("", id=f"t{number}", due=later(number)) for number in range(200)])
+
+        async with store.claim(["default"], 10), another.claim(["default"], 300) as rest:
+            assert len(rest.rows) == 190
+
+    async def test_attempts_of_rows_in_hand_can_be_counted(self, store: MysqlStore, another: MysqlStore) -> None:
+        """H15, inside the claim: its own locks must not stand in the way, and its other claims stay away."""
+        await store.enqueue([work("", id="a"), work("", id="b")])
+
+        async with asyncio.timeout(15), store.claim(["default"], 10) as claim:
+            counted = await store.count_attempt(claim.rows[:1])
+            async with store.claim(["default"], 10) as second:
+                assert list(second.rows) == []
+            outcomes = await claim.commit([commit_of(instance("i"), work_consumed=("a",))])
+
+        assert [row.attempts for row in counted] == [1]
+        assert outcomes == [COMMITTED]
+        async with another.claim(["default"], 10) as rest:
+            assert [row.id for row in rest.rows] == ["b"]
+
+    async def test_rows_in_hand_can_be_put_back_and_consumed_elsewhere(self, store: MysqlStore) -> None:
+        await store.enqueue([work("", id="a"), work("", id="b")])
+
+        async with asyncio.timeout(15), store.claim(["default"], 10) as claim:
+            await store.defer(claim.rows[:1], FAR_OFF)
+            async with store.claim(["default"], 10) as none:
+                assert list(none.rows) == []
+            assert await store.commit([commit_of(instance("i"), work_consumed=("b",))]) == [COMMITTED]
+
+        figures = await store.stats()
+        assert (figures.work_ready, figures.work_later) == (0, 1)
+
+    async def test_a_claim_whose_connection_breaks_commits_by_its_guards(
+        self, database: str, store: MysqlStore
+    ) -> None:
+        await store.enqueue([work("", id="a")])
+
+        async with store.claim(["default"], 10) as claim:
+            await kill_connections(database)
+            outcomes = await claim.commit([commit_of(instance("i"), work_consumed=("a",))])
+
+        assert outcomes == [COMMITTED]
+        assert (await store.stats()).work_ready == 0
+
+    async def test_more_claims_than_connections_wait_for_each_other(self, store: MysqlStore) -> None:
+        await store.enqueue([work("", id=f"w{number}") for number in range(60)])
+
+        async def one(number: int) -> int:
+            async with store.claim(["default"], 1) as claim:
+                await store.epoch()
+                batch = [commit_of(instance(f"i{number}"), work_consumed=(row.id,)) for row in claim.rows]
+                return len(await claim.commit(batch))
+
+        async with asyncio.timeout(60):
+            assert sum(await asyncio.gather(*(one(number) for number in range(60)))) == 60

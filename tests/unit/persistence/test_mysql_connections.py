@@ -1,0 +1,237 @@
+"""MySQL: connections that break, deadlocks, unknown outcomes, races, closing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installed")
+
+from holdfast.errors import StoreClosed, StoreUnavailable
+from holdfast.model.commit import COMMITTED, Loss, Lost
+from holdfast.model.stored import InstanceKey
+from holdfast.persistence.retry import RetryPolicy
+from holdfast.persistence.sql.mysql import MysqlStore
+from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
+from holdfast.persistence.sql.mysql.session import Session
+from holdfast.persistence.sql.mysql.url import address_of
+from holdfast.testing import faults
+from holdfast.testing.mysql_server import emptied, executed, kill_connections, mysql_database
+from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.store_rows import (
+    commit_of,
+    instance,
+    message,
+    stimulus,
+    work,
+)
+
+pytestmark = pytest.mark.service("mysql")
+
+QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    try:
+        with mysql_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("mysql", pytest.skip, pytest.fail, missing)
+
+
+@pytest.fixture
+async def store(database: str) -> AsyncIterator[MysqlStore]:
+    await emptied(database)
+    store = MysqlStore(address_of(database), retry=QUICK)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def another(database: str, store: MysqlStore) -> AsyncIterator[MysqlStore]:
+    another = MysqlStore(address_of(database), retry=QUICK)
+    await another.open()
+    yield another
+    await another.close()
+
+
+class TestBrokenConnections:
+    async def test_connections_that_were_killed_are_replaced(self, database: str, store: MysqlStore) -> None:
+        await store.commit([commit_of(instance("i"))])
+        await store.epoch()
+
+        assert await kill_connections(database) >= 2
+
+        assert await store.versions_of([InstanceKey("", "i")]) == {InstanceKey("", "i"): 1}
+        assert await store.commit([commit_of(instance("i", 2))]) == [COMMITTED]
+        assert list(await store.enqueue([work("")])) == [True]
+
+    async def test_a_connection_killed_in_mid_commit(self, database: str, store: MysqlStore) -> None:
+        """Nothing of it was written; it is sent again."""
+        killed = 0
+
+        def kill() -> None:
+            nonlocal killed
+            with ThreadPoolExecutor(1) as thread:
+                killed += thread.submit(asyncio.run, kill_connections(database)).result()
+
+        with faults.at("commit.written", kill, times=1):
+            outcomes = await store.commit([commit_of(instance("i"), outbox_added=(message(""),))])
+
+        assert (outcomes, killed > 0) == ([COMMITTED], True)
+        assert (await store.stats()).outbox == 1
+
+    async def test_an_unknown_outcome_is_resolved(self, store: MysqlStore, another: MysqlStore) -> None:
+        """The commit arrived, its answer did not, and another burst came in between."""
+        await store.commit([commit_of(instance("i"))])
+        ours = commit_of(instance("i", 2), outbox_added=(message(""),))
+        seen: list[object] = []
+
+        def lose_the_answer() -> None:
+            with ThreadPoolExecutor(1) as thread:
+                seen.append(thread.submit(asyncio.run, _commit_elsewhere(another)).result())
+            raise ConnectionResetError
+
+        with faults.at("commit.done", lose_the_answer, times=1):
+            outcomes = await store.commit([ours])
+
+        assert (outcomes, seen) == ([COMMITTED], [[COMMITTED]])
+        assert await store.versions_of([InstanceKey("", "i")]) == {InstanceKey("", "i"): 3}
+        assert (await store.stats()).outbox == 1
+
+    @pytest.mark.parametrize("code", [1213, 1205, 2013, 1040])
+    async def test_what_passes_by_itself_is_tried_again(self, store: MysqlStore, code: int) -> None:
+        with faults.at("commit.locked", faults.raising(MysqlError(code, "passes")), times=3) as reached:
+            assert await store.commit([commit_of(instance("i"))]) == [COMMITTED]
+
+        assert reached.count("commit.locked") == 4
+
+    async def test_what_does_not_pass_is_unavailable(self, store: MysqlStore) -> None:
+        with (
+            faults.at("commit.locked", faults.raising(MysqlError(1205, "Lock wait timeout exceeded"))),
+            pytest.raises(StoreUnavailable, match="did not answer after 3 more attempts"),
+        ):
+            await store.commit([commit_of(instance("i"))])
+
+        assert await store.versions_of([InstanceKey("", "i")]) == {}
+
+    async def test_a_real_deadlock_has_a_victim_that_comes_again(self, database: str, store: MysqlStore) -> None:
+        """Somebody else locks in the wrong order; the commit is written all the same."""
+        await store.commit([commit_of(instance("a")), commit_of(instance("b"))])
+        stranger = await Session.connect(address_of(database))
+        lock = "select id from hf_instance where tenant = '' and id = '{}' for update"
+        update = "update hf_instance set incidents = incidents where tenant = '' and id in ('a', 'b')"
+        try:
+            await stranger.send(lock.format("b"))
+            commit = asyncio.create_task(store.commit([commit_of(instance("a", 2)), commit_of(instance("b", 2))]))
+            await _until_somebody_waits(database)
+            try:
+                await stranger.send(f"{lock.format('a')};{update};commit")
+            except MysqlError as error:
+                assert code_of(error) == 1213  # then the stranger is the victim
+            async with asyncio.timeout(30):
+                assert await commit == [COMMITTED, COMMITTED]
+        finally:
+            await stranger.close()
+
+
+class TestRaces:
+    async def test_a_row_queued_by_many_at_once_is_new_once(self, store: MysqlStore, another: MysqlStore) -> None:
+        row, early = work("", id="w"), stimulus("", id="s")
+
+        queued = await asyncio.gather(*((store, another)[turn % 2].enqueue([row]) for turn in range(16)))
+        kept = await asyncio.gather(*((store, another)[turn % 2].put_inbox([early]) for turn in range(16)))
+
+        assert [told[0] for told in queued].count(True) == 1
+        assert [told[0] for told in kept].count(True) == 1
+
+    async def test_racers_of_one_version_are_told_who_won(self, store: MysqlStore) -> None:
+        await store.commit([commit_of(instance("i"))])
+        racers = [commit_of(instance("i", 2)) for _ in range(20)]
+
+        outcomes = await asyncio.gather(*(store.commit([racer]) for racer in [*racers, racers[0]]))
+
+        told = [outcome for (outcome,) in outcomes]
+        assert told.count(COMMITTED) in {1, 2}  # the first was sent twice
+        assert told.count(Lost(reason=Loss.VERSION, name="i", version=2)) == 21 - told.count(COMMITTED)
+        assert len(await store.read_journal("", "i")) == 2
+
+
+class TestClosing:
+    async def test_what_was_asked_before_is_finished_first(self, database: str, store: MysqlStore) -> None:
+        commits = [asyncio.create_task(store.commit([commit_of(instance(f"i{number}"))])) for number in range(50)]
+        await asyncio.sleep(0)
+
+        await store.close()
+        await store.close()
+
+        assert all([(await commit) == [COMMITTED] for commit in commits])
+        assert await executed(database, "select count(*) from hf_instance") == [(50,)]
+        with pytest.raises(StoreClosed, match="is not open"):
+            await store.epoch()
+        with pytest.raises(StoreClosed, match="is not open"):
+            await store.commit([commit_of(instance("late"))])
+
+    async def test_use_after_fork_is_refused(self, store: MysqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr("holdfast.persistence.sql.mysql.driver.os.getpid", lambda: -1)
+            with pytest.raises(StoreClosed, match="forked"):
+                await store.epoch()
+
+    def test_a_store_belongs_to_one_loop_at_a_time(self, database: str) -> None:
+        store = MysqlStore(address_of(database))
+
+        async def committed(name: str) -> bool:
+            await store.open()
+            outcomes = await asyncio.gather(
+                *(store.commit([commit_of(instance(f"{name}{number}"))]) for number in range(20))
+            )
+            await store.close()
+            return all(outcome == [COMMITTED] for outcome in outcomes)
+
+        assert asyncio.run(committed("first"))
+        assert asyncio.run(committed("second"))
+        asyncio.run(store.open())
+        with pytest.raises(StoreClosed, match="another event loop"):
+            asyncio.run(_epoch(store))
+
+    async def test_a_caller_that_goes_away_harms_nobody(self, store: MysqlStore) -> None:
+        """H1: who hangs up cancels nothing of others, and connections stay usable."""
+        calls = [asyncio.create_task(store.commit([commit_of(instance(f"i{number}"))])) for number in range(20)]
+        reads = [asyncio.create_task(store.epoch()) for _ in range(20)]
+        for _ in range(5):
+            await asyncio.sleep(0)
+        for call in (*calls[::2], *reads[::2]):
+            call.cancel()
+
+        await asyncio.gather(*calls, *reads, return_exceptions=True)
+
+        assert all([(await call) == [COMMITTED] for call in calls[1::2]])
+        assert [await read for read in reads[1::2]] == [0] * 10
+        assert await store.commit([commit_of(instance("after"))]) == [COMMITTED]
+
+
+async def _commit_elsewhere(store: MysqlStore) -> list[object]:
+    """In a loop of its own: a connection belongs to one."""
+    fresh = MysqlStore(store._driver.address)
+    await fresh.open()
+    try:
+        return list(await fresh.commit([commit_of(instance("i", 3))]))
+    finally:
+        await fresh.close()
+
+
+async def _until_somebody_waits(database: str) -> None:
+    waiting = "select 1 from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
+    while not await executed(database, waiting):  # noqa: ASYNC110 - the server tells nobody
+        await asyncio.sleep(0.01)
+
+
+async def _epoch(store: MysqlStore) -> int:
+    return await store.epoch()

@@ -1,0 +1,351 @@
+"""What is special about PostgreSQL: lost connections, claims that lock, lists behind the commit, hints, payloads at rest."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from typing import Any
+
+import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
+import pytest
+from msgspec.structs import replace
+
+from holdfast.errors import StoreClosed
+from holdfast.model.commit import COMMITTED, Commit, Failed, Loss, Lost
+from holdfast.model.guard import activation_slot, idempotency_key
+from holdfast.model.listing import InstanceFilter, InstanceQuery
+from holdfast.model.stored import InstanceKey
+from holdfast.model.work import DeadLetterRow, ScheduleRow
+from holdfast.persistence.codec import EncryptingCodec
+from holdfast.persistence.retry import RetryPolicy
+from holdfast.persistence.sql.postgresql import PostgresStore
+from holdfast.persistence.sql.postgresql.connection import ORDINARY, Connection, connect
+from holdfast.persistence.sql.postgresql.listening import CHANNEL
+from holdfast.persistence.sql.postgresql.pool import end
+from holdfast.testing import faults
+from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
+from holdfast.testing.store_rows import (
+    AT,
+    FAR_OFF,
+    bookmark,
+    commit_of,
+    effect,
+    incident,
+    instance,
+    later,
+    message,
+    settlement,
+    stimulus,
+    value,
+    work,
+)
+
+pytestmark = pytest.mark.service("postgres")
+
+NO_WAIT = RetryPolicy(delay=timedelta(0))
+ALL = InstanceFilter()
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[str]:
+    try:
+        with postgres_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("postgres", pytest.skip, pytest.fail, missing)
+
+
+@pytest.fixture
+async def admin(database: str) -> AsyncIterator[Connection]:
+    """A session of its own, on an empty schema."""
+    connection = await connect(database, ORDINARY)
+    await connection.execute("drop schema public cascade; create schema public")
+    yield connection
+    await end(connection)
+
+
+@pytest.fixture
+async def store(database: str, admin: Connection) -> AsyncIterator[PostgresStore]:
+    store = PostgresStore(database, retry=NO_WAIT)
+    await store.open()
+    yield store
+    await store.close()
+
+
+@pytest.fixture
+async def another(database: str, store: PostgresStore) -> AsyncIterator[PostgresStore]:
+    another = PostgresStore(database, retry=NO_WAIT)
+    await another.open()
+    yield another
+    await another.close()
+
+
+async def test_a_store_that_is_not_open_says_so(database: str) -> None:
+    store = PostgresStore(database)
+
+    for call in (store.load([]), store.commit([commit_of(instance("i"))]), store.wait_for_change(0, timedelta(0))):
+        with pytest.raises(StoreClosed, match=r"await store\.open\(\)"):
+            await call
+
+
+async def test_opening_and_closing_twice_does_no_harm(database: str, admin: Connection) -> None:
+    store = PostgresStore(database)
+    await store.open()
+    await store.open()
+    await store.close()
+    await store.close()
+    await store.open()
+
+    assert await store.epoch() == 0
+
+    await store.close()
+
+
+async def test_close_finishes_what_was_asked(database: str, store: PostgresStore) -> None:
+    other = PostgresStore(database)
+    await other.open()
+
+    commits = [asyncio.create_task(other.commit([commit_of(instance(f"i{number}"))])) for number in range(20)]
+    await asyncio.sleep(0)
+    await other.close()
+
+    assert all(list(outcome) == [COMMITTED] for outcome in await asyncio.gather(*commits))
+    assert await store.count("", ALL) == 20
+
+
+async def test_use_after_fork_is_refused(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+
+    with pytest.raises(StoreClosed, match="forked"):
+        await store.load([])
+    with pytest.raises(StoreClosed, match="forked"):
+        await store.enqueue([work("")])
+    monkeypatch.undo()
+
+    assert await store.epoch() == 0
+
+
+@pytest.mark.parametrize("guarded", [False, True], ids=["by version", "by a key too"])
+@pytest.mark.parametrize("point", ["commit.begin", "commit.locked", "commit.written", "commit.done"])
+async def test_a_connection_cut_at_any_point_is_no_loss(store: PostgresStore, point: str, guarded: bool) -> None:
+    """M3: whatever the outcome was, sent again it is written once."""
+    key = idempotency_key(operation="start", target="t", key="k")
+    commit = commit_of(instance("i"), outbox_added=(message(""),), guards_taken=(key,) if guarded else ())
+
+    with faults.at(point, faults.raising(ConnectionResetError), times=1):
+        try:
+            outcomes = list(await store.commit([commit]))
+        except ConnectionResetError:
+            assert point == "commit.begin"
+            outcomes = list(await store.commit([commit]))
+
+    assert outcomes == [COMMITTED]
+    assert (await store.stats()).outbox == 1
+
+
+async def test_sessions_that_the_server_ended_are_replaced(store: PostgresStore, admin: Connection) -> None:
+    """Every connection of the store is cut while it is idle: reads, lists, claims and commits go on."""
+    await _use_everything(store, 1)
+
+    await admin.fetch(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+        " and pid <> pg_backend_pid()"
+    )
+
+    await _use_everything(store, 2)
+
+
+async def _use_everything(store: PostgresStore, version: int) -> None:
+    assert list(await store.commit([commit_of(instance("i", version))])) == [COMMITTED]
+    await store.enqueue([work("", id=f"w{version}")])
+    async with store.claim(["default"], 10) as claim:
+        assert len(claim.rows) == version
+    assert (await store.load([InstanceKey("", "i")])).instances[InstanceKey("", "i")].version == version
+    assert [row.version for row in (await store.search(InstanceQuery())).items] == [version]
+    assert (await store.stats()).work_ready == version
+
+
+async def test_a_deadlock_with_somebody_else_is_tried_again(store: PostgresStore, admin: Connection) -> None:
+    await store.commit([commit_of(instance("a")), commit_of(instance("b"))])
+    await admin.execute("begin")
+    await admin.execute("update hf_instance set name = 'theirs' where id = 'b'")
+
+    ours = asyncio.create_task(store.commit([commit_of(instance("a", 2)), commit_of(instance("b", 2))]))
+    await _until_somebody_waits(admin, ours)
+    try:
+        await admin.execute("update hf_instance set name = 'theirs' where id = 'a'")
+        await admin.execute("commit")
+    except asyncpg.PostgresError:
+        await admin.execute("rollback")
+
+    assert list(await ours) == [COMMITTED, COMMITTED]
+
+
+async def _until_somebody_waits(admin: Connection, task: asyncio.Task[Any]) -> None:
+    """For a lock that this session holds."""
+    while not (await admin.fetch("select exists (select 1 from pg_locks where not granted)"))[0][0]:
+        assert not task.done()
+        await asyncio.sleep(0)
+
+
+async def test_a_poison_burst_is_explained(store: PostgresStore) -> None:
+    outcomes = await store.commit([commit_of(instance("good")), commit_of(instance("bad", name="a\x00b"))])
+
+    assert outcomes[0] == COMMITTED
+    assert isinstance(outcomes[1], Failed)
+    assert outcomes[1].error.__cause__ is not None
+
+
+async def test_rows_that_a_batch_adds_are_not_there_for_its_others(store: PostgresStore) -> None:
+    batch = [commit_of(instance("a"), work_added=(work("", id="w"),)), settlement("", work_consumed=("w",))]
+
+    assert await store.commit(batch) == [COMMITTED, Lost(reason=Loss.WORK, name="w")]
+
+
+async def test_a_slot_passes_from_one_to_the_next_in_one_batch(store: PostgresStore) -> None:
+    slot = activation_slot(strategy="singleton", definition_id="order")
+    await store.commit([commit_of(instance("old"), guards_taken=(slot,))])
+    ends = commit_of(instance("old", 2, status="finished", finished=later(1)), guards_released=(slot.ref,))
+
+    assert await store.commit([ends, commit_of(instance("new"), guards_taken=(slot,))]) == [COMMITTED, COMMITTED]
+
+    row = await store.find_guard("", slot.ref)
+    assert row is not None
+    assert row.instance_id == "new"
+
+
+@pytest.mark.parametrize("consumed", [True, False], ids=["done by the claim", "given back by the claim"])
+async def test_a_commit_waits_for_the_claim_that_has_its_row(
+    store: PostgresStore, another: PostgresStore, consumed: bool
+) -> None:
+    await store.enqueue([work("", id="w")])
+
+    async with another.claim(["default"], 1) as claim:
+        ours = asyncio.create_task(store.commit([commit_of(instance("ours"), work_consumed=("w",))]))
+        await asyncio.wait([ours], timeout=0.05)
+        assert not ours.done()
+        if consumed:
+            await claim.commit([commit_of(instance("theirs"), work_consumed=("w",))])
+
+    assert await ours == [Lost(reason=Loss.WORK, name="w") if consumed else COMMITTED]
+
+
+async def test_what_a_claim_did_not_consume_stays_in_its_hands_here(store: PostgresStore) -> None:
+    await store.enqueue([work("", id="a"), work("", id="b")])
+
+    async with store.claim(["default"], 2) as claim:
+        await claim.commit([settlement("", work_consumed=("a",))])
+        async with store.claim(["default"], 2) as other:
+            assert list(other.rows) == []
+        assert await claim.commit([settlement("", work_consumed=("b",))]) == [COMMITTED]
+
+    assert (await store.stats()).work_ready == 0
+
+
+async def test_a_claim_whose_connection_breaks_is_committed_all_the_same(store: PostgresStore) -> None:
+    await store.enqueue([work("", id="a")])
+
+    async with store.claim(["default"], 1) as claim:
+        with faults.at("commit.written", faults.raising(ConnectionResetError), times=1):
+            outcomes = await claim.commit([commit_of(instance("i"), work_consumed=("a",))])
+
+    assert outcomes == [COMMITTED]
+    assert (await store.stats()).work_ready == 0
+
+
+async def test_who_dies_before_listing_leaves_it_to_others(store: PostgresStore, another: PostgresStore) -> None:
+    """M7: the keys are committed with the burst; whoever reads a list next has them listed first."""
+    store._driver.projector.mark = lambda: None  # type: ignore[method-assign]  # as if it died at once
+
+    await store.commit([commit_of(instance("i"))])
+
+    page = await another.search(InstanceQuery(position=("i", 1)))
+    assert ([row.id for row in page.items], page.stale) == (["i"], False)
+
+
+async def test_a_deleted_instance_does_not_come_back_to_the_list(store: PostgresStore, admin: Connection) -> None:
+    await store.commit([commit_of(instance("i", status="finished", finished=later(1)))])
+    assert await store.count("", ALL) == 1
+    await store.delete_instances("", ["i"])
+    await admin.execute("insert into hf_unlisted (tenants, ids) values (array[''], array['i'])")
+
+    assert await store.count("", ALL) == 0
+    assert (await admin.fetch("select count(*) from hf_unlisted"))[0][0] == 0
+
+
+async def test_hints_are_merged_and_sent_only_to_those_who_listen(
+    store: PostgresStore, another: PostgresStore, admin: Connection
+) -> None:
+    """M9: NOTIFY never per commit."""
+    heard: list[int] = []
+    await admin.add_listener(CHANNEL, lambda connection, sender, channel, payload: heard.append(sender))
+    for number in range(5):
+        await store.commit([commit_of(instance(f"alone{number}"))])
+    await admin.fetch("select 1")
+    assert heard == []
+
+    seen = await another.wait_for_change(-1, timedelta(0))
+    seen = await another.wait_for_change(seen, timedelta(seconds=30))
+    store._driver.listener._looked = float("-inf")
+    await asyncio.gather(*(store.commit([commit_of(instance(f"i{number}"))]) for number in range(200)))
+
+    assert await another.wait_for_change(seen, timedelta(seconds=30)) != seen
+    await admin.fetch("select 1")
+    assert 0 < len(heard) < 50
+
+
+async def test_updates_stay_on_their_page(store: PostgresStore, admin: Connection) -> None:
+    """No index holds what a commit changes, so that every update is heap-only."""
+    for version in range(1, 6):
+        await store.commit([commit_of(instance("i", version, status=("suspended", "running")[version % 2]))])
+    await admin.fetch("select pg_stat_clear_snapshot()")
+
+    columns = await admin.fetch(
+        "select a.attname from pg_index x join pg_attribute a on a.attrelid = x.indrelid and a.attnum = any(x.indkey)"
+        " where x.indrelid = 'hf_instance'::regclass"
+    )
+
+    assert {row[0] for row in columns} == {"tenant", "id", "parent_id"}
+
+
+async def test_every_payload_is_encrypted_at_rest(database: str, admin: Connection) -> None:
+    """No secret in clear next to encrypted state: every bytea of every table, but for node details."""
+    store = PostgresStore(database, codec=EncryptingCodec({"k1": b"k" * 32}))
+    await store.open()
+    for commit in _secrets(b"TOP-SECRET"):
+        assert await store.commit([commit]) == [COMMITTED]
+    await store.put_schedules("", "d", [ScheduleRow(id="s", definition_id="d", due=FAR_OFF, payload=b"TOP-SECRET")])
+    await store.close()
+
+    clear = []
+    rows = await admin.fetch(
+        "select table_name, column_name from information_schema.columns where data_type = 'bytea'"
+        " and table_schema = current_schema() and table_name <> 'hf_node'"
+    )
+    kept = 0
+    for table, column in rows:
+        for (data,) in await admin.fetch(f"select {column} from {table}"):
+            kept += 1
+            if data[:1] != b"\x10":
+                clear.append((table, column))
+
+    assert clear == []
+    assert kept >= 10
+
+
+def _secrets(secret: bytes) -> list[Commit]:
+    commit = commit_of(
+        instance("i", state=secret),
+        bookmarks_added=(bookmark("", "i", payload=secret),),
+        work_added=(work("", payload=secret),),
+        effects_added=(effect("", "i", inputs=secret),),
+        inbox_added=(stimulus("", payload=secret),),
+        outbox_added=(message("", payload=secret),),
+        incidents_added=(incident("", "i", payload=secret),),
+        values_added=(value("", "i", "v", secret),),
+    )
+    assert commit.journal is not None
+    letter = DeadLetterRow(work=work("", payload=secret), reason="attempts", died=AT, error=secret)
+    return [replace(commit, journal=replace(commit.journal, data=secret)), settlement("", dead_letters=(letter,))]
