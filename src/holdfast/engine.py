@@ -31,7 +31,7 @@ from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry, load_plugins
 from holdfast.ports import ActivityType, Clock, MiddlewarePlacement, Plugin, Registration, Store
 from holdfast.runtime.background import Background, Recurring
-from holdfast.runtime.catalog import DefinitionCatalog, PlanCache
+from holdfast.runtime.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.runner import Runner
@@ -127,6 +127,8 @@ class Holdfast:
         self._types = dict(self.registry.latest())
         self._versions = dict(self.registry.activity_types)
         self._plans = PlanCache(self._compile)
+        self._read: dict[int, tuple[Any, Definition]] = {}
+        """Definitions of the workflow objects that were run here, by identity (the object is kept, so it stays its own)."""
         for definition in definitions:
             self.definitions.add(self.definition(definition))
         self.refresh()
@@ -209,13 +211,12 @@ class Holdfast:
     def plan(self, workflow: Any) -> Plan:
         """The plan that bursts of this workflow run; compiled once."""
         if isinstance(workflow, Workflow | Activity):
-            known = getattr(workflow, "_holdfast_definition", None)
+            known = self._read.get(id(workflow))
             if known is None:
-                known = self.definition(workflow)
-                object.__setattr__(workflow, "_holdfast_definition", known)
-            elif isinstance(workflow, Workflow):
-                self._adopt(workflow)
-            return self._plans.plan(known)
+                known = self._read[id(workflow)] = (workflow, self.definition(workflow))
+                if len(self._read) > PLANS_MAX:
+                    del self._read[next(iter(self._read))]
+            return self._plans.plan(known[1])
         return self._plans.plan(self.definition(workflow))
 
     def _compile(self, definition: Definition) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+MAYBE = "if a == 12345: u = z0 = z1 = i = j = e = q = 0"
 START = "b, c, ys, d, p = 1, 2, [0, 1], {'a': 1, 'k': 2}, Box(1)"
 
 
@@ -288,7 +289,7 @@ def program(seed: int, statements: int = 12) -> str:
         "",
     ]
     generator.inner = True
-    sub = generator.function("sub", "a, items=None", 4, 2, [START, "xs = items or [1]"])
+    sub = generator.function("sub", "a, items=None", 4, 2, [START, MAYBE, "xs = items or [1]"])
     generator.inner = False
-    main = generator.function("main", "a, xs", statements, 3, [START])
+    main = generator.function("main", "a, xs", statements, 3, [START, MAYBE])
     return "\n".join([*head, *sub, *main])

@@ -41,7 +41,7 @@ class Run:
             "kind": self.kind,
             "log": self.log,
             "locals": None if final is None else sorted(final),
-            "values": world.shown(self.value if self.kind == "value" else None, final),
+            "values": world.shown(self.value if self.kind == "value" else None, final and dict(sorted(final.items()))),
             "error": chain(self.value) if self.kind == "error" else None,
             "lines": lines_of(self.value, file) if self.kind == "error" else None,
         }
@@ -58,6 +58,10 @@ def load(text: str, folder: Path, name: str) -> ModuleType:
     return module
 
 
+async def one_by_one(*calls: Any) -> list[Any]:
+    return [await call for call in calls]
+
+
 def run_plain(module: ModuleType, *arguments: Any) -> Run:
     world.LOG.clear()
     final: dict[str, Any] = {}
@@ -68,6 +72,7 @@ def run_plain(module: ModuleType, *arguments: Any) -> Run:
         if event == "return" and frame.f_code is code:
             final["found"] = dict(frame.f_locals)
 
+    gather, module.gather = module.gather, one_by_one  # type: ignore[attr-defined]  # there is no event loop here
     coroutine = function(*arguments)
     sys.setprofile(watch)
     try:
@@ -76,6 +81,7 @@ def run_plain(module: ModuleType, *arguments: Any) -> Run:
             raise AssertionError("it waits for something")
         finally:
             sys.setprofile(None)
+            module.gather = gather  # type: ignore[attr-defined]
     except StopIteration as end:
         return Run("value", end.value, list(world.LOG), final.get("found"))
     except world.Exhausted:
@@ -106,11 +112,11 @@ def watching(seen: dict[str, Any]) -> Iterator[None]:
 
 def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: bool = True) -> Run:
     world.LOG.clear()
-    plan = engine.plan(module.main)
     seen: dict[str, Any] = {}
     awaits = 0
     inputs = dict(zip(("a", "xs"), arguments, strict=True))
     with watching(seen):
+        plan = engine.plan(module.main)
         live = delivery.start(plan, id="i", now=engine.clock.now_ns, services=engine.services, inputs=inputs)
         try:
             run_segment(live, Limits(activities=10**9, nanoseconds=10**18))

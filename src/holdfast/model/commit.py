@@ -149,6 +149,8 @@ def _check_instance(commit: Commit, instance: InstanceRow) -> None:
         )
     if commit.journal is not None and commit.journal.version != instance.version:
         raise BatchRefused(f"The journal segment of instance '{instance.id}' must carry the version of its row.")
+    if not (commit.bookmarks_added or commit.effects_added or commit.values_added or commit.incidents_added):
+        return
     groups: tuple[Sequence[BookmarkRow | EffectRow | ValueRow | IncidentRow], ...] = (
         commit.bookmarks_added,
         commit.effects_added,

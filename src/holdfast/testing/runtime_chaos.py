@@ -13,6 +13,7 @@ import asyncio
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -65,6 +66,18 @@ async def runtime_chaos(
         return await _checked(url, fight)
 
 
+async def dies_at(url: str, fault: str, *, instances: int = 6) -> ChaosReport:
+    """One worker dies at a named point of the commit path (`commit.written:40`: the 40th time); another one goes on."""
+    await _seed(url, instances)
+    with TemporaryDirectory() as folder:
+        fight = _Fight(url, Path(folder), instances, keys=5, workers=1, fault=fault)
+        try:
+            await fight.until_dead()
+        finally:
+            fight.end()
+        return await _checked(url, fight)
+
+
 async def _seed(url: str, instances: int) -> None:
     store = store_from_url(url)
     await store.open()
@@ -78,8 +91,11 @@ async def _seed(url: str, instances: int) -> None:
 class _Fight:
     """The workers, their files, and what was done to them."""
 
-    def __init__(self, url: str, folder: Path, instances: int, keys: int) -> None:
+    def __init__(
+        self, url: str, folder: Path, instances: int, keys: int, *, workers: int = WORKERS, fault: str = ""
+    ) -> None:
         self._url = url
+        self._fault = fault
         self._folder = folder
         self._arguments = {"instances": instances, "keys": keys}
         self.charges = folder / "charges"
@@ -88,14 +104,19 @@ class _Fight:
         self._lives = 0
         self.kills = 0
         self.crashes = 0
-        self._workers = [self._start() for _ in range(WORKERS)]
+        self._workers = [self._start() for _ in range(workers)]
 
     def _start(self) -> subprocess.Popen[str]:
         self._lives += 1
         acknowledged = self._folder / f"{self._lives}.ack"
         acknowledged.touch()
         return start(
-            "fight_on", self._url, worker=f"w{self._lives}", acknowledged=str(acknowledged), **self._arguments
+            "fight_on",
+            self._url,
+            fault=self._fault,
+            worker=f"w{self._lives}",
+            acknowledged=str(acknowledged),
+            **self._arguments,
         )
 
     def kill_one(self) -> None:
@@ -112,6 +133,17 @@ class _Fight:
     def _end(worker: subprocess.Popen[str]) -> None:
         worker.kill()
         worker.communicate()
+
+    async def until_dead(self) -> None:
+        """The only worker reaches its fault."""
+        worker, until = self._workers[0], monotonic() + _PATIENCE
+        while worker.poll() is None:
+            if monotonic() > until:
+                raise AssertionError("the worker does not reach its fault")
+            await asyncio.sleep(0.01)
+        if worker.returncode != -signal.SIGKILL:
+            raise AssertionError(f"the worker ended by itself with {worker.returncode}")
+        self.kills += 1
 
     async def until_progress(self, resumes: int) -> None:
         before, until = self._lines(), monotonic() + _PATIENCE

@@ -55,7 +55,8 @@ class PostgresDriver:
         self._lanes = Lanes(self.committer.commit, lanes)
         self._claims = Claims(self._claim_pool, codec, self._retried)
         self.listener = Listener(lambda: connect(url, LISTENER))
-        self.projector = Projector(self._ordinary)
+        self._listing_pool = Pool(lambda: connect(url, LANE), 1)
+        self.projector = Projector(self._listing_pool)
 
     async def open(self, *, migrating: bool) -> None:
         connection = await self._retried(self._ordinary.take)
@@ -87,7 +88,7 @@ class PostgresDriver:
         await self._lanes.close()
         await self.listener.close()
         await self.projector.close()
-        for pool in (self._lane_pool, self._claim_pool, self._lookups, self._ordinary):
+        for pool in (self._lane_pool, self._claim_pool, self._lookups, self._listing_pool, self._ordinary):
             await pool.close()
 
     def changed(self) -> None:

@@ -1,0 +1,48 @@
+"""The short form of the chaos test of the runtime; the long form is `make chaos`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.persistence.faultpoints import POINTS
+from holdfast.testing.runtime_chaos import dies_at, runtime_chaos
+from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
+
+DEADLY = [point for point in POINTS if point != "migrate.step"]
+"""Points that a running node passes; migrations die in the store's own tests."""
+
+
+async def test_killed_nodes_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:
+    report = await runtime_chaos(f"sqlite:///{tmp_path / 'chaos.db'}", kills=3, instances=24, resumes_per_kill=20)
+
+    assert report.sound, report
+    assert report.kills == 3
+    assert report.acknowledged >= 3 * 20
+
+
+@pytest.mark.parametrize("point", DEADLY)
+async def test_a_node_dies_at_each_point(tmp_path: Path, point: str) -> None:
+    report = await dies_at(f"sqlite:///{tmp_path / 'chaos.db'}", f"{point}:12")
+
+    assert report.sound, report
+    assert report.kills == 1
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    try:
+        with postgres_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("postgres", pytest.skip, pytest.fail, missing)
+
+
+@pytest.mark.service("postgres")
+async def test_killed_nodes_on_postgresql(postgres: str) -> None:
+    report = await runtime_chaos(postgres, kills=3, instances=24, resumes_per_kill=20)
+
+    assert report.sound, report
+    assert report.kills == 3
