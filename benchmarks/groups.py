@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from benchmarks import activities, expressions, functions, growth, imports, spiff
+from benchmarks import (
+    activities,
+    dbos_ratio,
+    expressions,
+    functions,
+    growth,
+    imports,
+    spiff,
+    store_effects,
+    store_queue,
+    store_resumes,
+    store_space,
+    store_starts,
+)
 from benchmarks.figures import Group
 
 GROUPS: tuple[Group, ...] = (
@@ -12,4 +25,10 @@ GROUPS: tuple[Group, ...] = (
     growth.GROUP,
     spiff.GROUP,
     imports.GROUP,
+    *store_starts.GROUPS,
+    *store_resumes.GROUPS,
+    store_effects.GROUP,
+    *store_queue.GROUPS,
+    *store_space.GROUPS,
+    *dbos_ratio.GROUPS,
 )

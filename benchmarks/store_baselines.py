@@ -30,7 +30,7 @@ CONNECTIONS = 24
 SMALL = b"x" * 200
 
 INSERT_TABLE = "create table if not exists bench_insert (id integer primary key, data {bytes} not null)"
-_CODEC = codec_of_keys(())
+_CODEC = codec_of_keys("")
 _STEP = (
     "update hf_instance set version = {0}, burst_id = {1}, updated = {2}, state = {3}"
     " where tenant = {4} and id = {5} and version = {0} - 1"
@@ -59,9 +59,7 @@ class Sizes:
 
 async def sizes_of(store: Store, row: InstanceRow) -> Sizes:
     (segment,) = await store.read_journal(row.tenant, row.id)
-    return Sizes(
-        INSTANCE.encode(row, _CODEC), JOURNAL.encode(StoredSegment(row.tenant, row.id, segment), _CODEC)
-    )
+    return Sizes(INSTANCE.encode(row, _CODEC), JOURNAL.encode(StoredSegment(row.tenant, row.id, segment), _CODEC))
 
 
 def new_id() -> str:
@@ -98,9 +96,7 @@ class PostgresSteps:
         connection, sizes, identity = self._connections[which], self._sizes, new_id()
         state, entry = sizes.state, sizes.entry
         journal = renamed(JOURNAL, sizes.journal, instance_id=identity, data=entry)
-        await connection.execute(
-            self._first, *renamed(INSTANCE, sizes.instance, id=identity), *journal
-        )
+        await connection.execute(self._first, *renamed(INSTANCE, sizes.instance, id=identity), *journal)
         for version in range(2, STEPS + 1):
             entry_row = renamed(JOURNAL, journal, version=version)
             await connection.execute(self._next, version, identity, version, state, "", identity, *entry_row)

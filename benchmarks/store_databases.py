@@ -126,8 +126,7 @@ class Processor:
 def _used(pid: int) -> float | None:
     """The scheduler counts nanoseconds; `/proc/<pid>/stat` would count hundredths of a second."""
     try:
-        with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
-            return int(file.read().split()[0]) / 1e9
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[0]) / 1e9
     except OSError:
         return None
 

@@ -19,7 +19,11 @@ from holdfast.ports import Store
 ITEMS = 10_000
 
 FIGURES = (
-    Figure("store.effects_growth", f"ForEach over {ITEMS:,} effects: last tenth over first, the worse of time and bytes", 1.5),
+    Figure(
+        "store.effects_growth",
+        f"ForEach over {ITEMS:,} effects: last tenth over first, the worse of time and bytes",
+        1.5,
+    ),
     Figure("store.effects_growth.time", "the same, time alone"),
     Figure("store.effects_growth.bytes", "the same, bytes that are committed alone"),
     Figure("store.effects_growth.us", "µs for one of these effects, two commits' worth of work, on average"),

@@ -16,7 +16,7 @@ from functools import partial
 from benchmarks import store_turns as turns
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.store_databases import KINDS, POSTGRES, World, database, world
-from benchmarks.store_turns import Sample, Samples, Turn, best_rate
+from benchmarks.store_turns import Measure, Sample, Samples, Turn, best_rate
 from holdfast.model.commit import Commit, Committed
 from holdfast.model.work import WorkKind, WorkRow
 
@@ -38,7 +38,11 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
     )
 
 
-def measure(effort: Effort, *, kind: str) -> Mapping[str, float]:
+def _measuring(kind: str) -> Measure:
+    return lambda effort: measure(effort, kind)
+
+
+def measure(effort: Effort, kind: str) -> Mapping[str, float]:
     with database(kind) as place:
 
         async def all_turns() -> Samples:
@@ -90,4 +94,4 @@ async def _consumer(here: World) -> int:
             taken += len(claim.rows) if isinstance(outcome, Committed) else 0
 
 
-GROUPS = tuple(Group(f"store queue, {kind}", figures_of(kind), partial(measure, kind=kind)) for kind in KINDS)
+GROUPS = tuple(Group(f"store queue, {kind}", figures_of(kind), _measuring(kind)) for kind in KINDS)

@@ -14,7 +14,6 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from functools import partial
 from typing import Any
 
 from benchmarks import store_turns as turns
@@ -23,7 +22,7 @@ from benchmarks.results import warn
 from benchmarks.store_baselines import CONNECTIONS, STEPS
 from benchmarks.store_databases import KINDS, POSTGRES, Database, World, connections, database, sleepers, world
 from benchmarks.store_sleepers import ACTIVITIES, Sleepers, put_to_sleep
-from benchmarks.store_turns import Samples, Turn, best_rate, in_flight, in_thread
+from benchmarks.store_turns import Measure, Samples, Turn, best_rate, in_flight, in_thread
 from holdfast.model.stored import BookmarkQuery, BookmarkRow
 from holdfast.persistence.sql.sqlite.connection import connect
 from holdfast.runtime.durable.jobs import ResumeJob
@@ -31,6 +30,7 @@ from holdfast.runtime.durable.jobs import ResumeJob
 FEW, MANY = 5_000, 1_000_000
 IN_FLIGHT = 512
 TOGETHER = 128
+SECONDS = 1.5
 LOOKERS = 3
 
 
@@ -41,7 +41,12 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
     return (
         Figure(f"store.{kind}.resume_ratio.5k", f"{over}, 5,000 asleep", goal(10), at_least=True),
         Figure(f"store.{kind}.resume_ratio.1m", f"{over}, 1,000,000 asleep", goal(8), at_least=True),
-        Figure(f"store.{kind}.resume_1m_over_5k", "our rate with a million asleep over that with 5,000", goal(0.5), at_least=True),
+        Figure(
+            f"store.{kind}.resume_1m_over_5k",
+            "our rate with a million asleep over that with 5,000",
+            goal(0.5),
+            at_least=True,
+        ),
         Figure(
             f"store.{kind}.resume_same_type.1m",
             "a million asleep on one event, addressed by correlation id, over unique events",
@@ -68,7 +73,8 @@ class Stimuli:
         runtime = self._here.runtime
         mark = await self._find(query)
         answer = await runtime.ask(ResumeJob(mark.instance_id, f"b{mark.seq}"))
-        assert answer.result is not None and not answer.dropped
+        assert answer.result is not None
+        assert not answer.dropped
 
     def _find(self, query: BookmarkQuery) -> asyncio.Future[BookmarkRow]:
         loop = asyncio.get_running_loop()
@@ -97,7 +103,7 @@ def waking(here: World, who: Sleepers) -> Turn:
     async def wake(which: int) -> None:
         await stimuli.send(who.query(_choice(who, which, IN_FLIGHT, half=0)))
 
-    return in_flight(wake, IN_FLIGHT, here.processor)
+    return in_flight(wake, IN_FLIGHT, here.processor, SECONDS)
 
 
 def _choice(who: Sleepers, which: int, at_once: int, half: int) -> int:
@@ -109,7 +115,10 @@ def _choice(who: Sleepers, which: int, at_once: int, half: int) -> int:
 
 FIND = "select instance_id, seq from hf_bookmark where tenant = '' and wake_key = {0} order by created limit 1"
 LOAD = "select version, state from hf_instance where tenant = '' and id = {0}"
-MOVE = "update hf_instance set version = version + 1, state = {0}, burst_id = {1} where tenant = '' and id = {1} and version = {2}"
+MOVE = (
+    "update hf_instance set version = version + 1, state = {0}, burst_id = {1}"
+    " where tenant = '' and id = {1} and version = {2}"
+)
 NOTE = (
     "insert into hf_journal (tenant, instance_id, version, burst_id, first_entry, entries, written, data)"
     " values ('', {0}, {1}, {0}, 0, 1, 0, {2})"
@@ -190,19 +199,23 @@ async def transactions(here: World, who: Sleepers) -> AsyncIterator[Turn]:
     if here.database.kind == POSTGRES:
         opened = await connections(here.database, CONNECTIONS)
         try:
-            yield in_flight(PostgresTransactions(opened, who), CONNECTIONS, here.processor)
+            yield in_flight(PostgresTransactions(opened, who), CONNECTIONS, here.processor, SECONDS)
         finally:
             for connection in opened:
                 await connection.close()
         return
     bare = SqliteTransactions(here.database, who)
     try:
-        yield in_thread(bare)
+        yield in_thread(bare, SECONDS)
     finally:
         bare.close()
 
 
-def measure(effort: Effort, *, kind: str) -> Mapping[str, float]:
+def _measuring(kind: str) -> Measure:
+    return lambda effort: measure(effort, kind)
+
+
+def measure(effort: Effort, kind: str) -> Mapping[str, float]:
     many = min(MANY, sleepers())
     populations = {"5k": Sleepers(FEW), "1m": Sleepers(many), "same": Sleepers(many, one_type=True)}
     with ExitStack() as places:
@@ -241,4 +254,4 @@ def _figures(kind: str, samples: Samples, *, full: bool) -> dict[str, float]:
     return found
 
 
-GROUPS = tuple(Group(f"store resumes, {kind}", figures_of(kind), partial(measure, kind=kind)) for kind in KINDS)
+GROUPS = tuple(Group(f"store resumes, {kind}", figures_of(kind), _measuring(kind)) for kind in KINDS)

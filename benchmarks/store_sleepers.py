@@ -27,7 +27,7 @@ ACTIVITIES = 6
 """What a sleeper does when it is woken: the event ends, five assignments; then it sleeps again."""
 CHUNK = 10_000
 
-_CODEC = codec_of_keys(())
+_CODEC = codec_of_keys("")
 _PLACES = [INSTANCE.names.index(name) for name in SUMMARY.split(", ")]
 
 Rows = dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 
 from benchmarks import store_turns as turns
 from benchmarks.figures import Effort, Figure, Group
@@ -25,7 +24,17 @@ from benchmarks.store_baselines import (
     sizes_of,
 )
 from benchmarks.store_databases import KINDS, POSTGRES, World, connections, database, world
-from benchmarks.store_turns import Sample, Samples, Turn, best_rate, in_flight, in_thread, least_cpu, least_middle
+from benchmarks.store_turns import (
+    Measure,
+    Sample,
+    Samples,
+    Turn,
+    best_rate,
+    in_flight,
+    in_thread,
+    least_cpu,
+    least_middle,
+)
 from holdfast import Sequence, SetVariable, Status, Workflow, expr
 
 IN_FLIGHT = (1, 64, 512)
@@ -79,7 +88,11 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
     )
 
 
-def measure(effort: Effort, *, kind: str) -> Mapping[str, float]:
+def _measuring(kind: str) -> Measure:
+    return lambda effort: measure(effort, kind)
+
+
+def measure(effort: Effort, kind: str) -> Mapping[str, float]:
     with database(kind) as place:
 
         async def all_turns() -> Samples:
@@ -96,7 +109,8 @@ async def contenders(here: World) -> AsyncIterator[dict[str, Turn]]:
 
     async def start(which: int) -> None:
         answer = await runtime.start(workflow)
-        assert answer.result is not None and answer.result.status is Status.FINISHED
+        assert answer.result is not None
+        assert answer.result.status is Status.FINISHED
 
     for _ in range(20):
         await start(0)
@@ -153,8 +167,8 @@ def _figures(kind: str, samples: Samples) -> dict[str, float]:
     return {
         **{f"store.{kind}.per_step_ratio.{many}": rates[f"ours {many}"] / rates[f"step {many}"] for many in IN_FLIGHT},
         f"store.{kind}.floor_fraction": rates["ours 512"] / rates["floor"],
-        f"store.{kind}.cpu_us_per_workflow": cheapest.cpu / cheapest.count * MICROSECONDS,
-        f"store.{kind}.cpu_us_per_workflow.python": cheapest.python / cheapest.count * MICROSECONDS,
+        f"store.{kind}.cpu_us_per_workflow": cheapest.cpu / cheapest.done * MICROSECONDS,
+        f"store.{kind}.cpu_us_per_workflow.python": cheapest.python / cheapest.done * MICROSECONDS,
         f"store.{kind}.p50_vs_insert": alone / least_middle(samples["insert"]),
         f"store.{kind}.p50_ms": alone * 1000,
         **{f"store.{kind}.workflows_per_s.{many}": rates[f"ours {many}"] for many in IN_FLIGHT},
@@ -163,4 +177,4 @@ def _figures(kind: str, samples: Samples) -> dict[str, float]:
     }
 
 
-GROUPS = tuple(Group(f"store starts, {kind}", figures_of(kind), partial(measure, kind=kind)) for kind in KINDS)
+GROUPS = tuple(Group(f"store starts, {kind}", figures_of(kind), _measuring(kind)) for kind in KINDS)

@@ -13,13 +13,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from benchmarks.figures import Effort
 from benchmarks.store_databases import Processor
 
 SECONDS = 0.7
 
 
 class Sample(NamedTuple):
-    count: int
+    done: int
     wall: float
     cpu: float = 0.0
     """Python and database together."""
@@ -30,12 +31,13 @@ class Sample(NamedTuple):
 
     @property
     def rate(self) -> float:
-        return self.count / self.wall
+        return self.done / self.wall
 
 
 Work = Callable[[int], Awaitable[object]]
 """Does one; told which of those in flight it is."""
 Turn = Callable[[], Awaitable[Sample]]
+Measure = Callable[[Effort], Mapping[str, float]]
 Samples = Mapping[str, Sequence[Sample]]
 
 
@@ -59,7 +61,7 @@ def best_rate(samples: Sequence[Sample]) -> float:
 
 def least_cpu(samples: Sequence[Sample]) -> Sample:
     """The turn with the least CPU for one."""
-    return min(samples, key=lambda sample: sample.cpu / sample.count)
+    return min(samples, key=lambda sample: sample.cpu / sample.done)
 
 
 def least_middle(samples: Sequence[Sample]) -> float:

@@ -122,9 +122,10 @@ def main() -> int:
         try:
             found[store] = fought(store, asked.kills, asked.bursts)
         except ServiceMissing as missing:
-            print(f"{store}: left out, {missing}", file=sys.stderr)
+            sys.stderr.write(f"{store}: left out, {missing}\n")
             continue
-        print(store, json.dumps({name: value for name, value in found[store].items() if isinstance(value, int)}))
+        figures = {name: value for name, value in found[store].items() if isinstance(value, int)}
+        sys.stdout.write(f"{store} {json.dumps(figures)}\n")
     _write(found, {"kills": asked.kills, "bursts": asked.bursts})
     return 0 if all(not (item["lost"] or item["duplicated"] or item["violations"]) for item in found.values()) else 1
 

@@ -9,22 +9,19 @@ import pytest
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.testing.chaos import chaos
-from holdfast.testing.mysql_server import emptied, executed, mysql_database
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.mysql_server import emptied, executed, mysql_database, need_mysql
 from holdfast.testing.store_contract import ProcessContract, StoreContract
 from holdfast.testing.store_machine import compare
 
 pytestmark = pytest.mark.service("mysql")
+need_mysql()
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
     """One database for the module; each test empties it."""
-    try:
-        with mysql_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("mysql", pytest.skip, pytest.fail, missing)
+    with mysql_database() as url:
+        yield url
 
 
 async def opened(database: str) -> Store:

@@ -32,23 +32,10 @@ def broker() -> str:
         raise
 
 
-@pytest.fixture
-def url(broker: str) -> str:
-    return f"{broker}?prefix={PREFIX}&hold=1&patience=3"
-
-
-@pytest.fixture
-async def another(url: str, transport: Transport) -> AsyncIterator[Transport]:
-    another = transport_from_url(url)
-    await another.open()
-    yield another
-    await another.close()
-
-
 class TestRedisTransport(TransportContract, TransportProcessContract):
     @pytest.fixture
     def url(self, broker: str) -> str:
-        return f"{broker}?prefix={PREFIX}&hold=1"
+        return f"{broker}?prefix={PREFIX}&hold=2"
 
     @pytest.fixture
     async def transport(self, url: str, told: list[TransportEvent]) -> AsyncIterator[Transport]:
@@ -84,7 +71,7 @@ class TestRedisOverABrokenWire(WireContract):
 
     @pytest.fixture
     async def transport(self, broker: str, wire: Wire, told: list[TransportEvent]) -> AsyncIterator[Transport]:
-        url = f"{wire.url(broker)}?prefix={PREFIX}&hold=1&patience=3"
+        url = f"{wire.url(broker)}?prefix={PREFIX}&hold=2&patience=3"
         transport = transport_from_url(url, listener=told.append)
         await transport.open()
         yield transport
@@ -92,7 +79,7 @@ class TestRedisOverABrokenWire(WireContract):
 
     @pytest.fixture
     async def another(self, broker: str, transport: Transport) -> AsyncIterator[Transport]:
-        another = transport_from_url(f"{broker}?prefix={PREFIX}&hold=1")
+        another = transport_from_url(f"{broker}?prefix={PREFIX}&hold=2")
         await another.open()
         yield another
         await another.close()

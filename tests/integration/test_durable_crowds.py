@@ -33,9 +33,7 @@ async def test_a_hundred_stimuli_for_one_instance_all_arrive(cluster: Any) -> No
     assert len(marks) == MANY
     versions = started.commits
 
-    await asyncio.gather(
-        *(nodes[number % 3].resume(started.instance_id, mark) for number, mark in enumerate(marks))
-    )
+    await asyncio.gather(*(nodes[number % 3].resume(started.instance_id, mark) for number, mark in enumerate(marks)))
 
     ended = await nodes[1].read(started.instance_id)
     assert ended.variables["count"] == MANY
@@ -132,15 +130,11 @@ async def count() -> int:
 
 
 @pytest.mark.parametrize("written", [True, False])
-async def test_an_unknown_outcome_is_found_out(
-    cluster: Any, written: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unknown_outcome_is_found_out(cluster: Any, written: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "RESEND_AFTER", 0.0)
     calls.clear()
     a, b = await cluster.node("a"), await cluster.node("b", activities=[count])
-    workflow = Workflow(
-        Sequence(Event("go"), count.bind(result="n"), Event("end")), variables={"n": 0}
-    )
+    workflow = Workflow(Sequence(Event("go"), count.bind(result="n"), Event("end")), variables={"n": 0})
     identity = (await a.start(workflow)).result.instance_id
     broken = a.node.store = Broken(a.node.store, written=written, times=2)
 

@@ -28,7 +28,6 @@ from holdfast import (
     expr,
 )
 from holdfast.errors import AlreadyStored, BookmarkNotFound, InstanceAtRest, InstanceNotFound
-
 from holdfast.model.instance import JournalEvent
 
 EVENTS = (JournalEvent.INSTANCE_STARTED, JournalEvent.INSTANCE_SUSPENDED, JournalEvent.INSTANCE_FINISHED)
@@ -217,7 +216,9 @@ async def test_correlate_moves_the_bookmarks(cluster: Any) -> None:
 
 async def test_published_events_reach_those_who_wait(cluster: Any) -> None:
     a, b = await cluster.node("a", work=True), await cluster.node("b", work=True)
-    waiting = Workflow(Sequence(Event("news", result="got"), SetOutput("got", expr("got"))), id="w", variables={"got": 0})
+    waiting = Workflow(
+        Sequence(Event("news", result="got"), SetOutput("got", expr("got"))), id="w", variables={"got": 0}
+    )
     ids = [(await node.start(waiting)).result.instance_id for node in (a, b) for _ in range(60)]
     await a.start(Workflow(PublishEvent("news", payload={"n": 1})))
     results = [await b.wait_at_rest(identity) for identity in ids]
@@ -234,7 +235,11 @@ async def test_a_local_event_stays_inside(cluster: Any) -> None:
 
 async def test_transient_workflows_leave_nothing_unless_they_wait(cluster: Any) -> None:
     a = await cluster.node("a")
-    document = {"id": "quick", "root": {"type": "WriteLine", "inputs": {"text": "hello"}}, "options": {"transient": True}}
+    document = {
+        "id": "quick",
+        "root": {"type": "WriteLine", "inputs": {"text": "hello"}},
+        "options": {"transient": True},
+    }
     lines: list[str] = []
     answer = await a.start(document, on_line=lines.append)
     assert answer.result.status is Status.FINISHED

@@ -13,7 +13,7 @@ HOUSE = {
     "dispatch": "carrying",
     "elsa": "Elsa 3 documents in and out",
     "engine.py": "the composition root",
-    "errors.py": "every exception",
+    "errors": "every exception",
     "execution": "thinking",
     "expressions": "one file per language",
     "identity": "who may do what",
@@ -30,7 +30,7 @@ HOUSE = {
     "tenancy": "who owns what",
     "testing": "for users' tests and ours",
 }
-LATER = {"dispatch", "identity", "integrations", "server", "tenancy"}
+LATER = {"identity", "integrations", "server", "tenancy"}
 """Rooms that are planned and not built. Whoever builds one takes it off this list."""
 
 NOWHERE = {"utils", "util", "common", "helpers", "helper", "misc", "shared"}

@@ -195,7 +195,9 @@ class Generator:
         if self.inner:
             self.write(indent, "b = await act(a)")
         else:
-            self.write(indent, self.pick(f"a = await sub({self.number(1)}, xs)", "b = await sub(await act(1), items=ys)"))
+            self.write(
+                indent, self.pick(f"a = await sub({self.number(1)}, xs)", "b = await sub(await act(1), items=ys)")
+            )
 
     def _leave(self, indent: int, in_loop: bool, depth: int) -> None:
         test = self.test(1)

@@ -13,7 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import compiled_worlds as world
+
 from holdfast import Holdfast
+from holdfast.activities.code.flow import attempt_of
 from holdfast.activities.code.function import FunctionNode
 from holdfast.errors import ValueRefused
 from holdfast.execution import delivery, faults, snapshot
@@ -39,7 +41,7 @@ class Run:
         final = self.final
         return {
             "kind": self.kind,
-            "log": self.log,
+            "log": self.log[: world.MOST_CALLS],
             "locals": None if final is None else sorted(final),
             "values": world.shown(self.value if self.kind == "value" else None, final and dict(sorted(final.items()))),
             "error": chain(self.value) if self.kind == "error" else None,
@@ -130,10 +132,19 @@ def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: b
         except world.Exhausted:
             return Run("exhausted", None, list(world.LOG), None, awaits)
     if "error" in seen:
+        _leave_handlers(live.root)
         frames = [item.scope for item in live.root.descendants() if isinstance(item.scope[1], FrameShape)]
         return Run("error", seen["error"], list(world.LOG), _locals(frames[0]), awaits)
     result = live.root.scope[live.root.scope[1].outputs["result"]]
     return Run("value", result, list(world.LOG), _locals(seen["scope"]), awaits)
+
+
+def _leave_handlers(root: Any) -> None:
+    """An instance that has failed still stands in its handlers, so that it can be retried; Python has left them."""
+    for item in root.descendants():
+        attempt = attempt_of(item)
+        if attempt is not None:
+            attempt.forget(item)
 
 
 def _finish_one(live: Any, plan: Any) -> None:
@@ -192,5 +203,7 @@ def compare(engine: Holdfast, module: ModuleType, *arguments: Any) -> tuple[str,
     if compiled.kind == "error" and isinstance(compiled.value, ValueRefused):
         return "refused", compiled
     one, other = plain.facts(file), compiled.facts(file)
-    different = [f"{name}:\n  plain    {one[name]}\n  compiled {other[name]}" for name in one if one[name] != other[name]]
+    different = [
+        f"{name}:\n  plain    {one[name]}\n  compiled {other[name]}" for name in one if one[name] != other[name]
+    ]
     return ("\n".join(different) or "agrees"), compiled

@@ -25,7 +25,13 @@ class WorkflowFunction(Workflow, Generic[P, R]):
     __holdfast_workflow__ = True
 
     def __init__(
-        self, function: Callable[P, Coroutine[Any, Any, R]], *, id: str, version: int, options: DefinitionOptions, labels: Any
+        self,
+        function: Callable[P, Coroutine[Any, Any, R]],
+        *,
+        id: str,
+        version: int,
+        options: DefinitionOptions,
+        labels: Any,
     ) -> None:
         self.function = function
         self.id = id

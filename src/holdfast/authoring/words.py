@@ -24,7 +24,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from inspect import isawaitable
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, Self, TypeVar, overload
 
 from holdfast.errors import ActivityFault, DefinitionError
 from holdfast.model.types.conversion import build
@@ -127,7 +127,9 @@ async def poll(call: Awaitable[T], *, until: Callable[[T], bool], every: timedel
     """
     found = await call
     if not until(found):
-        raise DefinitionError("`poll` repeats its call only in a compiled workflow; give the activity's double an answer.")
+        raise DefinitionError(
+            "`poll` repeats its call only in a compiled workflow; give the activity's double an answer."
+        )
     return found
 
 
@@ -193,7 +195,7 @@ class parallel:  # noqa: N801 # a word, as `async with parallel(…)` reads
         async with self._limit:
             return await call
 
-    async def __aenter__(self) -> parallel:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, kind: object, error: object, traceback: object) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import multiprocessing
 import os
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -60,8 +60,26 @@ def drive(
     engine: Holdfast, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, run: Run, wishes: Wishes
 ) -> int:
     """Runs the burst and whatever follows it, keeps the state, reports. The exit code."""
+
+    def keep(result: RunResult) -> str | None:
+        if wishes.state is None:
+            return None
+        statefile.save(wishes.state, run, result)
+        return f"--state {wishes.state}"
+
+    return finish(engine, lambda: _follow(engine.runner, burst, printer, wishes), printer, wishes, keep)
+
+
+def finish(
+    engine: Holdfast,
+    work: Callable[[], Coroutine[Any, Any, tuple[RunResult, bool]]],
+    printer: LinePrinter,
+    wishes: Wishes,
+    keep: Callable[[RunResult], str | None],
+) -> int:
+    """Does the work and reports. `keep` says how `holdfast resume` finds the run again."""
     try:
-        result, ended = asyncio.run(_follow(engine.runner, burst, printer, wishes))
+        result, ended = asyncio.run(work())
     except KeyboardInterrupt:
         if engine.runner.pools.lost:
             click.echo("Interrupted.", err=True)
@@ -69,13 +87,12 @@ def drive(
         raise
     finally:
         engine.close()
-    if wishes.state is not None:
-        statefile.save(wishes.state, run, result)
+    kept = keep(result)
     if wishes.as_json and printer.lost is None:
         show_json(as_data(result))
         sys.stdout.flush()
     elif not wishes.as_json:
-        summarize(result, wishes.state)
+        summarize(result, kept)
     code = _exit_code(result, printer, ended=ended)
     if engine.runner.pools.lost:
         _leave_behind(code)

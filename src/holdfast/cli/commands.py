@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from keyword import iskeyword
 from typing import Any
 
 import click
@@ -14,13 +15,16 @@ from holdfast.cli.failures import plain_words
 COMMANDS = {
     "run": "Run a workflow: a file or module:name.",
     "resume": "Go on with a run that waits.",
+    "import": "Put definitions into a store.",
+    "migrate": "Bring a store's schema up to date, or look whether it is.",
     "validate": "Say everything that is wrong with definitions.",
     "convert": "Turn Elsa 3 JSON into ours, and ours into Elsa's.",
     "graph": "Draw a definition.",
     "schema": "Print the JSON Schema of definitions.",
     "activities": "List the activity types.",
 }
-"""By name, in the order of `--help`; each is the function of its name in the module of its name."""
+"""By name, in the order of `--help`; each is the function of its name in the module of its name
+(with an underscore where Python has taken the name)."""
 
 
 class Commands(click.Group):
@@ -32,7 +36,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = getattr(importlib.import_module(f"holdfast.cli.{cmd_name}"), cmd_name)
+        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        found: click.Command = getattr(importlib.import_module(f"holdfast.cli.{name}"), name)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

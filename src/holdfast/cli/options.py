@@ -51,3 +51,10 @@ def wait_option(function: F) -> F:
     return click.option("--wait", is_flag=True, help="Wait out delays and back-offs instead of stopping there.")(
         function
     )
+
+
+def store_option(help_text: str, *, required: bool = False) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        return click.option("--store", metavar="URL", required=required, help=help_text)(function)
+
+    return decorate

@@ -53,8 +53,11 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
     }
 
 
-def summarize(result: RunResult, state: str | None) -> None:
-    """On stderr, so that stdout is what the workflow wrote. Away from a terminal, nothing is said of a plain success."""
+def summarize(result: RunResult, kept: str | None) -> None:
+    """On stderr, so that stdout is what the workflow wrote. Away from a terminal, nothing is said of a plain success.
+
+    `kept` is how `holdfast resume` finds the run again.
+    """
     if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
         return
     status = click.style(str(result.status), fg=_COLOURS.get(result.status), bold=True)
@@ -65,7 +68,7 @@ def summarize(result: RunResult, state: str | None) -> None:
         click.echo(f"  incident {_told(incident)}", err=True)
     for bookmark in result.bookmarks:
         click.echo(f"  waits at {described(bookmark)}", err=True)
-    remedy = _remedy(result, state)
+    remedy = _remedy(result, kept)
     if remedy:
         click.echo(remedy, err=True)
 
@@ -83,8 +86,8 @@ def _told(incident: Incident) -> str:
     return f"{place}{incident.type}: {incident.message}{source}"
 
 
-def _remedy(result: RunResult, state: str | None) -> str:
-    if result.bookmarks and state is None:
+def _remedy(result: RunResult, kept: str | None) -> str:
+    if result.bookmarks and kept is None:
         due = any(item.due for item in result.bookmarks)
         return (
             "Its state was not kept. Run it with --state FILE to resume it later"
@@ -92,7 +95,7 @@ def _remedy(result: RunResult, state: str | None) -> str:
         )
     if result.bookmarks:
         bookmark = f" --bookmark {result.bookmarks[0].id}" if len(result.bookmarks) > 1 else ""
-        return f"Resume it: holdfast resume --state {state}{bookmark} [--input JSON]"
+        return f"Resume it: holdfast resume {kept}{bookmark} [--input JSON]"
     if result.status is Status.FAULTED:
         return "Correct the cause and run it again; --json gives the incidents with their inputs."
     return ""

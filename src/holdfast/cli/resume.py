@@ -1,4 +1,4 @@
-"""`holdfast resume`: go on with a run whose state was kept."""
+"""`holdfast resume`: go on with a run that was kept, in a file or in a store."""
 
 from __future__ import annotations
 
@@ -7,59 +7,103 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.failures import BadInput
-from holdfast.cli.options import auto_resume_option, json_option, wait_option
+from holdfast.cli.options import (
+    activities_option,
+    auto_resume_option,
+    json_option,
+    store_option,
+    wait_option,
+    with_option,
+)
 
 if TYPE_CHECKING:
+    from holdfast.cli.bursts import LinePrinter, Wishes
     from holdfast.model.instance import Bookmark
     from holdfast.runtime.result import RunResult
 
 
-@click.command(epilog="\b\nExample:\n  holdfast resume --state order.state --bookmark b1 --input '\"yes\"'")
-@click.option("--state", required=True, metavar="FILE", help="What `holdfast run --state` wrote; it is updated.")
+@click.command(
+    epilog="\b\nExamples:\n  holdfast resume --state order.state --bookmark b1 --input '\"yes\"'"
+    "\n  holdfast resume 6GY2Z2HWR0400 --store sqlite:///holdfast.db"
+)
+@click.argument("instance", required=False)
+@click.option("--state", metavar="FILE", help="What `holdfast run --state` wrote; it is updated.")
+@store_option("The store that `holdfast run --store` kept INSTANCE in.")
 @click.option("--bookmark", metavar="ID", help="Which one, if it waits at several; the activity's id will do.")
 @click.option("--input", "given", metavar="JSON|@FILE", help="What the bookmark waited for: any JSON.")
+@with_option
+@activities_option
 @auto_resume_option
 @wait_option
 @json_option("End with one line of JSON, as `holdfast run --json` does.")
 @click.pass_context
 def resume(
     ctx: click.Context,
-    state: str,
+    instance: str | None,
+    state: str | None,
+    store: str | None,
     bookmark: str | None,
     given: str | None,
+    others: tuple[str, ...],
+    activity_modules: tuple[str, ...],
     auto_resume: bool,
     wait: bool,
     as_json: bool,
 ) -> None:
-    """Resume a bookmark and run on. The state file is updated; a run that has ended stays in it and is not resumed again.
+    """Resume a bookmark and run on: INSTANCE of a store, or the run of a state file.
 
-    A workflow that was named MODULE:NAME is imported again; everything else is in the file. Exit code as for `run`.
+    A state file is updated, and holds all that is needed; a workflow that was named MODULE:NAME is imported again. With a
+    store, what a process that died left undone is taken over first; where there was any, and no --bookmark or --input is
+    given, that is all. --with and --activities bring what a stored workflow uses. Exit code as for `run`.
     """
-    from holdfast.cli import statefile
-    from holdfast.cli.bursts import LinePrinter, Wishes, drive
-    from holdfast.cli.documents import refuse_unwritable
+    from holdfast.cli import stored
+    from holdfast.cli.bursts import LinePrinter, Wishes
+    from holdfast.cli.engines import make_engine
     from holdfast.cli.inputs import read_payload
+    from holdfast.cli.sources import open_source
 
+    if (state is None) == (store is None) or (instance is None) != (store is None):
+        raise BadInput("Say what to resume: --state FILE, or INSTANCE --store URL.")
     payload = read_payload(given)
-    refuse_unwritable(state)
-    engine, kept, waiting = statefile.load(state)
-    chosen = _choose(waiting, bookmark, state, any_will_do=auto_resume and given is None)
-    printer = LinePrinter()
     if auto_resume and given is None:
         payload = {}
-    burst = engine.runner.resume(waiting, chosen, payload, wait=wait, on_line=printer)
-    ctx.exit(drive(engine, burst, printer, kept, Wishes(state, as_json, auto_resume, wait)))
+    wishes = Wishes(state, as_json, auto_resume, wait)
+    printer = LinePrinter()
+    if state is not None:
+        if others or activity_modules:
+            raise BadInput("A state file names its workflows and activities itself. Leave --with and --activities out.")
+        ctx.exit(_from_file(state, bookmark, payload, wishes, printer, any_will_do=auto_resume and given is None))
+    assert instance is not None
+    assert store is not None
+    engine = make_engine(activity_modules, map(open_source, others))
+    wanted = stored.Wanted(instance, bookmark, payload, is_given=given is not None)
+    ctx.exit(stored.resume(engine, store, wanted, printer, wishes))
 
 
-def _choose(waiting: RunResult, wanted: str | None, state: str, *, any_will_do: bool) -> Bookmark:
+def _from_file(
+    state: str, bookmark: str | None, payload: object, wishes: Wishes, printer: LinePrinter, *, any_will_do: bool
+) -> int:
+    from holdfast.cli import statefile
+    from holdfast.cli.bursts import drive
+    from holdfast.cli.documents import refuse_unwritable
+
+    refuse_unwritable(state)
+    engine, kept, waiting = statefile.load(state)
+    chosen = choose(waiting, bookmark, f"The run in '{state}'", any_will_do=any_will_do)
+    burst = engine.runner.resume(waiting, chosen, payload, wait=wishes.wait, on_line=printer)
+    return drive(engine, burst, printer, kept, wishes)
+
+
+def choose(waiting: RunResult, wanted: str | None, name: str, *, any_will_do: bool) -> Bookmark:
+    """The bookmark that is meant, or why there is none."""
     from holdfast.cli.report import described
 
     bookmarks = waiting.bookmarks
     if waiting.status.at_rest:
-        raise BadInput(f"The run in '{state}' is {waiting.status} and cannot be resumed. Start the workflow again.")
+        raise BadInput(f"{name} is {waiting.status} and cannot be resumed. Start the workflow again.")
     if not bookmarks:
-        told = "; ".join(item.message for item in waiting.incidents) or "its journal is in the file"
-        raise BadInput(f"The run in '{state}' waits at no bookmark that can be resumed: {told}")
+        told = "; ".join(item.message for item in waiting.incidents) or "its journal is kept with it"
+        raise BadInput(f"{name} waits at no bookmark that can be resumed: {told}")
     if wanted is None and (len(bookmarks) == 1 or any_will_do):
         return bookmarks[0]
     named = [item for item in bookmarks if item.id == wanted]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli.options import activities_option, auto_resume_option, json_option, wait_option, with_option
+from holdfast.cli.failures import BadInput
+from holdfast.cli.options import (
+    activities_option,
+    auto_resume_option,
+    json_option,
+    store_option,
+    wait_option,
+    with_option,
+)
 
 
 @click.command(
@@ -22,6 +30,7 @@ from holdfast.cli.options import activities_option, auto_resume_option, json_opt
 @wait_option
 @json_option("End with one line of JSON: instance_id, status, outputs, variables, incidents, bookmarks.")
 @click.option("--state", metavar="FILE", help="Keep the state here, for `holdfast resume`.")
+@store_option("Keep the instance in this store, commit by commit: sqlite:///FILE, postgresql://…, mysql://…")
 @click.option("--correlation-id", metavar="ID", help="What ties this run to things outside, such as an order number.")
 @activities_option
 @click.pass_context
@@ -35,6 +44,7 @@ def run(
     wait: bool,
     as_json: bool,
     state: str | None,
+    store: str | None,
     correlation_id: str | None,
     activity_modules: tuple[str, ...],
 ) -> None:
@@ -43,22 +53,29 @@ def run(
     NAME is a Workflow, an activity, a Definition, or a function that returns one. Lines of WriteLine go to stdout as they
     come. Exit code: 0 finished, suspended or canceled, 1 faulted, 2 bad input.
     """
-    from holdfast.cli import statefile
+    from holdfast.cli import statefile, stored
     from holdfast.cli.bursts import LinePrinter, Wishes, drive
     from holdfast.cli.engines import make_engine
     from holdfast.cli.inputs import read_inputs
     from holdfast.cli.sources import open_source, planned, refusing
 
     inputs = read_inputs(given)
+    if state is not None and store is not None:
+        raise BadInput("--state and --store are two ways to keep a run. Give one of them.")
     if state is not None:
         statefile.prepare(state)
     kept = statefile.Run(open_source(workflow), tuple(map(open_source, others)), activity_modules)
     engine = make_engine(activity_modules, kept.others)
     definition = planned(kept.workflow, engine)
     printer = LinePrinter()
+    wishes = Wishes(state, as_json, auto_resume, wait)
+    if store is not None:
+        with refusing("--input"):
+            start = stored.Start(definition, inputs, correlation_id, flowchart_mode)
+            ctx.exit(stored.run(engine, store, start, printer, wishes))
     burst = engine.runner.run(
         definition, inputs, wait=wait, on_line=printer, correlation_id=correlation_id, flowchart_mode=flowchart_mode
     )
     with refusing("--input"):
-        code = drive(engine, burst, printer, kept, Wishes(state, as_json, auto_resume, wait))
+        code = drive(engine, burst, printer, kept, wishes)
     ctx.exit(code)

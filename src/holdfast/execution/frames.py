@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from types import CodeType, FunctionType
 from typing import Any
+from weakref import ReferenceType, ref
 
-from holdfast.errors import ExpressionSyntax
+from holdfast.errors import ExpressionSyntax, ValueRefused
 from holdfast.execution.composite import UNSET
 from holdfast.model.scope import Scope, Shape
 from holdfast.model.values import decode
 
-SCOPE, UNBOUND = "__scope", "__unset"
+SCOPE, UNBOUND, WATCH = "__scope", "__unset", "__watch"
 """Names inside the functions that we make; the compiler refuses them in workflows."""
 
 RESULT = "~result"
@@ -36,7 +37,7 @@ Lines = Sequence[Sequence[int]]
 class FrameShape(Shape):
     """The names of one compiled function: its parameters, locals and temporaries, all unbound to begin with."""
 
-    __slots__ = ("file", "function", "references", "uses")
+    __slots__ = ("file", "function", "references", "uses", "watched")
 
     def __init__(self, key: str, *, function: str, file: str, uses: Mapping[str, Mapping[str, Any]]) -> None:
         super().__init__(key)
@@ -45,8 +46,15 @@ class FrameShape(Shape):
         self.uses = bind(uses)
         """What the text names of the world around it, by name."""
         self.references = {use["of"]: self.uses[name] for name, use in uses.items() if "of" in use}
+        self.watched: list[ReferenceType[Any]] = []
+        """Lambdas that the text which runs now has made."""
+        self.uses[WATCH] = self.watch
         self.declare(RESULT)
         self.declare(LOST)
+
+    def watch(self, made: Any) -> Any:
+        self.watched.append(ref(made))
+        return made
 
     def declare(self, name: str, type_name: str = "any") -> int:
         return self.names[name] if name in self.names else self.add(self.names, name, type_name, UNSET)
@@ -89,16 +97,57 @@ def make_function(
         raise ExpressionSyntax(str(error), language="code", source=source) from error
     if lines:
         _place(tree, lines)
+    watched = _watch_lambdas(tree, shape)
     only = tree.body[0] if len(tree.body) == 1 and not statements else None
     if isinstance(only, ast.Expr):
         tree.body = [ast.copy_location(ast.Return(only.value), only)]
-    return _compiled(tree.body, shape)
+    function = _compiled(tree.body, shape)
+    return _checked(function, shape) if watched else function
+
+
+def _watch_lambdas(tree: ast.Module, shape: FrameShape) -> bool:
+    """Mark the lambdas that see locals: each text has its own, so they must not outlive it."""
+    marker = _Marker(shape)
+    marker.visit(tree)
+    return marker.found
+
+
+class _Marker(ast.NodeTransformer):
+    def __init__(self, shape: FrameShape) -> None:
+        self.shape = shape
+        self.found = False
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:  # a name that NodeTransformer asks for
+        self.generic_visit(node)
+        if not any(isinstance(item, ast.Name) and item.id in self.shape.names for item in ast.walk(node.body)):
+            return node
+        self.found = True
+        marked = ast.Call(ast.Name(WATCH, ast.Load()), [node], [])
+        return ast.fix_missing_locations(ast.copy_location(marked, node))
+
+
+def _checked(function: Callable[[Scope], Any], shape: FrameShape) -> Callable[[Scope], Any]:
+    def run(scope: Scope) -> Any:
+        watched = shape.watched
+        watched.clear()
+        found = function(scope)
+        if any(item() is not None for item in watched):
+            raise ValueRefused(
+                "lambda", "function", remedy="It sees locals and is kept for later. Define a function at module level."
+            )
+        return found
+
+    return run
+
+
+_PLACED = (ast.expr, ast.stmt, ast.excepthandler, ast.pattern, ast.arg, ast.keyword, ast.alias)
+"""Nodes that have a place in the text."""
 
 
 def _place(tree: ast.Module, lines: Lines) -> None:
     numbers = iter([line for line, times in lines for _ in range(times)])
     for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
+        if isinstance(node, _PLACED):
             node.lineno = node.end_lineno = next(numbers, 1)
             node.col_offset = node.end_col_offset = 0
 
@@ -116,7 +165,9 @@ def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]
     arguments = ast.arguments(
         posonlyargs=[], args=[ast.arg(SCOPE)], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
     )
-    function = ast.FunctionDef(name=shape.function or "branch", args=arguments, body=[*before, *body], decorator_list=[])
+    function = ast.FunctionDef(
+        name=shape.function or "branch", args=arguments, body=[*before, *body], decorator_list=[]
+    )
     if sys.version_info >= (3, 12):
         function.type_params = []
     module = ast.Module(body=[ast.copy_location(function, first)], type_ignores=[])

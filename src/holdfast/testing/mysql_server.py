@@ -10,10 +10,13 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
-from holdfast.testing.servers import ServiceMissing
+import pytest
+
+from holdfast.testing.servers import ServiceMissing, given_or
 
 MYSQL_URL = "HOLDFAST_TEST_MYSQL_URL"
 _USUAL = "mysql://root@127.0.0.1:3306"
@@ -21,6 +24,14 @@ _USUAL = "mysql://root@127.0.0.1:3306"
 _NO_SUCH_THREAD = 1094
 
 Rows = list[tuple[object, ...]]
+
+
+def need_mysql() -> None:
+    """At the head of a test module: skip it as a whole, in one line, or fail where the server is required."""
+    try:
+        mysql_server()
+    except ServiceMissing as missing:
+        given_or("mysql", partial(pytest.skip, allow_module_level=True), pytest.fail, missing)
 
 
 @contextmanager
@@ -44,7 +55,7 @@ def mysql_server() -> str:
         raise ServiceMissing(f"the driver {error.name} is not installed: pip install 'holdfast[mysql]'") from error
     except Exception as error:
         place = urlsplit(server).netloc.rpartition("@")[2]
-        raise ServiceMissing(f"no server at {place} ({error}); {MYSQL_URL} names another") from error
+        raise ServiceMissing(f"no server answers at {place} ({error.args[-1]}); {MYSQL_URL} names another") from error
     return server
 
 

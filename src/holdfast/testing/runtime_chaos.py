@@ -58,7 +58,11 @@ async def runtime_chaos(
             for number in range(kills):
                 await fight.until_progress(resumes_per_kill)
                 fight.kill_one()
-                if crash_database is not None and number % max(1, kills // (crashes + 1)) == 1 and fight.crashes < crashes:
+                if (
+                    crash_database is not None
+                    and number % max(1, kills // (crashes + 1)) == 1
+                    and fight.crashes < crashes
+                ):
                     await crash_database()
                     fight.crashes += 1
         finally:

@@ -14,8 +14,7 @@ from holdfast.model.commit import COMMITTED
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.mysql import MysqlStore
 from holdfast.persistence.sql.mysql.url import address_of
-from holdfast.testing.mysql_server import emptied, kill_connections, mysql_database
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.mysql_server import emptied, kill_connections, mysql_database, need_mysql
 from holdfast.testing.store_rows import (
     FAR_OFF,
     commit_of,
@@ -25,17 +24,15 @@ from holdfast.testing.store_rows import (
 )
 
 pytestmark = pytest.mark.service("mysql")
+need_mysql()
 
 QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    try:
-        with mysql_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("mysql", pytest.skip, pytest.fail, missing)
+    with mysql_database() as url:
+        yield url
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installed")
 
 from holdfast.errors import StoreClosed, StoreUnavailable
-from holdfast.model.commit import COMMITTED, Loss, Lost
+from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
+from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.mysql import MysqlStore
@@ -20,8 +21,7 @@ from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
 from holdfast.persistence.sql.mysql.session import Session
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.testing import faults
-from holdfast.testing.mysql_server import emptied, executed, kill_connections, mysql_database
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.mysql_server import emptied, executed, kill_connections, mysql_database, need_mysql
 from holdfast.testing.store_rows import (
     commit_of,
     instance,
@@ -31,17 +31,15 @@ from holdfast.testing.store_rows import (
 )
 
 pytestmark = pytest.mark.service("mysql")
+need_mysql()
 
 QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    try:
-        with mysql_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("mysql", pytest.skip, pytest.fail, missing)
+    with mysql_database() as url:
+        yield url
 
 
 @pytest.fixture
@@ -87,15 +85,16 @@ class TestBrokenConnections:
         assert (outcomes, killed > 0) == ([COMMITTED], True)
         assert (await store.stats()).outbox == 1
 
-    async def test_an_unknown_outcome_is_resolved(self, store: MysqlStore, another: MysqlStore) -> None:
+    async def test_an_unknown_outcome_is_resolved(self, store: MysqlStore) -> None:
         """The commit arrived, its answer did not, and another burst came in between."""
         await store.commit([commit_of(instance("i"))])
         ours = commit_of(instance("i", 2), outbox_added=(message(""),))
+        between = commit_of(instance("i", 3))
         seen: list[object] = []
 
         def lose_the_answer() -> None:
             with ThreadPoolExecutor(1) as thread:
-                seen.append(thread.submit(asyncio.run, _commit_elsewhere(another)).result())
+                seen.append(thread.submit(asyncio.run, _commit_elsewhere(store, between)).result())
             raise ConnectionResetError
 
         with faults.at("commit.done", lose_the_answer, times=1):
@@ -150,6 +149,25 @@ class TestRaces:
 
         assert [told[0] for told in queued].count(True) == 1
         assert [told[0] for told in kept].count(True) == 1
+
+    async def test_what_is_taken_between_look_and_write_is_lost(self, store: MysqlStore) -> None:
+        """The look saw no key and no instance; the server refuses the row, and the second look sees who was faster."""
+        key = idempotency_key(operation="start", target="order", key="k")
+        taken = commit_of(instance("faster"), guards_taken=(key,))
+
+        def be_faster() -> None:
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(asyncio.run, _commit_elsewhere(store, taken)).result()
+
+        with faults.at("commit.locked", be_faster, times=1):
+            by_key = await store.commit([commit_of(instance("slower"), guards_taken=(key,))])
+        taken = commit_of(instance("same"))
+        with faults.at("commit.locked", be_faster, times=1):
+            by_id = await store.commit([commit_of(instance("same"))])
+
+        assert by_key == [Lost(reason=Loss.KEY, name=key.name, holder="faster")]
+        assert by_id == [Lost(reason=Loss.EXISTS, name="same", version=1)]
+        assert await store.versions_of([InstanceKey("", "slower")]) == {}
 
     async def test_racers_of_one_version_are_told_who_won(self, store: MysqlStore) -> None:
         await store.commit([commit_of(instance("i"))])
@@ -217,12 +235,12 @@ class TestClosing:
         assert await store.commit([commit_of(instance("after"))]) == [COMMITTED]
 
 
-async def _commit_elsewhere(store: MysqlStore) -> list[object]:
+async def _commit_elsewhere(store: MysqlStore, commit: Commit) -> list[object]:
     """In a loop of its own: a connection belongs to one."""
     fresh = MysqlStore(store._driver.address)
     await fresh.open()
     try:
-        return list(await fresh.commit([commit_of(instance("i", 3))]))
+        return list(await fresh.commit([commit]))
     finally:
         await fresh.close()
 

@@ -14,11 +14,11 @@ from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.migrations import migrations_of, statements_of
 from holdfast.testing import faults
-from holdfast.testing.mysql_server import Rows, executed, mysql_database
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.mysql_server import Rows, executed, mysql_database, need_mysql
 from holdfast.testing.store_processes import answer_of, start
 
 pytestmark = pytest.mark.service("mysql")
+need_mysql()
 
 AT_ONCE = RetryPolicy(retries=0)
 KNOWN = migrations_of("mysql")
@@ -29,11 +29,8 @@ STEPS = sum(len(migration.statements) for migration in KNOWN)
 @pytest.fixture
 def database() -> Iterator[str]:
     """An empty one for each test."""
-    try:
-        with mysql_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("mysql", pytest.skip, pytest.fail, missing)
+    with mysql_database() as url:
+        yield url
 
 
 def as_user(url: str, user: str, password: str) -> str:

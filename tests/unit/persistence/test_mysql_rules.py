@@ -24,8 +24,7 @@ from holdfast.persistence.sql.mysql.errors import MysqlError, RowTooLarge, code_
 from holdfast.persistence.sql.mysql.session import Session, Use
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.persistence.sql.script import Script, ask
-from holdfast.testing.mysql_server import emptied, execute, executed, mysql_database
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.mysql_server import emptied, execute, executed, mysql_database, need_mysql
 from holdfast.testing.store_rows import (
     FAR_OFF,
     bookmark,
@@ -39,17 +38,15 @@ from holdfast.testing.store_rows import (
 )
 
 pytestmark = pytest.mark.service("mysql")
+need_mysql()
 
 QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
 
 
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
-    try:
-        with mysql_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("mysql", pytest.skip, pytest.fail, missing)
+    with mysql_database() as url:
+        yield url
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from holdfast.persistence.sql.postgresql.connection import numbered
 from holdfast.persistence.sql.postgresql.lanes import BATCH_BYTES_MAX, BATCH_MAX, Lanes
 from holdfast.persistence.sql.postgresql.rows import rows_of
 from holdfast.persistence.sql.postgresql.statement import KINDS, ROW_TYPE, statement_of, type_of
+from holdfast.persistence.sql.postgresql.together import Together
 from holdfast.testing.store_rows import bookmark, commit_of, instance, settlement, work
 
 CODEC = PayloadCodec()
@@ -167,3 +168,31 @@ async def test_a_batch_that_fails_is_told_to_its_callers_only() -> None:
     with pytest.raises(LookupError):
         await lanes.submit([commit_of(instance("bad"))])
     assert await lanes.submit([commit_of(replace(instance("good")))]) == [COMMITTED]
+
+
+async def test_questions_that_queue_up_are_asked_together() -> None:
+    asked: list[list[int]] = []
+
+    async def ask(questions: Sequence[int]) -> Sequence[str]:
+        asked.append(list(questions))
+        await asyncio.sleep(0)
+        return [str(question) for question in questions]
+
+    together = Together(ask, 1)
+    answers = await asyncio.gather(together.ask([0]), *(together.ask([number, -number]) for number in range(1, 200)))
+    await together.close()
+
+    assert answers == [["0"], *([str(number), str(-number)] for number in range(1, 200))]
+    assert [len(questions) for questions in asked] == [255, 144]
+
+
+async def test_nobody_fails_for_anothers_question() -> None:
+    async def ask(questions: Sequence[int]) -> Sequence[int]:
+        return [1 // question for question in questions]
+
+    together = Together(ask, 1)
+    answers = await asyncio.gather(together.ask([1]), together.ask([0]), together.ask([1, 1]), return_exceptions=True)
+
+    assert answers[0] == [1]
+    assert isinstance(answers[1], ZeroDivisionError)
+    assert answers[2] == [1, 1]

@@ -58,7 +58,9 @@ class AttemptNode:
         self.body = builder.child("body", self.part_done)
         self.otherwise = builder.child("otherwise", self.part_done)
         builder.compiler.handlers += 1
-        self.handlers = [self._handler(builder, number, item) for number, item in enumerate(builder.entries("handlers"))]
+        self.handlers = [
+            self._handler(builder, number, item) for number, item in enumerate(builder.entries("handlers"))
+        ]
         self.last = builder.child("finally_", self.finally_done, lendable=True)
         builder.compiler.handlers -= 1
         self.node.hooks.fault = self.fault

@@ -161,8 +161,12 @@ def _attach(error: BaseException, context: BaseException | None) -> None:
 
 def lost_reason(error: BaseException, scope: Scope) -> BaseException:
     """A name that is unbound because its value could not be kept: say that, not that it was never assigned."""
-    lost = scope[scope[1].names[LOST]] if isinstance(scope[1], FrameShape) else UNSET
+    lost: Any = scope[scope[1].names[LOST]] if isinstance(scope[1], FrameShape) else UNSET
     if lost is UNSET or not isinstance(error, UnboundLocalError):
         return error
     name = str(error).partition("'")[2].partition("'")[0]
-    return error if name not in lost else ValueRefused(name, "value", remedy=f"It was not kept over an await: {lost[name]}.")
+    return (
+        error
+        if name not in lost
+        else ValueRefused(name, "value", remedy=f"It was not kept over an await: {lost[name]}.")
+    )

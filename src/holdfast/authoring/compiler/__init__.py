@@ -6,6 +6,7 @@ Read the text (`source`), refuse what cannot be compiled (`checks`), then take t
 
 from __future__ import annotations
 
+import ast
 import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -72,7 +73,9 @@ def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit,
     unit.ids.new(source.name)
     draft = Draft(type="Function", id=f"{prefix}{source.name}", name=source.name)
     draft.metadata = {"file": source.place.file, "line": source.place.line_of(source.tree), "title": source.name}
+    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and node not in _decorators(source)]
     draft.ports["body"] = unit.statements.part(source.tree.body)
+    unit.calls.refuse_forgotten(calls)
     draft.inputs["uses"] = _uses(unit)
     draft.inputs["parameters"] = list(source.signature.parameters)
     draft.inputs["defaults"] = _defaults(source)
@@ -82,6 +85,10 @@ def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit,
     for annotation in source.annotations.values():
         unit.value_types.update(dict.fromkeys(classes_in(annotation)))
     return unit, draft
+
+
+def _decorators(source: Source) -> list[ast.expr]:
+    return source.tree.decorator_list
 
 
 def _nested(workflow: Any, caller: Unit, base: str) -> Draft:
@@ -113,7 +120,10 @@ def _uses(unit: Unit) -> dict[str, Any]:
         value = unit.world.value(name)
         if value is MISSING:
             unit.refuse(
-                "unknown-name", unit.source.tree, f"The name '{name}' is not defined in the module.", "Define or import it."
+                "unknown-name",
+                unit.source.tree,
+                f"The name '{name}' is not defined in the module.",
+                "Define or import it.",
             )
         use = unit.world.use(name)
         if use is not None and not (value is getattr(builtins, name, MISSING) and not callable(value)):
@@ -132,7 +142,10 @@ def _defaults(source: Source) -> dict[str, Any]:
             found[name] = encode(parameter.default)
         except ValueRefused as error:
             source.place.refuse(
-                "default", source.tree, f"The default of '{name}' cannot be kept: {error}", "Use None and make it inside."
+                "default",
+                source.tree,
+                f"The default of '{name}' cannot be kept: {error}",
+                "Use None and make it inside.",
             )
     return found
 

@@ -6,7 +6,6 @@ import ast
 import inspect
 from typing import Any, NamedTuple
 
-from holdfast.authoring.compiler.blocks import located
 from holdfast.authoring.compiler.unit import Unit
 from holdfast.model.descriptor import ActivityDescriptor
 
@@ -76,17 +75,3 @@ def _refuse_unpacking(unit: Unit, call: ast.Call) -> None:
 
 def _listed(names: list[str]) -> str:
     return f"It takes: {', '.join(names) or 'nothing'}."
-
-
-def default_arguments(workflow: Any, given: list[Argument], at: ast.AST) -> dict[str, Any]:
-    """Parameters that a call leaves at their defaults."""
-    named = {argument.name for argument in given}
-    parameters = inspect.signature(workflow.function).parameters
-    return {
-        name: item.default
-        for name, item in parameters.items()
-        if name not in named and item.default is not item.empty
-    }
-
-
-__all__ = ["Argument", "bind_arguments", "bind_workflow", "default_arguments", "located", "word_arguments"]

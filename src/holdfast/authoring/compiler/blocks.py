@@ -28,7 +28,7 @@ def has_await(node: Any) -> bool:
     known = getattr(node, "_awaits", None)
     if known is None:
         own = isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
-        known = own or any([has_await(child) for child in ast.iter_child_nodes(node)])
+        known = own or any(has_await(child) for child in ast.iter_child_nodes(node))
         node._awaits = known
     return bool(known)
 
@@ -77,7 +77,7 @@ class Completions(ast.NodeTransformer):
         node.orelse = [self.visit(item) for item in node.orelse]
         return node
 
-    visit_For = visit_While = _loop
+    visit_For = visit_While = _loop  # noqa: N815 # names that NodeTransformer asks for
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         """Annotations of locals are never evaluated."""

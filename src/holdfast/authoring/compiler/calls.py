@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
+from holdfast.authoring import words
 from holdfast.authoring.compiler.arguments import Argument, bind_arguments, bind_workflow, word_arguments
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.names import MISSING
 from holdfast.authoring.compiler.unit import Out, Unit
-from holdfast.authoring import words
 from holdfast.authoring.function import FunctionActivity
 from holdfast.authoring.words import Finished
-from holdfast.model.definition import Expression
+from holdfast.model.descriptor import Kind
 from holdfast.model.policy import ActivityOptions
 from holdfast.model.values.registry import default_name, is_registrable
 
@@ -31,6 +31,8 @@ class Calls:
     def __init__(self, unit: Unit, compile_nested: Callable[[Any, Unit, str], Draft]) -> None:
         self.unit = unit
         self.compile_nested = compile_nested
+        self.taken: set[ast.Call] = set()
+        """Calls that are awaited, one way or another."""
         self.words: dict[str, Callable[[ast.Call, Out], ast.expr]] = {
             "sleep": self._sleep,
             "wait_for": self._wait_for,
@@ -69,7 +71,22 @@ class Calls:
         if isinstance(call.func, ast.Name) and call.func.id == _SLEEP:
             return "sleep"
         found: str | None = getattr(self.unit.world.resolve(call.func), WORD, None)
+        if found is not None:
+            self.taken.add(call)
         return found
+
+    def refuse_forgotten(self, calls: list[ast.Call]) -> None:
+        """An activity that is called without await would never run."""
+        for call in calls:
+            found = self.unit.world.resolve(call.func)
+            durable = isinstance(found, FunctionActivity) and (
+                found.activity_type.is_async or found.activity_type.descriptor.kind is Kind.EFFECT
+            )
+            if call not in self.taken and (durable or getattr(found, WORKFLOW, False) or getattr(found, WORD, None)):
+                name = self.unit.label(call.func)
+                self.unit.refuse(
+                    "forgotten-await", call, f"`{name}(…)` is not awaited: it would never run.", f"`await {name}(…)`."
+                )
 
     def _result(self, draft: Draft, at: ast.AST, out: Out) -> ast.expr:
         name = self.unit.temporary()
@@ -82,14 +99,26 @@ class Calls:
     def target(self, call: ast.Call) -> tuple[Draft, list[Argument]]:
         """The activity that a call stands for, and its arguments, not lowered yet."""
         unit, function, options = self.unit, call.func, ActivityOptions()
-        if isinstance(function, ast.Call) and isinstance(function.func, ast.Attribute) and function.func.attr == "options":
+        if (
+            isinstance(function, ast.Call)
+            and isinstance(function.func, ast.Attribute)
+            and function.func.attr == "options"
+        ):
             options = self._options(function)
             function = function.func.value
         found = unit.world.resolve(function)
+        self.taken.add(call)
         title = unit.label(call)
         base = ast.unparse(function).rpartition(".")[2]
         if isinstance(found, FunctionActivity):
             descriptor = found.activity_type.descriptor
+            if not found.activity_type.is_async:
+                unit.refuse(
+                    "await-sync",
+                    call,
+                    f"`{base}` is a plain function: called directly, it gives no awaitable.",
+                    f"Write `async def {base}`; or call it inside an async activity.",
+                )
             unit.activity_types[descriptor.type] = found.activity_type
             draft = unit.draft(descriptor.type, base, call, title, version=descriptor.version, options=options)
             return draft, bind_arguments(unit, call, descriptor)
@@ -99,7 +128,7 @@ class Calls:
             return draft, bind_workflow(unit, call, found)
         return self._refuse_target(call, function, found)
 
-    def _refuse_target(self, call: ast.Call, function: ast.expr, found: Any) -> Any:
+    def _refuse_target(self, call: ast.Call, function: ast.expr, found: Any) -> NoReturn:
         name = self.unit.label(function)
         if found is MISSING:
             self.unit.refuse(
@@ -134,16 +163,14 @@ class Calls:
         unit = self.unit
         values = unit.expressions.lower_all([item.value for item in arguments], out)
         if draft.type == "Function":
-            named = [ast.Constant(item.name) for item in arguments]
-            unit.put_value(draft, "arguments", located(ast.Dict(named, values), call))
+            unit.put_value(draft, "arguments", located(_dict([item.name for item in arguments], values), call))
             return
         moving = [value for value in values if not unit.expressions.is_stable(value)]
         in_order = [item.position for item in arguments] == sorted(item.position for item in arguments)
         for item, value in zip(arguments, values, strict=True):
             on_line = getattr(value, "lineno", 0) == getattr(value, "end_lineno", 0) == call.lineno
-            if not unit.expressions.is_stable(value) and (not on_line or (len(moving) > 1 and not in_order)):
-                value = unit.expressions.spill(value, out)
-            draft.inputs[item.name] = self.input_of(value)
+            stays = unit.expressions.is_stable(value) or (on_line and (len(moving) < 2 or in_order))
+            draft.inputs[item.name] = self.input_of(value if stays else unit.expressions.spill(value, out))
 
     def input_of(self, value: ast.expr) -> Any:
         """A literal, or an expression of the function."""
@@ -199,7 +226,9 @@ class Calls:
         from holdfast.authoring.compiler.parallel import branches_of
 
         if call.keywords:
-            self.unit.refuse("gather-options", call, "gather takes calls only.", "For a limit: `async with parallel(limit=…)`.")
+            self.unit.refuse(
+                "gather-options", call, "gather takes calls only.", "For a limit: `async with parallel(limit=…)`."
+            )
         draft = self._word("Gather", "gather", call)
         branches_of(self.unit, draft, call.args, out)
         return self._result(draft, call, out)
@@ -213,29 +242,33 @@ class Calls:
 
     def _run_child(self, call: ast.Call, out: Out) -> ast.expr:
         unit = self.unit
-        found = unit.world.resolve(call.args[0]) if call.args else MISSING
+        found: Any = unit.world.resolve(call.args[0]) if call.args else MISSING
         if not getattr(found, WORKFLOW, False):
-            unit.refuse("run-child", call, "run_child starts a workflow function.", "`await run_child(ship, order_id)`.")
+            unit.refuse(
+                "run-child", call, "run_child starts a workflow function.", "`await run_child(ship, order_id)`."
+            )
         inner = located(ast.Call(call.args[0], call.args[1:], call.keywords), call)
         arguments = bind_workflow(unit, inner, found)
         values = unit.expressions.lower_all([item.value for item in arguments], out)
         draft = self._word("ExecuteWorkflow", "run_child", call)
-        named = [ast.Constant(item.name) for item in arguments]
+        given = _dict([item.name for item in arguments], values)
         draft.inputs = {"workflow": found.id, "wait": True}
-        draft.inputs["input"] = unit.code([located(ast.Expr(ast.Dict(named, values)), call)])[0]
+        draft.inputs["input"] = unit.code([located(ast.Expr(given), call)])[0]
         return self.helped("child_result", [self._result(draft, call, out)], call)
 
     def _ask(self, call: ast.Call, out: Out) -> ast.expr:
         unit = self.unit
         given = word_arguments(unit, call, ("who", "form", "about"))
-        form = unit.world.resolve(given["form"]) if "form" in given else MISSING
+        form: Any = unit.world.resolve(given["form"]) if "form" in given else MISSING
         if "form" in given and not is_registrable(form):
-            unit.refuse("ask-form", given["form"], "A form is a class of data.", "Use a dataclass or a model of a module.")
-        names = [name for name in ("who", "about") if name in given]
+            unit.refuse(
+                "ask-form", given["form"], "A form is a class of data.", "Use a dataclass or a model of a module."
+            )
+        names: list[str] = [name for name in ("who", "about") if name in given]
         values = unit.expressions.lower_all([given[name] for name in names], out)
         draft = self._word("RunTask", "ask", call)
         draft.inputs = {"task_name": "ask"}
-        payload = ast.Dict([ast.Constant(name) for name in names], values)
+        payload = _dict(names, values)
         if form is not MISSING:
             unit.value_types[form] = None
             payload.keys.append(ast.Constant("form"))
@@ -273,4 +306,9 @@ class Calls:
         return found
 
 
-__all__ = ["WORD", "WORKFLOW", "Calls", "Expression"]
+def _dict(names: list[str], values: list[ast.expr]) -> ast.Dict:
+    keys: list[ast.expr | None] = [ast.Constant(name) for name in names]
+    return ast.Dict(keys, values)
+
+
+__all__ = ["WORD", "WORKFLOW", "Calls"]

@@ -109,7 +109,10 @@ class _Checker:
 
     def _class(self, node: ast.ClassDef) -> None:
         self.refuse(
-            "nested-class", node, f"`class {node.name}` inside a workflow is not found again later.", "Move it to module level."
+            "nested-class",
+            node,
+            f"`class {node.name}` inside a workflow is not found again later.",
+            "Move it to module level.",
         )
 
     def _kept(self, node: Any) -> None:
@@ -121,12 +124,17 @@ class _Checker:
                 "Define a function at module level; lambdas as arguments are fine.",
             )
         if isinstance(node.value, ast.GeneratorExp):
-            self.refuse("generator-kept", node, "A generator that is kept in a name cannot be stored.", "Use a list: `[…]`.")
+            self.refuse(
+                "generator-kept", node, "A generator that is kept in a name cannot be stored.", "Use a list: `[…]`."
+            )
 
     def _generator(self, node: ast.GeneratorExp) -> None:
         if has_await(node):
             self.refuse(
-                "generator-await", node, "A generator that awaits cannot be kept.", "Use a list: `[await f(x) for x in xs]`."
+                "generator-await",
+                node,
+                "A generator that awaits cannot be kept.",
+                "Use a list: `[await f(x) for x in xs]`.",
             )
 
     def _lambda(self, node: ast.Lambda) -> None:
@@ -158,5 +166,9 @@ class _Checker:
             )
 
     def _reserved(self, node: ast.Name) -> None:
-        if is_temporary(node.id) or node.id in ("__scope", "__unset", "__class__") or node.id.startswith("__holdfast"):
+        if (
+            is_temporary(node.id)
+            or node.id in ("__scope", "__unset", "__watch", "__class__")
+            or node.id.startswith("__holdfast")
+        ):
             self.refuse("reserved-name", node, f"`{node.id}` is reserved.", "Use another name.")

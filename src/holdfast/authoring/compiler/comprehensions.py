@@ -27,7 +27,7 @@ def lower_comprehension(unit: Unit, node: Any, out: Out) -> ast.expr:
         over = unit.load(source, item.iter) if number == 0 else rename.visit(item.iter)
         body = [located(ast.For(rename.visit(item.target), over, body, []), node)]
     walrus = unit.walrus
-    out.extend(unit.statements.lower_body(body, made=True))
+    out.extend(unit.statements.lower_body(body))
     unit.walrus = walrus
     return unit.load(collected, node)
 

@@ -20,7 +20,7 @@ class Draft:
     ports: dict[str, Any] = field(default_factory=dict)
     """A draft, a list of drafts, or a list of `Entry`."""
     variables: tuple[Variable, ...] = ()
-    options: ActivityOptions = ActivityOptions()
+    options: ActivityOptions = field(default_factory=ActivityOptions)
     metadata: dict[str, Any] = field(default_factory=dict)
 
     def frozen(self) -> ActivityNode:

@@ -23,7 +23,7 @@ class Expressions:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.lowerings: dict[type, Callable[[Any, Out], ast.expr]] = {
-            ast.Await: lambda node, out: unit.calls.lower(node, out),
+            ast.Await: self._await,
             ast.BinOp: self._binary,
             ast.UnaryOp: lambda node, out: ast.UnaryOp(node.op, self.lower(node.operand, out)),
             ast.BoolOp: self._boolean,
@@ -97,7 +97,9 @@ class Expressions:
                 "Put the awaited value in a name first.",
             )
         if isinstance(node, ast.Slice):
-            parts = [self.spill(part, out) if part is not None else None for part in (node.lower, node.upper, node.step)]
+            parts = [
+                self.spill(part, out) if part is not None else None for part in (node.lower, node.upper, node.step)
+            ]
             return located(ast.Slice(*parts), node)
         name = unit.temporary()
         if isinstance(node, ast.Starred):
@@ -110,6 +112,9 @@ class Expressions:
         return unit.load(name, node)
 
     # -- one kind each -------------------------------------------------------------------------------------------------
+
+    def _await(self, node: ast.Await, out: Out) -> ast.expr:
+        return self.unit.calls.lower(node, out)
 
     def _binary(self, node: ast.BinOp, out: Out) -> ast.expr:
         left, right = self.lower_all([node.left, node.right], out)

@@ -34,7 +34,9 @@ def branches_of(unit: Unit, draft: Draft, calls: list[ast.expr], out: Out) -> No
                 "Only calls can run at once.",
                 "`await gather(a(x), b(y))`, or over a list: `await gather(*[a(x) for x in xs])`.",
             )
-    (whole,) = unit.expressions.lower_all([located(ast.List(elements, ast.Load()), calls[0])] if calls else [_empty()], out)
+    (whole,) = unit.expressions.lower_all(
+        [located(ast.List(elements, ast.Load()), calls[0])] if calls else [_empty()], out
+    )
     unit.put_value(draft, "calls", whole)
     draft.ports["branches"] = branches
 
@@ -66,7 +68,9 @@ def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
             unit.refuse("where-in-branch", call, "`where=` in one of several waits.", "Test the event after `first`.")
         arguments = [Argument(name, value, number) for number, (name, value) in enumerate(given.items())]
     else:
-        unit.refuse("gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a workflow of its own.")
+        unit.refuse(
+            "gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a workflow of its own."
+        )
     draft.outputs = {"result": VALUE} if draft.type != "Sleep" else {}
     names = [item.name for item in arguments]
     draft.metadata["arguments"] = names
@@ -91,14 +95,18 @@ def lower_parallel(unit: Unit, node: ast.AsyncWith, out: Out) -> None:
     body = [starts.visit(statement) for statement in node.body]
     if has_await(body):
         unit.refuse(
-            "await-in-parallel", node, "`await` inside `async with parallel(…)`.", "Start the calls there, await before or after."
+            "await-in-parallel",
+            node,
+            "`await` inside `async with parallel(…)`.",
+            "Start the calls there, await before or after.",
         )
     out.append(unit.assign(started, located(ast.List([], ast.Load()), node)))
     for statement in body:
         unit.statements.statement(statement, out)
     draft.inputs["results"] = unit.temporary()
     unit.put_value(draft, "calls", unit.load(started, node))
-    limit = next((item.value for item in call.keywords if item.arg == "limit"), None) or (call.args or [None])[0]
+    limits = [*call.args, *[item.value for item in call.keywords if item.arg == "limit"]]
+    limit = limits[0] if limits else None
     if limit is not None:
         unit.put_value(draft, "limit", unit.expressions.lower(limit, out))
     draft.ports["branches"] = branches

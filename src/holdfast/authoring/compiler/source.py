@@ -42,9 +42,7 @@ def read_source(function: Callable[..., Any]) -> Source:
     tree = ast.parse(text).body[0]
     place = Place(code.co_filename, first, text.splitlines())
     if not isinstance(tree, ast.AsyncFunctionDef):
-        place.refuse(
-            "not-async", tree, "A workflow is an `async def`.", f"Write `async def {function.__name__}(…)`."
-        )
+        place.refuse("not-async", tree, "A workflow is an `async def`.", f"Write `async def {function.__name__}(…)`.")
     if code.co_freevars:
         place.refuse(
             "free-variable",

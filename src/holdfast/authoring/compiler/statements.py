@@ -9,10 +9,10 @@ from typing import Any
 from holdfast.authoring.compiler.assignment import deleted_in, note_assignments, targets_of, walrus_in
 from holdfast.authoring.compiler.blocks import escapes, has_await, located
 from holdfast.authoring.compiler.drafts import Draft, Entry
+from holdfast.authoring.compiler.managers import managed
 from holdfast.authoring.compiler.names import is_temporary
 from holdfast.authoring.compiler.parallel import lower_parallel
 from holdfast.authoring.compiler.unit import Condition, Out, Unit
-from holdfast.model.definition import Expression
 
 
 class Statements:
@@ -32,12 +32,13 @@ class Statements:
             ast.For: self._for,
             ast.Try: self._try,
             ast.Match: self._match,
+            ast.With: self._with,
             ast.AsyncWith: lambda node, out: lower_parallel(unit, node, out),
         }
 
     # -- lists of statements -------------------------------------------------------------------------------------------
 
-    def lower_body(self, body: list[ast.stmt], *, made: bool = False) -> list[Draft]:
+    def lower_body(self, body: list[ast.stmt]) -> list[Draft]:
         out: Out = []
         for statement in body:
             self.statement(statement, out)
@@ -235,7 +236,10 @@ class Statements:
         unit = self.unit
         if isinstance(node.iter, ast.GeneratorExp):
             unit.refuse(
-                "generator-loop", node.iter, "A loop that awaits cannot stand inside a generator.", "Loop over a list: `[…]`."
+                "generator-loop",
+                node.iter,
+                "A loop that awaits cannot stand inside a generator.",
+                "Loop over a list: `[…]`.",
             )
         if has_await(node.target):
             unit.refuse("await-in-unpacking", node.target, "`await` inside a loop target.", "Assign in the body.")
@@ -274,6 +278,13 @@ class Statements:
         unit.put_code(draft, "select", [located(ast.Match(subject, selecting), node)])
         draft.ports["cases"] = cases
         out.append(draft)
+
+    def _with(self, node: ast.With, out: Out) -> None:
+        self.lower_into(managed(self.unit, node), out)
+
+    def lower_into(self, body: list[ast.stmt], out: Out) -> None:
+        for statement in body:
+            self.statement(statement, out)
 
     # -- try -----------------------------------------------------------------------------------------------------------
 
@@ -321,7 +332,7 @@ class Statements:
 def _given(item: Any) -> list[str]:
     """Names that a step surely gives a value."""
     if isinstance(item, Draft):
-        return [target for target in item.outputs.values()]
+        return list(item.outputs.values())
     if isinstance(item, ast.Assign):
         return [target.id for target in item.targets if isinstance(target, ast.Name)]
     return []
@@ -336,6 +347,3 @@ def _retarget(out: Out, value: ast.expr, lowered: ast.expr, target: str) -> bool
         return False
     last.outputs["result"] = target
     return True
-
-
-__all__ = ["Expression", "Statements"]

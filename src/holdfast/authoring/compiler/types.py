@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import io
 import types
 import typing
@@ -69,12 +68,4 @@ def check_annotations(source: Source) -> None:
 
 def _is_never_kept(annotation: Any) -> bool:
     origin = typing.get_origin(annotation) or annotation
-    if origin is Callable or origin is inspect.getattr_static(typing, "Callable", None):
-        return True
-    return isinstance(origin, type) and issubclass(origin, _NEVER_KEPT) or _is_callable_origin(origin)
-
-
-def _is_callable_origin(origin: Any) -> bool:
-    import collections.abc
-
-    return origin is collections.abc.Callable
+    return origin is Callable or (isinstance(origin, type) and issubclass(origin, _NEVER_KEPT))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
+from symtable import symtable
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from holdfast.authoring.compiler.blocks import Completions, located, text_of
@@ -80,7 +82,8 @@ class Unit:
     @contextmanager
     def branch(self) -> Iterator[list[set[str]]]:
         """What is assigned inside counts only inside; the set at its end is handed out."""
-        before, ends = set(self.assigned), []
+        before = set(self.assigned)
+        ends: list[set[str]] = []
         yield ends
         ends.append(self.assigned)
         self.assigned = before
@@ -89,7 +92,7 @@ class Unit:
 
     def code(self, body: list[ast.stmt]) -> tuple[Expression, list[list[int]]]:
         text, lines = text_of(body, self.place)
-        self.used |= {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        self.used |= names_beyond(text)
         return Expression("code", text), lines
 
     def put_code(self, draft: Draft, name: str, body: list[ast.stmt]) -> None:
@@ -135,6 +138,18 @@ class Unit:
         return self.draft("Sequence", "steps", at, ports={"activities": drafts})
 
 
+def names_beyond(text: str) -> set[str]:
+    """Names that the text takes from outside; those of its comprehensions and lambdas are its own."""
+    tables = [symtable(f"def block():\n{indent(text, ' ')}", "block", "exec")]
+    found: set[str] = set()
+    while tables:
+        table = tables.pop()
+        tables.extend(table.get_children())
+        if table.get_type() == "function":
+            found |= {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+    return found
+
+
 def base_of(statement: ast.stmt) -> str:
     """What a block is called after: what it assigns, calls or is."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
@@ -145,5 +160,6 @@ def base_of(statement: ast.stmt) -> str:
         function = statement.value.func
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "run")
         return "run" if is_temporary(name) else str(name)
-    return {"For": "for", "While": "while", "If": "if", "Raise": "raise", "Try": "try"}.get(type(statement).__name__, "run")
-
+    return {"For": "for", "While": "while", "If": "if", "Raise": "raise", "Try": "try"}.get(
+        type(statement).__name__, "run"
+    )

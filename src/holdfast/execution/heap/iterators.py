@@ -11,12 +11,13 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+_NOTHING: dict[Any, Any] = {}
+_VIEWS: dict[str, Any] = {"keys": _NOTHING.keys(), "values": _NOTHING.values(), "items": _NOTHING.items()}
 _DICT_ITERATORS: dict[type, str] = {
-    cls: name
-    for view, name in (({}.keys(), "keys"), ({}.values(), "values"), ({}.items(), "items"))
-    for cls, name in ((type(iter(view)), name), (type(reversed(view)), f"reversed {name}"))
+    **{type(iter(view)): name for name, view in _VIEWS.items()},
+    **{type(reversed(view)): f"reversed {name}" for name, view in _VIEWS.items()},
 }
-_SET_ITERATOR = type(iter(set()))
+_SET_ITERATOR: type = type(iter(frozenset()))
 
 MAKERS: dict[str, Any] = {
     "iter": iter,

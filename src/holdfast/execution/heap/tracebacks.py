@@ -50,6 +50,7 @@ def _frame(file: str, line: int, name: str) -> tuple[FrameType, int]:
         exec(code, {"__error": Exception(), "__name__": name})  # noqa: S102 # one constant statement: only its frame is wanted
     except Exception:  # noqa: BLE001 # the one raised above
         traceback = sys.exc_info()[2]
-        assert traceback is not None and traceback.tb_next is not None
+        assert traceback is not None
+        assert traceback.tb_next is not None
         return traceback.tb_next.tb_frame, traceback.tb_next.tb_lasti
     raise AssertionError("unreachable")

@@ -25,11 +25,17 @@ _unpack = msgspec.msgpack.Decoder().decode
 
 
 def encode_state(live: LiveInstance) -> bytes:
-    return _pack(snapshot.dump(live, journal=False))
+    """Without what the instance's row says already: the content that it pins, and the format, which the row's column has."""
+    document = snapshot.dump(live, journal=False)
+    del document["format"], document["definition"]
+    return _pack(document)
 
 
 def decode_state(data: bytes, plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
-    return snapshot.load(_unpack(data), plan, now, services)
+    """`plan` is that of the content that the row pins."""
+    document = _unpack(data)
+    document["format"], document["definition"] = snapshot.FORMAT, {"hash": plan.content_hash}
+    return snapshot.load(document, plan, now, services)
 
 
 def encode_payload(payload: Any, types: TypeRegistry | None = None) -> bytes:

@@ -182,10 +182,14 @@ class Runtime:
 
     async def settle(self, instance_id: str) -> RunResult:
         """Wait until nothing of the instance runs on this node any more: no effect, no job; then read it."""
+        await self.settled(instance_id)
+        return await self.read(instance_id)
+
+    async def settled(self, instance_id: str) -> None:
         while True:
             news = self.node.news(instance_id)  # Subscribe, then look.
             if not self.node.works_on(instance_id):
-                return await self.read(instance_id)
+                return
             await news
 
     async def wait_at_rest(self, instance_id: str) -> RunResult:

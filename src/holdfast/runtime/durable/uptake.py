@@ -46,9 +46,12 @@ class Uptake:
     # -- rows that this node has just written itself -------------------------------------------------------------------
 
     def take_own(self, rows: Iterable[WorkRow]) -> None:
+        self.take(row for row in rows if row.kind in OWN_KINDS and row.due is None)
+
+    def take(self, rows: Iterable[WorkRow]) -> None:
+        """Do what these rows ask for, unless this node is at it."""
         for row in rows:
-            if row.kind in OWN_KINDS and row.due is None:
-                self._take_soon(row)
+            self._take_soon(row)
 
     def _take_soon(self, row: WorkRow) -> None:
         if row.id in self._in_hand:
@@ -109,8 +112,7 @@ class Uptake:
         node = self._node
         async with node.store.claim([DEFAULT_QUEUE], LIMIT, lacking=node.pins.lacking) as claim:
             rows = [row for row in claim.rows if row.id not in self._in_hand and row.tenant == node.tenant]
-        for row in rows:
-            self._take_soon(row)
+        self.take(rows)
         return len(rows)
 
     # -- one row -------------------------------------------------------------------------------------------------------

@@ -1,22 +1,20 @@
-"""Processes that die with tickets in hand: `python -m holdfast.testing.transport_contract.processes`.
-
-For brokers with an address: give the fixture `url`, with a `hold` of about a second.
-"""
+"""Processes that die with tickets in hand. For brokers with an address: give the fixture `url`, with a `hold` of two
+seconds or so."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 import pytest
 
 from holdfast.dispatch import transport_from_url
 from holdfast.ports import Transport
-from holdfast.testing.transport_contract.base import TransportTests, numbers, steps, take, take_all
+from holdfast.testing.transport_contract.base import WITHIN, TransportTests, numbers, steps, take, take_all
 
 
 async def hold(url: str, queue: str, number: int) -> None:
@@ -30,18 +28,21 @@ async def hold(url: str, queue: str, number: int) -> None:
         await asyncio.Event().wait()
 
 
-@contextmanager
-def holder(url: str, queue: str, number: int) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+@asynccontextmanager
+async def holder(url: str, queue: str, number: int) -> AsyncIterator[tuple[Process, list[int]]]:
     """A process with so many deliveries in hand, killed at the latest when the block ends."""
-    process = subprocess.Popen(  # noqa: S603 - our own module, run by our own interpreter
-        [sys.executable, "-m", __name__, url, queue, str(number)], stdout=subprocess.PIPE, text=True
+    program = f"from {__name__} import main; main()"
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, url, queue, str(number), stdout=asyncio.subprocess.PIPE
     )
     try:
         assert process.stdout is not None
-        yield process, json.loads(process.stdout.readline())
+        async with asyncio.timeout(WITHIN.total_seconds()):
+            yield process, json.loads(await process.stdout.readline())
     finally:
-        process.kill()
-        process.communicate()
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.communicate()
 
 
 class TransportProcessContract(TransportTests):
@@ -53,7 +54,7 @@ class TransportProcessContract(TransportTests):
         self, transport: Transport, queue: str, url: str
     ) -> None:
         await transport.publish(queue, steps(12))
-        with holder(url, queue, 5) as (process, held):
+        async with holder(url, queue, 5) as (process, held):
             async with transport.consume([queue], prefetch=3) as consumer:
                 rest = await take_all(consumer, set(range(12)) - set(held))
                 process.kill()
@@ -68,7 +69,7 @@ class TransportProcessContract(TransportTests):
         await transport.publish(queue, steps(2))
         async with transport.consume([queue], prefetch=1) as living:
             mine = (await take(living))[0]
-            with holder(url, queue, 1) as (process, held):
+            async with holder(url, queue, 1) as (process, held):
                 process.kill()
                 async with another.consume([queue], prefetch=2) as heir:
                     assert await take_all(heir, set(held)) == held
@@ -86,5 +87,5 @@ class TransportProcessContract(TransportTests):
         await transport.open()
 
 
-if __name__ == "__main__":
+def main() -> None:
     asyncio.run(hold(sys.argv[1], sys.argv[2], int(sys.argv[3])))

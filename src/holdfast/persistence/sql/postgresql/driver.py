@@ -28,6 +28,7 @@ from holdfast.persistence.sql.postgresql.listening import Listener
 from holdfast.persistence.sql.postgresql.listing import Projector
 from holdfast.persistence.sql.postgresql.migrating import check_schema, check_server, migrate
 from holdfast.persistence.sql.postgresql.pool import Pool, end, roll_back
+from holdfast.persistence.sql.postgresql.reads import Lookups
 from holdfast.persistence.sql.postgresql.settling import SNAPSHOT, Settler
 from holdfast.persistence.sql.script import Rows, Script
 from holdfast.ports import Codec, TransientErrors
@@ -47,10 +48,11 @@ class PostgresDriver:
         self._policy = policy
         self.process = os.getpid()
         self._ordinary = Pool(lambda: connect(url, ORDINARY), ORDINARIES)
-        self._lookups = Pool(lambda: connect(url, LANE), LOOKUPS)
+        self._lookup_pool = Pool(lambda: connect(url, LANE), LOOKUPS)
+        self.lookups = Lookups(self._fetch, codec, LOOKUPS)
         self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
         self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
-        settler = Settler(self._ordinary, self._lookups, codec, url)
+        settler = Settler(self._ordinary, self._lookup_pool, codec, url)
         self.committer = Committer(self._lane_pool, settler, codec, url, transient, policy)
         self._lanes = Lanes(self.committer.commit, lanes)
         self._claims = Claims(self._claim_pool, codec, self._retried)
@@ -86,9 +88,10 @@ class PostgresDriver:
 
     async def close(self) -> None:
         await self._lanes.close()
+        await self.lookups.close()
         await self.listener.close()
         await self.projector.close()
-        for pool in (self._lane_pool, self._claim_pool, self._lookups, self._listing_pool, self._ordinary):
+        for pool in (self._lane_pool, self._claim_pool, self._lookup_pool, self._listing_pool, self._ordinary):
             await pool.close()
 
     def changed(self) -> None:
@@ -150,16 +153,16 @@ class PostgresDriver:
         self.changed()
         return result
 
-    async def lookup(self, sql: str, *values: Any) -> Rows:
+    async def _fetch(self, sql: str, *values: Any) -> Rows:
         async def attempt() -> Rows:
-            async with self._lookups.connection() as connection:
+            async with self._lookup_pool.connection() as connection:
                 return await connection.fetch(sql, *values)
 
         return await self._retried(attempt)
 
     async def insert(self, insert: Callable[[Connection], Awaitable[T]]) -> T:
         async def attempt() -> T:
-            async with self._lookups.connection() as connection:
+            async with self._lookup_pool.connection() as connection:
                 return await insert(connection)
 
         result = await self._retried(attempt)

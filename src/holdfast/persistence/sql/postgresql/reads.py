@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
+from holdfast.persistence.sql.postgresql.together import Together
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.script import Rows, grouped
-from holdfast.ports import Loaded, Matches
+from holdfast.ports import Codec, Loaded, Matches
 
 _EPOCH = "(select value from hf_counter where name = 'epoch') e"
 _INSTANCE = ", ".join("i." + name for name in INSTANCE.names)
@@ -39,44 +40,77 @@ def _find(correlated: bool, oldest: bool, limit: int, load: bool) -> str:
         {instance}) f on true"""
 
 
+class Found(NamedTuple):
+    """The answer to one query: the epoch, its bookmarks, and their instances if they were asked for."""
+
+    epoch: int
+    bookmarks: list[BookmarkRow]
+    instances: dict[InstanceKey, InstanceRow]
+
+
+class Lookups:
+    """Asks for many callers at once: what one of them found is not shared with the others."""
+
+    def __init__(self, fetch: Callable[..., Awaitable[Rows]], codec: Codec, limit: int) -> None:
+        self._fetch = fetch
+        self._codec = codec
+        self.instances = Together(self._load, limit)
+        self.bookmarks: Together[BookmarkQuery, Found] = Together(partial(self._find, load=False), limit)
+        self.sleepers: Together[BookmarkQuery, Found] = Together(partial(self._find, load=True), limit)
+
+    async def close(self) -> None:
+        for each in (self.instances, self.bookmarks, self.sleepers):
+            await each.close()
+
+    async def _load(self, keys: Sequence[InstanceKey]) -> list[tuple[int, InstanceRow | None]]:
+        distinct = list(dict.fromkeys(keys))
+        rows = await self._fetch(_LOAD, [key.tenant for key in distinct], [key.id for key in distinct])
+        found = {row.key: row for row in (INSTANCE.decode(row[1:], self._codec) for row in rows if row[1] is not None)}
+        return [(rows[0][0], found.get(key)) for key in keys]
+
+    async def _find(self, queries: Sequence[BookmarkQuery], *, load: bool) -> list[Found]:
+        answers: list[Found] = []
+        found: dict[int, Found] = {}
+        for shape, group in grouped(enumerate(queries), lambda place: _shape(place[1])).items():
+            rows = await self._fetch(_find(*shape, load), *_columns(group))
+            found |= {place: Found(rows[0][0], [], {}) for place, _ in group}
+            for row in rows:
+                if row[1] is not None:
+                    self._note(row, found[row[1]])
+        for place, query in enumerate(queries):
+            answers.append(found[place])
+            _sort(query, found[place].bookmarks)
+        return answers
+
+    def _note(self, row: Sequence[Any], found: Found) -> None:
+        width = 2 + len(BOOKMARK.names)
+        mark = BOOKMARK.decode(row[2:width], self._codec)
+        found.bookmarks.append(mark)
+        if len(row) > width and row[width] is not None:
+            instance = INSTANCE.decode(row[width:], self._codec)
+            found.instances[instance.key] = instance
+
+
 class PostgresReads(SqlReads):
+    @property
     @abstractmethod
-    async def _lookup(self, sql: str, *values: Any) -> Rows:
-        """By a session that always plans by index."""
+    def _lookups(self) -> Lookups: ...
 
     async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
-        distinct = list(dict.fromkeys(keys))
-        rows = await self._lookup(_LOAD, [key.tenant for key in distinct], [key.id for key in distinct])
-        found = [INSTANCE.decode(row[1:], self._codec) for row in rows if row[1] is not None]
-        return Loaded(epoch=rows[0][0], instances={row.key: row for row in found})
+        if not keys:
+            return Loaded(epoch=await self._read(self._epoch()), instances={})
+        answers = await self._lookups.instances.ask(keys)
+        return Loaded(epoch=answers[0][0], instances={row.key: row for _, row in answers if row is not None})
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery], *, load: bool = False) -> Matches:
         if not queries:
-            return Matches(epoch=await self._epoch_now(), bookmarks=[], instances={})
-        found: list[list[BookmarkRow]] = [[] for _ in queries]
+            return Matches(epoch=await self._read(self._epoch()), bookmarks=[], instances={})
+        lookups = self._lookups
+        answers = await (lookups.sleepers if load else lookups.bookmarks).ask(queries)
         instances: dict[InstanceKey, InstanceRow] = {}
-        epoch = 0
-        for shape, group in grouped(enumerate(queries), lambda place: _shape(place[1])).items():
-            rows = await self._lookup(_find(*shape, load), *_columns(group))
-            epoch = rows[0][0]
-            for row in rows:
-                if row[1] is not None:
-                    self._note(row, found, instances)
-        _sort(queries, found)
-        return Matches(epoch=epoch, bookmarks=found, instances=instances)
-
-    def _note(
-        self, row: Sequence[Any], found: list[list[BookmarkRow]], instances: dict[InstanceKey, InstanceRow]
-    ) -> None:
-        width = 2 + len(BOOKMARK.names)
-        mark = BOOKMARK.decode(row[2:width], self._codec)
-        found[row[1]].append(mark)
-        key = InstanceKey(mark.tenant, mark.instance_id)
-        if len(row) > width and row[width] is not None and key not in instances:
-            instances[key] = INSTANCE.decode(row[width:], self._codec)
-
-    async def _epoch_now(self) -> int:
-        return await self._read(self._epoch())
+        for answer in answers:
+            instances |= answer.instances
+        return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers], instances=instances)
 
 
 def _shape(query: BookmarkQuery) -> tuple[bool, bool, int]:
@@ -94,11 +128,10 @@ def _columns(group: Sequence[tuple[int, BookmarkQuery]]) -> tuple[list[Any], ...
     )
 
 
-def _sort(queries: Sequence[BookmarkQuery], found: list[list[BookmarkRow]]) -> None:
+def _sort(query: BookmarkQuery, rows: list[BookmarkRow]) -> None:
     """A join promises no order."""
-    for query, rows in zip(queries, found, strict=True):
-        if len(rows) > 1:
-            rows.sort(key=_by_age if query.oldest else _by_instance)
+    if len(rows) > 1:
+        rows.sort(key=_by_age if query.oldest else _by_instance)
 
 
 def _by_age(row: BookmarkRow) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from holdfast.errors import StoreClosed
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
@@ -26,9 +26,9 @@ from holdfast.persistence.sql.postgresql.connection import Connection, PostgresT
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
 from holdfast.persistence.sql.postgresql.inserts import insert_new
-from holdfast.persistence.sql.postgresql.reads import PostgresReads
+from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
 from holdfast.persistence.sql.postgresql.upkeep import PostgresTransfer, PostgresUpkeep
-from holdfast.persistence.sql.script import Rows, Script
+from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.persistence.sql.work_tables import INBOX, WORK
@@ -144,8 +144,9 @@ class PostgresStore(
     async def _write(self, make: Callable[[], Script[T]]) -> T:
         return await self._driver.write(make)
 
-    async def _lookup(self, sql: str, *values: Any) -> Rows:
-        return await self._driver.lookup(sql, *values)
+    @property
+    def _lookups(self) -> Lookups:
+        return self._driver.lookups
 
     async def _insert(self, insert: Callable[[Connection], Awaitable[T]]) -> T:
         return await self._driver.insert(insert)

@@ -1,0 +1,34 @@
+"""`holdfast migrate`: bring the schema of a store up to date."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.cli.options import json_option, store_option
+
+BEHIND = 1
+
+
+@click.command(epilog="\b\nExample:\n  holdfast migrate --store postgresql://localhost/holdfast --check")
+@store_option("Which store; the setting `store` if it is not given.")
+@click.option("--check", is_flag=True, help="Change nothing; exit code 1 if migrations are pending.")
+@json_option("Print schema, applied and pending as JSON.")
+@click.pass_context
+def migrate(ctx: click.Context, store: str | None, check: bool, as_json: bool) -> None:
+    """Apply the migrations that are pending, under a lock: ten processes may do it at once."""
+    import asyncio
+
+    from holdfast.cli.engines import make_engine
+    from holdfast.cli.tables import show_json
+
+    report = asyncio.run(make_engine().store(store).migrate(check=check))
+    if as_json:
+        show_json({"schema": report.schema, "applied": list(report.applied), "pending": list(report.pending)})
+    else:
+        for name in report.applied:
+            click.echo(f"applied {name}")
+        for name in report.pending:
+            click.echo(f"pending {name}")
+        if not report.applied and not report.pending:
+            click.echo(f"up to date, schema {report.schema}")
+    ctx.exit(BEHIND if check and report.pending else 0)

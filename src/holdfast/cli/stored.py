@@ -1,0 +1,191 @@
+"""Runs that a store keeps: started in one process, gone on with in another, also after `kill -9`.
+
+A command is a node of its own for as long as it lives. It works on the instance that it was asked for, and on its children,
+and leaves other work of the store alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import click
+
+from holdfast.cli.bursts import RESUMES_MAX, LinePrinter, Wishes, finish
+from holdfast.cli.failures import BadInput
+from holdfast.cli.resume import choose
+from holdfast.engine import Holdfast
+from holdfast.model.definition import Definition
+from holdfast.model.instance import Bookmark
+from holdfast.runtime.durable import family
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.result import RunResult
+
+TIME_TO_LIVE = timedelta(seconds=5)
+LOOK = timedelta(milliseconds=500)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    definition: Definition
+    inputs: Mapping[str, Any]
+    correlation_id: str | None
+    flowchart_mode: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which instance to go on with, and how."""
+
+    instance_id: str
+    bookmark: str | None
+    payload: Any
+    is_given: bool
+
+
+def run(engine: Holdfast, url: str, start: Start, printer: LinePrinter, wishes: Wishes) -> int:
+    async def work(runtime: Runtime) -> tuple[RunResult, bool]:
+        identity = runtime.node.next_id()
+        click.echo(f"instance {identity} is kept in {shown(url)}", err=True)
+        answer = await runtime.start(
+            start.definition,
+            start.inputs,
+            instance_id=identity,
+            correlation_id=start.correlation_id,
+            flowchart_mode=start.flowchart_mode,
+            on_line=printer,
+        )
+        if answer.result is None:
+            raise BadInput(
+                f"Instance {answer.existing} is running, and '{start.definition.id}' allows one at a time. "
+                "Resume or cancel that one first."
+            )
+        if start.definition.options.transient and answer.result.status.at_rest:
+            return answer.result, True  # A transient workflow that ended at once left nothing in the store.
+        return await _follow(runtime, identity, printer, wishes)
+
+    return _driven(engine, url, work, printer, wishes)
+
+
+def resume(engine: Holdfast, url: str, wanted: Wanted, printer: LinePrinter, wishes: Wishes) -> int:
+    async def work(runtime: Runtime) -> tuple[RunResult, bool]:
+        identity = wanted.instance_id
+        runtime.node.listen(identity, printer)
+        before = await family.read_family(runtime, identity)
+        recovered = False if before.status.at_rest else await _recover(runtime, before, printer)
+        waiting = await family.settle_family(runtime, identity)
+        if recovered and wanted.bookmark is None and not wanted.is_given:
+            return await _follow(runtime, identity, printer, wishes)
+        any_will_do = wishes.auto_resume and not wanted.is_given
+        chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do)
+        await _resume(runtime, identity, chosen, wanted.payload, printer)
+        return await _follow(runtime, identity, printer, wishes)
+
+    return _driven(engine, url, work, printer, wishes)
+
+
+def _driven(
+    engine: Holdfast,
+    url: str,
+    work: Callable[[Runtime], Awaitable[tuple[RunResult, bool]]],
+    printer: LinePrinter,
+    wishes: Wishes,
+) -> int:
+    async def drive() -> tuple[RunResult, bool]:
+        async with opened(engine, url) as runtime:
+            return await work(runtime)
+
+    def kept(result: RunResult) -> str:
+        return f"{result.instance_id} --store {shown(url)}"
+
+    return finish(engine, drive, printer, wishes, kept)
+
+
+@asynccontextmanager
+async def opened(engine: Holdfast, url: str) -> AsyncIterator[Runtime]:
+    store = engine.store(url)
+    await store.open()
+    try:
+        runtime = engine.runtime(store, node=f"cli-{socket.gethostname()[:40]}-{os.getpid()}")
+        runtime.node.heart.time_to_live = TIME_TO_LIVE
+        async with runtime:
+            yield runtime
+    finally:
+        await store.close()
+
+
+# -- going on ----------------------------------------------------------------------------------------------------------
+
+
+async def _follow(runtime: Runtime, identity: str, printer: LinePrinter, wishes: Wishes) -> tuple[RunResult, bool]:
+    """Until nothing more happens here; the last state, and whether `--auto-resume` came to an end."""
+    resumes = 0
+    while True:
+        result = await family.settle_family(runtime, identity)
+        waiting = result.bookmarks
+        if wishes.auto_resume and waiting:
+            if resumes == RESUMES_MAX:
+                return result, False
+            resumes += 1
+            await _resume(runtime, identity, waiting[0], {}, printer)
+            continue
+        due = family.next_due(result) if wishes.wait else None
+        if due is None:
+            return result, True
+        now = await runtime.node.store.now()
+        if due > now:
+            await asyncio.sleep((due - now).total_seconds())
+        family.fire_due(runtime, result, await runtime.node.store.now())
+
+
+async def _resume(runtime: Runtime, identity: str, bookmark: Bookmark, payload: Any, printer: LinePrinter) -> None:
+    """Bookmarks of children are named `<child>/b1`."""
+    *path, mark = bookmark.id.split("/")
+    target = path[-1] if path else identity
+    await runtime.resume(target, mark, payload, on_line=printer)
+
+
+async def _recover(runtime: Runtime, result: RunResult, printer: LinePrinter) -> bool:
+    """Take over what a process that died left of this run."""
+    names = family.members(result)
+    for name in names:
+        runtime.node.listen(name, printer)
+    await _wait_for_owners(runtime, names)
+    taken = await family.take_up(runtime, names)
+    for name in names:
+        taken += await runtime.recover(name)
+    return taken > 0
+
+
+async def _wait_for_owners(runtime: Runtime, names: list[str]) -> None:
+    """A process that was killed counts as alive until its heartbeat is too old. One that renews it is alive."""
+    store = runtime.node.store
+    first = await family.owners(runtime, names)
+    for node in first:
+        left = (node.heartbeat + node.time_to_live - await store.now()).total_seconds()
+        click.echo(
+            f"Process '{node.id}' was at work on this instance. If it does not show up within {max(left, 0):.0f} s, "
+            "its work is taken over.",
+            err=True,
+        )
+    beats = {node.owner: node.heartbeat for node in first}
+    while found := await family.owners(runtime, names):
+        alive = next((node for node in found if node.heartbeat != beats.get(node.owner, node.heartbeat)), None)
+        if alive is not None:
+            raise BadInput(f"Process '{alive.id}' is alive and at work on this instance. Let it end, or stop it first.")
+        await asyncio.sleep(LOOK.total_seconds())
+
+
+def shown(url: str) -> str:
+    """Without the password."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")))

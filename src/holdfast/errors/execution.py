@@ -1,0 +1,93 @@
+"""An instance could not go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.errors.base import HoldfastError
+
+
+class ExecutionError(HoldfastError):
+    """An instance could not go on."""
+
+
+class ActivityFault(ExecutionError):
+    """A fault that an activity declares on purpose."""
+
+    def __init__(self, message: str, *, code: str = "0", category: str = "General", fault_type: str = "System") -> None:
+        self.code = code
+        self.category = category
+        self.fault_type = fault_type
+        super().__init__(message)
+
+
+class InputEvaluationFailed(ExecutionError):
+    """An input's expression failed; the cause is chained."""
+
+    def __init__(self, input_name: str, cause: BaseException) -> None:
+        self.input_name = input_name
+        super().__init__(f"Failed to evaluate activity input '{input_name}': {cause}")
+
+
+class VariableNotFound(ExecutionError):
+    """A name that no scope declares."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"Variable '{name}' not found. Declare it on the workflow or on a container around the activity."
+        )
+
+
+class PureActivityWaited(ExecutionError):
+    """A pure activity awaited something that was not ready."""
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
+        super().__init__(
+            f"'{type_name}' is declared pure but waits for something. Pure activities run inside a segment and must end "
+            "without waiting: remove pure=True so that it becomes an effect."
+        )
+
+
+class ActivityTimeout(ExecutionError, TimeoutError):
+    """An activity took longer than its timeout."""
+
+    def __init__(self, activity_id: str, limit: str) -> None:
+        self.activity_id = activity_id
+        self.limit = limit
+        super().__init__(f"Activity '{activity_id}' did not end within {limit}. Raise its timeout or make it faster.")
+
+
+class BookmarkNotFound(ExecutionError):
+    """No such bookmark, or it is burned."""
+
+    def __init__(self, bookmark_id: str, *, instance_id: str, open_ids: Sequence[str] = ()) -> None:
+        self.bookmark_id = bookmark_id
+        self.instance_id = instance_id
+        self.open_ids = tuple(open_ids)
+        known = f" Open bookmarks: {', '.join(self.open_ids)}." if self.open_ids else " It has no open bookmark."
+        super().__init__(f"Instance {instance_id} has no bookmark '{bookmark_id}'.{known}")
+
+
+class InstanceNotFound(ExecutionError, LookupError):
+    """No instance of that id is stored."""
+
+    def __init__(self, instance_id: str) -> None:
+        self.instance_id = instance_id
+        super().__init__(
+            f"There is no instance '{instance_id}' in this store. Check the id, the store's URL and the tenant."
+        )
+
+
+class InstanceAtRest(ExecutionError):
+    """The instance has ended and takes no more work."""
+
+    def __init__(self, instance_id: str, status: str, *, remedy: str) -> None:
+        self.instance_id = instance_id
+        self.status = status
+        super().__init__(f"Instance {instance_id} is {status}. {remedy}")
+
+
+class InvalidState(ExecutionError):
+    """A state document that cannot be continued."""

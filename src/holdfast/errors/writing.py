@@ -1,0 +1,135 @@
+"""What was written or given cannot be used: definitions, inputs, values, expressions, plugins, settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.errors.base import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.model.problem import Problem
+
+
+class DefinitionError(HoldfastError):
+    """A definition cannot be run as it is written."""
+
+
+def _listed(problems: Sequence[Problem]) -> str:
+    return "\n".join(f"  {problem}" for problem in problems)
+
+
+class InvalidDefinition(DefinitionError):
+    """A definition has problems; `problems` holds all of them."""
+
+    def __init__(self, problems: Sequence[Problem], *, name: str = "the definition") -> None:
+        self.problems = tuple(problems)
+        super().__init__(f"{name} has {len(self.problems)} problem(s):\n{_listed(self.problems)}")
+
+
+class UnknownActivityType(DefinitionError):
+    """No registered activity has this type."""
+
+    def __init__(self, type_name: str, *, activity_id: str, known: Sequence[str] = ()) -> None:
+        self.type_name = type_name
+        self.activity_id = activity_id
+        self.known = tuple(known)
+        guess = f" Did you mean {', '.join(known)}?" if known else ""
+        super().__init__(
+            f"Activity '{activity_id}' has the unknown type '{type_name}'.{guess} "
+            "Register it with Holdfast(activities=[…]) or a plugin, or correct the type."
+        )
+
+
+class CompositionCycle(DefinitionError):
+    """A workflow contains itself as an activity."""
+
+    def __init__(self, chain: Sequence[str]) -> None:
+        self.chain = tuple(chain)
+        super().__init__(
+            f"Workflows use each other as activities in a circle: {' → '.join(self.chain)}. "
+            "Start one of them as an instance of its own with ExecuteWorkflow instead."
+        )
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+class InvalidInput(HoldfastError):
+    """Inputs do not fit what the definition declares; `problems` holds all of them. Nothing was written."""
+
+    def __init__(self, problems: Sequence[Problem], *, name: str) -> None:
+        self.problems = tuple(problems)
+        super().__init__(f"The inputs of '{name}' have {len(self.problems)} problem(s):\n{_listed(self.problems)}")
+
+
+class ValueRefused(HoldfastError, TypeError):
+    """A value of a type that cannot go through an instance's state."""
+
+    def __init__(self, name: str, type_name: str, *, remedy: str) -> None:
+        self.name = name
+        self.type_name = type_name
+        self.remedy = remedy
+        super().__init__(f"'{name}' cannot hold a value of type {type_name}. {remedy}")
+
+
+class UnknownValueType(HoldfastError):
+    """Stored data names a value type that no registered workflow or activity declares."""
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
+        super().__init__(
+            f"Stored data holds a value of type '{type_name}', which is not registered here. "
+            "Register the class under that name: Holdfast(types=[…]) or a plugin."
+        )
+
+
+# -- expressions -------------------------------------------------------------------------------------------------------
+
+
+class ExpressionError(HoldfastError):
+    """An expression could not be compiled or evaluated."""
+
+    def __init__(self, message: str, *, language: str, source: str) -> None:
+        self.language = language
+        self.source = source
+        super().__init__(message)
+
+
+class ExpressionSyntax(ExpressionError):
+    """The text is not valid in its language."""
+
+
+class ExpressionRefused(ExpressionError):
+    """The sandbox does not allow what the text asks for."""
+
+
+class ExpressionLimit(ExpressionError):
+    """Time, memory, size or recursion ran out."""
+
+
+class ExpressionFailed(ExpressionError):
+    """The expression was evaluated and raised an error of its own."""
+
+
+class UnknownLanguage(ExpressionError):
+    """No evaluator is registered for this language."""
+
+
+# -- composition -------------------------------------------------------------------------------------------------------
+
+
+class PluginError(HoldfastError):
+    """Plugins that do not fit together."""
+
+
+class ActivityDeclarationError(HoldfastError, TypeError):
+    """An @activity function or Activity class that cannot be described."""
+
+
+class SettingsError(HoldfastError, ValueError):
+    """A setting that does not exist or whose value makes no sense."""
+
+
+class ConversionError(HoldfastError):
+    """A document that is not an Elsa 3 workflow definition."""
