@@ -31,14 +31,15 @@ class Run:
     """How a run ended: what it gave or raised, what it called, what its locals were."""
 
     def __init__(self, kind: str, value: Any, log: list[str], final: dict[str, Any] | None, awaits: int = 0) -> None:
-        self.kind = kind
+        # Whatever a `finally` makes of it: a program that has made enough calls is not followed further.
+        self.kind = "exhausted" if len(log) > world.MOST_CALLS else kind
         self.value = value
         self.log = log
         self.final = final
         self.awaits = awaits
 
     def facts(self, file: str) -> dict[str, Any]:
-        final = self.final
+        final = self.final if self.kind != "exhausted" else None
         return {
             "kind": self.kind,
             "log": self.log[: world.MOST_CALLS],
@@ -53,7 +54,8 @@ def load(text: str, folder: Path, name: str) -> ModuleType:
     file = folder / f"{name}.py"
     file.write_text(text, encoding="utf-8")
     spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -88,7 +90,7 @@ def run_plain(module: ModuleType, *arguments: Any) -> Run:
         return Run("value", end.value, list(world.LOG), final.get("found"))
     except world.Exhausted:
         return Run("exhausted", None, list(world.LOG), None)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 # what the program raises is what is compared
         return Run("error", error, list(world.LOG), final.get("found"))
 
 
@@ -156,7 +158,7 @@ def _finish_one(live: Any, plan: Any) -> None:
         raise AssertionError("it waits for something")
     except StopIteration as end:
         delivery.finish_effect(live, number, request.attempt, Record(outputs={"result": end.value}))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 # as above
         failure = EffectFailure(type=type(error).__name__, message=str(error), error=error)
         delivery.finish_effect(live, number, request.attempt, failure)
 

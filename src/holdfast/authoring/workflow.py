@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.authoring.activity import Activity, declared
 from holdfast.authoring.tree import TreeReader
+from holdfast.errors import ActivityDeclarationError
 from holdfast.model.definition import (
     ActivationStrategy,
     Definition,
@@ -49,7 +50,12 @@ class Workflow:
         labels: Iterable[str] = (),
     ) -> None:
         reader = TreeReader()
-        node = reader.node(root)
+        try:
+            node = reader.node(root)
+        except RecursionError:
+            raise ActivityDeclarationError(
+                "The activities are nested too deeply. Make workflows of the inner parts, or a Flowchart of the nest."
+            ) from None
         self.activity_types: tuple[Any, ...] = tuple(reader.activity_types.values())
         """The types of the activities that it is made of: a runner needs no registration for them."""
         self.value_types = _classes([*_annotations(inputs), *_annotations(outputs)])

@@ -28,6 +28,7 @@ from holdfast.runtime.durable.heart import Heart
 from holdfast.runtime.durable.inflight import EffectsHere
 from holdfast.runtime.durable.jobs import Job
 from holdfast.runtime.durable.lane import Lane
+from holdfast.runtime.durable.messages import parent_of
 from holdfast.runtime.durable.pins import PinnedPlans
 from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
@@ -189,6 +190,9 @@ class Node:
     def print_lines(self, live: LiveInstance, lines: list[str]) -> None:
         if not self._listeners:
             return
+        parent = None if live.parent_id is None else self._listeners.get(parent_of(live.parent_id)[0])
+        if parent is not None:
+            self._listeners.setdefault(live.id, parent)  # Who listens to a parent hears its children.
         listeners = self._listeners.get(live.id, ())
         for on_line in listeners:
             try:

@@ -1,0 +1,167 @@
+"""Runs that a store keeps: started by one process, gone on with by others, also after `kill -9`."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Holdfast = Callable[..., subprocess.CompletedProcess[str]]
+
+SLOW = '''
+import asyncio
+from pathlib import Path
+from holdfast import Event, Sequence, Workflow, WriteLine, activity, expr
+
+
+@activity
+async def slow() -> str:
+    """Hangs the first time."""
+    begun = len(list(Path().glob("begun*")))
+    Path(f"begun{begun}").touch()
+    if not begun:
+        await asyncio.sleep(600)
+    return "slept"
+
+
+flow = Workflow(
+    Sequence(WriteLine("one"), slow.bind(result="x"), WriteLine(expr("x")), Event("go", result="x"), WriteLine(expr("x"))),
+    variables={"x": ""},
+)
+'''
+STORE = ("--store", "sqlite:///kept.db")
+
+
+def instance_of(told: str) -> str:
+    return next(line.split()[1] for line in told.splitlines() if line.startswith("instance "))
+
+
+def test_an_instance_goes_on_in_other_processes(holdfast: Holdfast, folder: Path) -> None:
+    first = holdfast("run", "two_questions.json", *STORE)
+    identity = instance_of(first.stderr)
+    for file in folder.glob("*.json"):
+        file.unlink()
+
+    unnamed = holdfast("resume", identity, *STORE)
+    unknown = holdfast("resume", identity, *STORE, "--bookmark", "third")
+    one = holdfast("resume", identity, *STORE, "--bookmark", "second")
+    rest = holdfast("resume", identity, *STORE, "--json")
+    ended = holdfast("resume", identity, *STORE)
+
+    assert first.returncode == 0
+    assert f"holdfast resume {identity} --store sqlite:///kept.db" in first.stderr
+    assert (unnamed.returncode, unknown.returncode) == (2, 2)
+    assert "b1" in unnamed.stderr
+    assert one.returncode == 0, one.stderr
+    assert json.loads(rest.stdout.splitlines()[-1])["status"] == "finished"
+    assert ended.returncode == 2
+    assert "is finished" in ended.stderr
+
+
+def test_children_of_a_stored_run(holdfast: Holdfast) -> None:
+    first = holdfast("run", "parent.json", "--with", "approval.json", *STORE)
+    identity = instance_of(first.stderr)
+
+    second = holdfast("resume", identity, *STORE, "--with", "approval.json", "--input", '"yes"', "--json")
+
+    *lines, report = second.stdout.splitlines()
+    assert (second.returncode, lines) == (0, ["Decided: yes", "parent ends"])
+    assert json.loads(report)["status"] == "finished"
+
+
+def test_a_killed_process_is_taken_over(
+    holdfast: Holdfast, folder: Path, command: list[str], environment: dict[str, str]
+) -> None:
+    (folder / "slow.py").write_text(SLOW, encoding="utf-8")
+    process = subprocess.Popen(
+        [*command, "run", "slow.py:flow", *STORE],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    until = time.monotonic() + 60
+    while not (folder / "begun0").exists():
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    printed, told = process.communicate()
+    identity = instance_of(told)
+
+    taken = holdfast("resume", identity, *STORE, "--activities", "slow")
+    rest = holdfast("resume", identity, *STORE, "--activities", "slow", "--input", '"bye"')
+
+    assert printed == "one\n"
+    assert (taken.returncode, taken.stdout) == (0, "slept\n")
+    assert "its work is taken over" in taken.stderr
+    assert (rest.returncode, rest.stdout) == (0, "bye\n")
+    assert len(list(folder.glob("begun*"))) == 2
+
+
+def test_waiting_out_a_delay_and_resuming_all(holdfast: Holdfast, folder: Path) -> None:
+    steps = [
+        {"type": "Delay", "inputs": {"duration": "PT0.05S"}},
+        {"type": "Event", "inputs": {"event_name": "go"}},
+        {"type": "WriteLine", "inputs": {"text": "done"}},
+    ]
+    document = {"id": "naps", "root": {"type": "Sequence", "activities": steps}}
+    (folder / "naps.json").write_text(json.dumps(document), encoding="utf-8")
+
+    done = holdfast("run", "naps.json", *STORE, "--wait", "--auto-resume", "--json")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["status"] == "finished"
+
+
+def test_definitions_come_from_the_store(holdfast: Holdfast, folder: Path) -> None:
+    imported = holdfast("import", "approval.json", *STORE)
+    again = holdfast("import", "approval.json", *STORE)
+    run = holdfast("run", "parent.json", *STORE)
+
+    assert (imported.returncode, again.returncode) == (0, 0)
+    assert imported.stdout.endswith(": imported\n")
+    assert again.stdout.endswith(": unchanged\n")
+    assert run.returncode == 0
+    assert "waits at" in run.stderr
+
+
+def test_migrations(holdfast: Holdfast) -> None:
+    pending = holdfast("migrate", "--check", *STORE)
+    applied = holdfast("migrate", *STORE)
+    current = holdfast("migrate", "--check", "--json", *STORE)
+
+    assert pending.returncode == 1
+    assert pending.stdout.startswith("pending ")
+    assert (applied.returncode, current.returncode) == (0, 0)
+    assert json.loads(current.stdout)["pending"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("run", "approval.json", "--store", "nowhere"), "no store address"),
+        (("run", "approval.json", "--store", "sqllite:///x.db"), "Did you mean sqlite?"),
+        (("run", "approval.json", "--store", "sqlite:///no/such/folder/x.db"), "folder"),
+        (("run", "approval.json", "--store", "postgresql://me:secret@127.0.0.1:1/x"), "does not answer"),
+        (("run", "approval.json", "--store", "memory://", "--state", "x"), "two ways"),
+        (("resume", "nobody", *STORE), "no instance 'nobody'"),
+        (("resume", "nobody"), "Say what to resume"),
+        (("resume", *STORE), "Say what to resume"),
+        (("import", "missing.json", *STORE), "There is no file"),
+        (("migrate", "--store", "what:///x"), "No store is registered"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(holdfast: Holdfast, arguments: tuple[str, ...], told: str) -> None:
+    done = holdfast(*arguments)
+
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "secret" not in done.stderr
+    assert len([line for line in done.stderr.splitlines() if not line.startswith("instance ")]) == 1, done.stderr
