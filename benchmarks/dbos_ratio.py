@@ -158,7 +158,7 @@ def contenders(here: World, worker: DbosWorker, kind: str) -> dict[str, Turn]:
     found: dict[str, Turn] = {}
     for many in IN_FLIGHT[kind]:
         found[f"ours {many}"] = in_flight(start, many, here.processor)
-        found[f"effects {many}"] = in_flight(with_effects, many, here.processor)
+        found[f"effects {many}"] = in_flight(with_effects, many, here.processor, SECONDS)
         found |= {f"dbos {many} {how} {at_once}": worker.turn(how, at_once) for how, at_once in WAYS[many]}
     return found
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,8 +135,10 @@ class PostgresInsert:
     async def open(self) -> None:
         await self._connection.execute(INSERT_TABLE.format(bytes="bytea"))
 
-    async def __call__(self, which: int) -> None:
+    async def timed(self) -> float:
+        begin = time.perf_counter()
         await self._connection.execute("insert into bench_insert values ($1, $2)", next(_numbers), SMALL)
+        return time.perf_counter() - begin
 
 
 # -- SQLite ------------------------------------------------------------------------------------------------------------
@@ -177,9 +180,10 @@ class SqliteBaselines:
         connection.execute("commit")
         return BATCH
 
-    def insert(self) -> int:
+    def timed_insert(self) -> float:
+        begin = time.perf_counter()
         self._connection.execute("insert into bench_insert values (?, ?)", (next(_numbers), SMALL))
-        return 1
+        return time.perf_counter() - begin
 
 
 def file_size(place: Database) -> int:
@@ -194,6 +198,3 @@ def file_size(place: Database) -> int:
         connection.close()
     used: int = (pages - free) * size
     return used
-
-
-Blocking = Callable[[], int]

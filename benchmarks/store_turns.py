@@ -28,6 +28,8 @@ class Sample(NamedTuple):
     """Median seconds of one."""
     python: float = 0.0
     """The share of this process in `cpu`."""
+    ratio: float = 0.0
+    """Of `middle` to that of who shared the turn."""
 
     @property
     def rate(self) -> float:
@@ -68,6 +70,11 @@ def least_middle(samples: Sequence[Sample]) -> float:
     return min(sample.middle for sample in samples)
 
 
+def middle_ratio(samples: Sequence[Sample]) -> float:
+    """Of turns that were shared: neither side can be lucky alone, so the middle one counts."""
+    return median(sample.ratio for sample in samples)
+
+
 def in_flight(work: Work, many: int, processor: Processor, seconds: float = SECONDS) -> Turn:
     """A turn that keeps so many under way and counts those that were done."""
 
@@ -91,6 +98,24 @@ def in_flight(work: Work, many: int, processor: Processor, seconds: float = SECO
         after = await processor.backends()
         served = sum(spent - before.get(pid, 0.0) for pid, spent in after.items())
         return Sample(len(times), wall, python + served, median(times), python)
+
+    return turn
+
+
+def in_pairs(work: Work, bare: Callable[[], Awaitable[float]], seconds: float = SECONDS) -> Turn:
+    """A turn that does one of ours and one of theirs by turns, since both wait for the same disk: `ratio` of the medians."""
+
+    async def turn() -> Sample:
+        times: list[float] = []
+        others: list[float] = []
+        begin = time.perf_counter()
+        while (now := time.perf_counter()) < begin + seconds:
+            await work(0)
+            times.append(time.perf_counter() - now)
+            others.append(await bare())
+        return Sample(
+            len(times), time.perf_counter() - begin, middle=median(times), ratio=median(times) / median(others)
+        )
 
     return turn
 

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import compiled_worlds as world
@@ -25,6 +25,7 @@ from holdfast.execution.record import EffectFailure, Record
 from holdfast.execution.segment import Limits, run_segment
 
 NAMES = ("main", "sub")
+CODE = (ModuleType, type, FunctionType, BuiltinFunctionType)
 
 
 class Run:
@@ -40,6 +41,8 @@ class Run:
 
     def facts(self, file: str) -> dict[str, Any]:
         final = self.final if self.kind != "exhausted" else None
+        if final is not None:
+            final = {name: repr(item) if isinstance(item, CODE) else item for name, item in final.items()}
         return {
             "kind": self.kind,
             "log": self.log[: world.MOST_CALLS],

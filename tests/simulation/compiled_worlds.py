@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from holdfast import activity
+from holdfast.errors import ValueRefused
 from holdfast.execution.heap import write_heap
 from holdfast.model.values import TypeRegistry, copy, encode
 
@@ -40,7 +41,7 @@ class Box:
     items: list[Any] = field(default_factory=list)
 
 
-TYPES = TypeRegistry([Trouble, DeepTrouble, Colour, Box])
+
 
 
 def shown(*values: Any) -> str:
@@ -59,7 +60,10 @@ def _without_lines(data: Any) -> Any:
 
 def note(*values: Any) -> int:
     """By value: what crosses an activity's border does not keep who is who."""
-    LOG.append(json.dumps(_without_lines(encode(list(values), TYPES))))
+    try:
+        LOG.append(json.dumps(_without_lines(encode(list(values), TYPES))))
+    except ValueRefused:
+        LOG.append(repr(values))
     if len(LOG) > MOST_CALLS:
         raise Exhausted
     return len(LOG)
@@ -132,3 +136,22 @@ async def table(x: Any = 0) -> Any:
 async def same(value: Any = None) -> Any:
     note("same", value)
     return copy(value)
+
+
+@dataclass
+class Guard:
+    """A context manager that is data."""
+
+    tag: Any
+    swallow: bool = False
+
+    def __enter__(self) -> Guard:
+        note("enter", self.tag)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> bool:
+        note("exit", self.tag, kind and kind.__name__)
+        return self.swallow and kind is not None and issubclass(kind, ValueError)
+
+
+TYPES = TypeRegistry([Trouble, DeepTrouble, Colour, Box, Guard])

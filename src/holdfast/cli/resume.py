@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    epilog="\b\nExamples:\n  holdfast resume --state order.state --bookmark b1 --input '\"yes\"'"
+    epilog="\b\nExample:\n  holdfast resume --state order.state --bookmark b1 --input '\"yes\"'"
     "\n  holdfast resume 6GY2Z2HWR0400 --store sqlite:///holdfast.db"
 )
 @click.argument("instance", required=False)
@@ -63,7 +63,7 @@ def resume(
     from holdfast.cli.sources import open_source
 
     if (state is None) == (store is None) or (instance is None) != (store is None):
-        raise BadInput("Say what to resume: --state FILE, or INSTANCE --store URL.")
+        raise BadInput("Missing option '--state', or INSTANCE and '--store'. Say what to resume.")
     payload = read_payload(given)
     if auto_resume and given is None:
         payload = {}

@@ -87,7 +87,7 @@ class Carrier(ABC):
             self._at_rest.clear()
             await self._at_rest.wait()
         for intake in tuple(self._intakes):
-            await intake.__aexit__(None, None, None)
+            await intake.leave()
         await self._disconnect()
 
     async def publish(self, queue: str, tickets: Sequence[Ticket]) -> None:

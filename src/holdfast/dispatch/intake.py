@@ -66,6 +66,7 @@ class Intake(ABC, Generic[R]):
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._stopped = False
+        self._left = False
         self._failure: BaseException | None = None
         self._fetching: list[asyncio.Task[None]] = []
         self._keeping: list[asyncio.Task[None]] = []
@@ -100,7 +101,8 @@ class Intake(ABC, Generic[R]):
         return 0 if self._stopped else self.prefetch - self._counts[queue]
 
     async def wait_for_room(self, queue: str) -> int:
-        while not (room := self.room(queue)):
+        """0 once it is stopped: end the loop."""
+        while not (room := self.room(queue)) and not self._stopped:
             await self.wait_for_change()
         return room
 
@@ -194,6 +196,13 @@ class Intake(ABC, Generic[R]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        await self.leave()
+
+    async def leave(self) -> None:
+        """The end of the block, or of the transport, whichever comes first."""
+        if self._left:
+            return
+        self._left = True
         await self.stop()
         await self.give_back([carried for carried in tuple(self.in_hand) if self.let_go(carried)])
         await _cancel(self._keeping)
@@ -201,6 +210,9 @@ class Intake(ABC, Generic[R]):
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    """More than once if need be: a driver may swallow a cancellation that comes together with its answer."""
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=0.5)

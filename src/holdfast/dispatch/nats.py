@@ -13,7 +13,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -124,8 +124,7 @@ class NatsIntake(Intake[Msg]):
 
     async def _pull(self, pull: _Pull) -> None:
         waits = pauses()
-        while True:
-            room = await self.wait_for_room(pull.queue)
+        while room := await self.wait_for_room(pull.queue):
             try:
                 if pull.subscription is None:
                     pull.subscription = await self._subscribe(pull)
@@ -182,6 +181,7 @@ class NatsTransport(Carrier):
         self.client = Client()
         self._js: JetStreamContext = self.client.jetstream(timeout=_ANSWER)
         self.pulling: set[NatsIntake] = set()
+        self._lost = asyncio.Event()
 
     # -- what consumers ask for ----------------------------------------------------------------------------------------
 
@@ -211,6 +211,7 @@ class NatsTransport(Carrier):
 
     async def _connect(self) -> None:
         await self._disconnect()
+        self._lost.clear()
         self.client = Client()
         self._js = self.client.jetstream(timeout=_ANSWER)
         try:
@@ -252,7 +253,7 @@ class NatsTransport(Carrier):
         try:
             for start in range(0, len(messages), _AT_ONCE):
                 some = messages[start : start + _AT_ONCE]
-                await asyncio.gather(*(self._js.publish(subject, data, stream=self._stream) for data in some))
+                await self._unless_lost(*(self._js.publish(subject, data, stream=self._stream) for data in some))
         except NatsError as error:
             if isinstance(error, TimeoutError):
                 raise
@@ -283,6 +284,19 @@ class NatsTransport(Carrier):
         with suppress(NotFoundError):
             await self._js.purge_stream(self._stream, subject=self._subject(queue))
             await self._js.purge_stream(self._dead_stream, subject=self._subject(queue, "dead"))
+
+    async def _unless_lost(self, *work: Coroutine[Any, Any, object]) -> None:
+        """A confirm that was on its way when the connection broke never comes: do not wait for it."""
+        working, lost = asyncio.gather(*work), asyncio.ensure_future(self._lost.wait())
+        try:
+            await asyncio.wait((working, lost), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise ConnectionError("the connection broke")
+            await working
+        finally:
+            lost.cancel()
+            working.cancel()
+            await asyncio.gather(working, lost, return_exceptions=True)
 
     def _subject(self, queue: str, kind: str = "q") -> str:
         return f"{self.options.prefix}.{kind}.{token(queue)}"
@@ -317,9 +331,11 @@ class NatsTransport(Carrier):
 
     async def _on_lost(self) -> None:
         if not self.client.is_closed:
+            self._lost.set()
             self.voice.lost("the connection was closed")
 
     async def _on_found(self) -> None:
+        self._lost.clear()
         self.voice.found()
         for intake in self.pulling:
             intake.ask_again()

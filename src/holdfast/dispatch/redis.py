@@ -114,8 +114,7 @@ class RedisIntake(Intake[bytes]):
         reads = self._transport.blocking
         block = round(_BLOCK / timedelta(milliseconds=1))
         waits = pauses()
-        while True:
-            room = await self.wait_for_room(queue)
+        while room := await self.wait_for_room(queue):
             try:
                 answer = await reads.xreadgroup(_GROUP, self._me, {self._key(queue): ">"}, count=room, block=block)
             except (RedisError, OSError) as error:
@@ -128,8 +127,7 @@ class RedisIntake(Intake[bytes]):
     async def _claim(self, queue: str) -> None:
         """What consumers left that died: nobody spoke for it as long as `hold`."""
         idle = round(self._hold / timedelta(milliseconds=1))
-        while True:
-            room = await self.wait_for_room(queue)
+        while room := await self.wait_for_room(queue):
             with suppress(*_PASSES, ResponseError):  # whatever it is, `_read` meets it too, and tells
                 _, entries, *_ = await self._commands.xautoclaim(self._key(queue), _GROUP, self._me, idle, count=room)
                 await self._take(queue, entries, claimed=True)

@@ -91,8 +91,7 @@ class _Writer:
         self._add_waits(body)
         body["scopes"] = self.scopes
         if self.frames:
-            names = {id(found): name for name, found in references(plan).items()}
-            body["heap"] = write_heap(self.frames, self.types, names)
+            body["heap"] = write_heap(self.frames, self.types, references(plan))
         if journal:
             kept = permitted(plan.journal_rules, live.journal)
             body["journal"] = [[str(e), i, n, at, self.value(data)] for e, i, n, at, data in kept]

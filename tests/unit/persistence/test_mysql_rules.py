@@ -20,7 +20,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, Owner
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.mysql import MysqlStore
-from holdfast.persistence.sql.mysql.errors import MysqlError, RowTooLarge, code_of
+from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
 from holdfast.persistence.sql.mysql.session import Session, Use
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.persistence.sql.script import Script, ask
@@ -95,6 +95,26 @@ class TestSessions:
             await session.close()
 
         assert code_of(raised.value) == 1792
+
+    async def test_an_error_in_any_of_many_statements_is_told(self, sessions: tuple[Session, Session]) -> None:
+        for text in ("select 1;select nothing", "update hf_counter set value = value;select 1;nonsense"):
+            with pytest.raises(MysqlError):
+                await sessions[0].send(text)
+
+            assert await sessions[0].send("select 2;select 3") == ((2,),)
+
+    async def test_a_later_update_that_fails_fails_alone(self, store: MysqlStore) -> None:
+        """Updates of a batch are sent together: the poison among them is found all the same."""
+        names = [f"i{number}" for number in range(6)]
+        await store.commit([commit_of(instance(name)) for name in names])
+
+        outcomes = await store.commit(
+            [commit_of(instance(name, 2, correlation_id="x" * 5000 if name == "i4" else None)) for name in names]
+        )
+
+        assert [isinstance(outcome, Failed) for outcome in outcomes] == [name == "i4" for name in names]
+        versions = await store.versions_of([InstanceKey("", name) for name in names])
+        assert [versions[InstanceKey("", name)] for name in names] == [2, 2, 2, 2, 1, 2]
 
     async def test_a_read_sees_one_moment(self, database: str, store: MysqlStore) -> None:
         """Whatever others commit between two statements of a script."""
@@ -284,4 +304,4 @@ class TestTexts:
 
         assert [type(outcome) for outcome in outcomes] == [Committed, Failed, Committed]
         assert isinstance(outcomes[1], Failed)
-        assert isinstance(outcomes[1].error, RowTooLarge)
+        assert "max_allowed_packet" in str(outcomes[1].error)

@@ -10,7 +10,8 @@ pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installe
 
 from asyncmy.converters import escape_bytes_prefixed as quote
 
-from holdfast.persistence.sql.mysql.errors import MysqlError, MysqlTransient, RowTooLarge, is_lost
+from holdfast.errors import StoreError
+from holdfast.persistence.sql.mysql.errors import MysqlError, MysqlTransient, is_lost
 from holdfast.persistence.sql.mysql.lanes import BATCH_MAX, CommitJob, next_group
 from holdfast.persistence.sql.mysql.statements import rewritten, text_of, texts_of
 from holdfast.persistence.sql.script import Script, ask, each
@@ -72,7 +73,7 @@ def test_texts_stay_within_a_packet(sql: str) -> None:
 
 def test_a_row_that_no_packet_holds_is_refused_before_it_is_sent() -> None:
     for statement in (each("insert into t (a) values (?)", [(b"x" * 2000,)]), ask("select ?", b"x" * 2000)):
-        with pytest.raises(RowTooLarge, match="max_allowed_packet"):
+        with pytest.raises(StoreError, match="max_allowed_packet"):
             list(texts_of(statement, quote, 1000))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.activities.code.flow import RETURNING, arrive, attempt_of, handling, signal, slot_of
+from holdfast.activities.code.flow import RETURNING, arrive, attempt_of, frame_of, handling, signal, slot_of
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import entries, port
 from holdfast.execution import faults
@@ -13,6 +13,7 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import RESULT, make_function
+from holdfast.execution.heap.tracebacks import before, without_ours
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.definition import Expression
@@ -43,7 +44,8 @@ class Attempt(Activity, pure=True, container=True, category="Code", icon="shield
 class Handler:
     """One `except`: when it applies, what it calls the exception, what it runs."""
 
-    def __init__(self, kind: Any, name: int | None, node: Node | None) -> None:
+    def __init__(self, kind: Any, name: int | None, node: Node | None, line: int) -> None:
+        self.line = line
         self.kind = kind
         self.name = name
         self.node = node
@@ -54,6 +56,7 @@ class AttemptNode:
 
     def __init__(self, builder: NodeBuilder) -> None:
         self.node = builder.node
+        self.shape = frame_of(builder)
         self.error, self.value = slot_of(builder, "error"), slot_of(builder, "value")
         self.body = builder.child("body", self.part_done)
         self.otherwise = builder.child("otherwise", self.part_done)
@@ -68,16 +71,14 @@ class AttemptNode:
         self.node.hooks.finalizer = self.finalizer
 
     def _handler(self, builder: NodeBuilder, number: int, item: Any) -> Handler:
-        from holdfast.activities.code.flow import frame_of
-
-        shape = frame_of(builder)
+        shape = self.shape
         errors, name = item.data.get("errors"), item.data.get("name")
         lines = builder.definition.metadata.get("lines", {}).get(f"errors{number}")
         kind = make_function(str(errors.source), shape, lines) if isinstance(errors, Expression) else None
         body = item.activities.get("body")
         path = f"{builder.path}/handlers/{number}/body"
         node = builder.place(body, self.part_done, path) if body is not None else None
-        return Handler(kind, shape.names[name] if name else None, node)
+        return Handler(kind, shape.names[name] if name else None, node, lines[0][0] if lines else 1)
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         activation = live.activate(self.node, owner, scope)
@@ -161,13 +162,18 @@ class AttemptNode:
 
     def _find(self, frame: Scope, error: BaseException) -> int | None:
         for number, handler in enumerate(self.handlers):
-            if handler.kind is None or matches(error, handling(error, handler.kind, frame)):
+            if handler.kind is None:
                 return number
+            kind = handling(error, handler.kind, frame)
+            try:
+                if matches(error, kind):
+                    return number
+            except TypeError as refusal:  # what stands there is no class of exceptions
+                refusal.__traceback__ = before(None, self.shape.file, handler.line, self.shape.function)
+                raise
         return None
 
     def _replace(self, live: LiveInstance, activation: Activation, failed: Activation, other: BaseException) -> bool:
-        from holdfast.execution.heap.tracebacks import without_ours
-
         other.__traceback__ = without_ours(other.__traceback__)
         self._end_parts(live, activation)
         if self.last is not None:

@@ -130,7 +130,18 @@ def _uses(unit: Unit) -> dict[str, Any]:
             found[name] = use
         if isinstance(value, type) and is_registrable(value):
             unit.value_types[value] = None
-    return {**found, **unit.helpers}
+    return {**found, **_imports(unit.source), **unit.helpers}
+
+
+def _imports(source: Source) -> dict[str, Any]:
+    """What the function imports itself: a local may hold it over an await."""
+    found: list[str] = []
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            found.extend(alias.name if alias.asname else alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.extend(f"{node.module}:{alias.name}" for alias in node.names)
+    return {f"__holdfast_import{number}": {"of": name} for number, name in enumerate(found, 1)}
 
 
 def _defaults(source: Source) -> dict[str, Any]:

@@ -42,7 +42,6 @@ class _Checker:
             ast.Call: self._magic,
             ast.Name: self._reserved,
             ast.TryStar: self._star,
-            ast.Lambda: self._lambda,
             ast.Delete: self._delete,
         }
 
@@ -136,10 +135,6 @@ class _Checker:
                 "A generator that awaits cannot be kept.",
                 "Use a list: `[await f(x) for x in xs]`.",
             )
-
-    def _lambda(self, node: ast.Lambda) -> None:
-        if has_await(node.body):
-            self.refuse("lambda-await", node, "A lambda cannot await.", "Write a workflow or an activity.")
 
     def _delete(self, node: ast.Delete) -> None:
         if has_await(node):

@@ -31,6 +31,17 @@ class Place:
     def line_of(self, node: ast.AST) -> int:
         return int(getattr(node, "lineno", 1)) + self.offset
 
+    def text_of(self, node: ast.AST) -> str:
+        """What the user wrote there; nothing for a node that we made."""
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
+        if not 0 < first <= last <= len(self.lines):
+            return ""
+        lines = [line.encode() for line in self.lines[first - 1 : last]]
+        start, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
+        lines[-1] = lines[-1][:end]
+        lines[0] = lines[0][start:]
+        return b" ".join(lines).decode()
+
     def refuse(self, rule: str, node: ast.AST, message: str, remedy: str) -> NoReturn:
         raise WorkflowRefused(
             rule, message, remedy, file=self.file, line=self.line_of(node), shown=self._underlined(node)

@@ -128,7 +128,7 @@ class Statements:
 
     def _expression(self, node: ast.Expr, out: Out) -> None:
         value = self.lower(node.value, out)
-        if not (isinstance(value, ast.Name) and is_temporary(value.id)):
+        if not isinstance(value, ast.Constant) and not (isinstance(value, ast.Name) and is_temporary(value.id)):
             out.append(located(ast.Expr(value), node))
 
     def _annotated(self, node: ast.AnnAssign, out: Out) -> None:

@@ -117,13 +117,14 @@ class Unit:
 
     def label(self, node: ast.AST) -> str:
         """The user's own text, on one line."""
-        text = ast.get_source_segment("\n".join(self.place.lines), node) or ast.unparse(node)
-        line = " ".join(text.split())
+        line = " ".join((self.place.text_of(node) or ast.unparse(node)).split())
         return line if len(line) <= _LABEL else line[: _LABEL - 1] + "…"
 
     def block(self, body: list[ast.stmt], title: str | None = None) -> Draft:
         transformed = [Completions().visit(item) for item in body]
         draft = self.draft("Code", base_of(body[0]), body[0], title or self.title(body))
+        if all(is_preparing(item) for item in body):
+            draft.metadata["folded"] = True  # a picture may leave it out: it only serves the await that follows
         self.put_code(draft, "source", transformed)
         return draft
 
@@ -136,6 +137,12 @@ class Unit:
         if len(drafts) == 1:
             return drafts[0]
         return self.draft("Sequence", "steps", at, ports={"activities": drafts})
+
+
+def is_preparing(statement: ast.stmt) -> bool:
+    """It only fills or ends temporaries."""
+    targets = statement.targets if isinstance(statement, ast.Assign | ast.Delete) else [ast.Constant(0)]
+    return all(isinstance(target, ast.Name) and is_temporary(target.id) for target in targets)
 
 
 def names_beyond(text: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 from holdfast.errors import InvalidState, UnknownValueType
@@ -133,9 +134,13 @@ def _method(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 
 
 def _reference(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
-    if data["of"] not in reader.references:
-        raise InvalidState(f"The definition does not refer to '{data['of']}', which its state names.")
-    return keep(reader.references[data["of"]])
+    name, known = data["of"], reader.references
+    module, _, path = str(name).partition(":")
+    if name in known:
+        return keep(known[name])
+    if isinstance(known.get(module), ModuleType) and hasattr(known[module], path):
+        return keep(getattr(known[module], path))
+    raise InvalidState(f"The definition does not refer to '{name}', which its state names.")
 
 
 _READERS: dict[str, Callable[[_Reader, Mapping[str, Any], Keep], Any]] = {

@@ -26,10 +26,10 @@ class Unkept(ValueError):
     """A value that cannot be kept."""
 
 
-def write_heap(frames: list[dict[str, Any]], types: TypeRegistry, references: Mapping[int, str]) -> dict[str, Any]:
+def write_heap(frames: list[dict[str, Any]], types: TypeRegistry, references: Mapping[str, Any]) -> dict[str, Any]:
     """`{"frames": […], "lost": […]}`: variables that cannot be kept are named with the reason, not written.
 
-    `references` are the names of the objects that definitions refer to, by `id`.
+    `references` are the modules, classes and functions that definitions refer to, by name.
     """
     lost: list[dict[str, str]] = []
     writer = _Writer(types, references)
@@ -50,9 +50,10 @@ def write_heap(frames: list[dict[str, Any]], types: TypeRegistry, references: Ma
 
 
 class _Writer:
-    def __init__(self, types: TypeRegistry, references: Mapping[int, str]) -> None:
+    def __init__(self, types: TypeRegistry, references: Mapping[str, Any]) -> None:
         self.types = types
-        self.references = references
+        self.references = {id(found): name for name, found in references.items()}
+        self.modules = {name: found for name, found in references.items() if isinstance(found, ModuleType)}
         self.counts: dict[int, int] = {}
         self.parts: dict[int, Part] = {}
         self.alive: list[Any] = []
@@ -118,6 +119,9 @@ class _Writer:
                 raise Unkept(f"the method {value.__name__} is no attribute of its object")
             return "method", {"name": value.__name__}, [value.__self__]
         if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type):
+            name = self._in_module(value)
+            if name is not None:
+                return "reference", {"of": name}, []
             raise Unkept(
                 f"{getattr(value, '__qualname__', value)} is no value, and the workflow does not name it. "
                 "Keep a name or plain data, or define the function at module level and use it where you need it."
@@ -130,6 +134,13 @@ class _Writer:
         parts = form.apart(value)
         tag = "data" if dataclasses.is_dataclass(cls) else "object"
         return tag, {"of": self.types.name_of(cls), "names": list(parts)}, list(parts.values())
+
+    def _in_module(self, value: Any) -> str | None:
+        """The name of a function or class of a module that the definition refers to."""
+        module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+        if not isinstance(module, str) or module not in self.modules or not hasattr(self.modules[module], path):
+            return None
+        return f"{module}:{path}" if getattr(self.modules[module], path) is value else None
 
     def _exception(self, error: BaseException) -> Part:
         if isinstance(error, KeptException) or type(error) not in self.types:

@@ -58,14 +58,12 @@ class MysqlTransient:
         return isinstance(error, MysqlError) and (code_of(error) in _TRANSIENT or code_of(error) is None)
 
 
-class RowTooLarge(StoreError):
-    """A row that does not fit into one packet of the server."""
-
-    def __init__(self, size: int, limit: int) -> None:
-        super().__init__(
-            f"A row of {size:,} bytes is larger than the server takes ({limit:,}). Raise max_allowed_packet on the "
-            "server, or keep large values outside the workflow and store a reference."
-        )
+def row_too_large(size: int, limit: int) -> StoreError:
+    """For a row that does not fit into one packet: the server would hang up, and nobody would know why."""
+    return StoreError(
+        f"A row of {size:,} bytes is larger than the server takes ({limit:,}). Raise max_allowed_packet on the "
+        "server, or keep large values outside the workflow and store a reference."
+    )
 
 
 def explained(error: BaseException, address: MysqlAddress) -> StoreError:

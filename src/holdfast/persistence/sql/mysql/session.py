@@ -108,7 +108,8 @@ class Session:
 
     @property
     def usable(self) -> bool:
-        return bool(self._connection.connected and not self._connection._stream_broken)
+        """Whether it looks sound from here: the server may have said goodbye while nobody listened."""
+        return bool(self._connection.connected) and not getattr(self._connection, "_stream_broken", False)
 
     @property
     def is_mariadb(self) -> bool:
@@ -116,11 +117,9 @@ class Session:
 
     async def send(self, text: str) -> Rows:
         """Send a text of one or many statements; the rows of the first."""
-        connection = self._connection
-        await connection.query(text)
-        rows: Rows = connection._result.rows or ()
-        while connection._result.has_next:
-            await connection.next_result()
+        async with self._connection.cursor() as cursor:  # whose end waits for the answers to the others
+            await cursor.execute(text)
+            rows: Rows = await cursor.fetchall()
         self.used = monotonic()
         return rows
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from holdfast.persistence.sql.mysql.errors import RowTooLarge
+from holdfast.persistence.sql.mysql.errors import row_too_large
 from holdfast.persistence.sql.script import Rows, Script, Statement, Value
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ def _joined(head: str, pieces: Sequence[str], between: str, tail: str, packet: i
 
 def _check(size: int, packet: int) -> None:
     if size > packet:
-        raise RowTooLarge(size, packet)
+        raise row_too_large(size, packet)
 
 
 def rewritten(script: Script[T], change: Callable[[str], str]) -> Script[T]:

@@ -1,0 +1,99 @@
+"""NATS keeps the contract: also over a wire that breaks, and when processes die."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from uuid import uuid4
+
+import pytest
+
+pytest.importorskip("nats", reason="nats: the driver is not installed: pip install 'holdfast[nats]'")
+
+import nats
+from nats.js.errors import NotFoundError
+
+from holdfast.dispatch import transport_from_url
+from holdfast.dispatch.nats import token
+from holdfast.ports import Transport, TransportEvent
+from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract
+from holdfast.testing.transport_contract.base import Plant
+from holdfast.testing.transport_contract.services import PORTS, broker_url
+
+pytestmark = pytest.mark.service("nats")
+
+PREFIX = f"test-{uuid4().hex[:12]}"
+
+
+async def tidy(url: str) -> None:
+    client = await nats.connect(url)
+    for name in (PREFIX, f"{PREFIX}-dead"):
+        with suppress(NotFoundError):
+            await client.jetstream().delete_stream(name)
+    await client.close()
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[str]:
+    try:
+        url = broker_url("nats")
+    except ServiceMissing as missing:
+        given_or("nats", pytest.skip, pytest.fail, missing)
+        raise
+    yield url
+    asyncio.run(tidy(url))
+
+
+class TestNatsTransport(TransportContract, TransportProcessContract):
+    @pytest.fixture
+    def url(self, broker: str) -> str:
+        return f"{broker}?prefix={PREFIX}&hold=2"
+
+    @pytest.fixture
+    async def transport(self, url: str, told: list[TransportEvent]) -> AsyncIterator[Transport]:
+        transport = transport_from_url(url, listener=told.append)
+        await transport.open()
+        yield transport
+        await transport.close()
+
+    @pytest.fixture
+    async def another(self, url: str, transport: Transport) -> AsyncIterator[Transport]:
+        another = transport_from_url(url)
+        await another.open()
+        yield another
+        await another.close()
+
+    @pytest.fixture
+    async def plant(self, broker: str) -> AsyncIterator[Plant]:
+        client = await nats.connect(broker)
+
+        async def write(queue: str, data: bytes) -> None:
+            await client.jetstream().publish(f"{PREFIX}.q.{token(queue)}", data)
+
+        yield write
+        await client.close()
+
+
+class TestNatsOverABrokenWire(WireContract):
+    @pytest.fixture
+    async def wire(self, broker: str) -> AsyncIterator[Wire]:
+        wire = await Wire.to(broker, PORTS["nats"])
+        yield wire
+        await wire.close()
+
+    @pytest.fixture
+    async def transport(self, broker: str, wire: Wire, told: list[TransportEvent]) -> AsyncIterator[Transport]:
+        url = f"{wire.url(broker)}?prefix={PREFIX}&hold=2&patience=3"
+        transport = transport_from_url(url, listener=told.append)
+        await transport.open()
+        yield transport
+        await transport.close()
+
+    @pytest.fixture
+    async def another(self, broker: str, transport: Transport) -> AsyncIterator[Transport]:
+        another = transport_from_url(f"{broker}?prefix={PREFIX}&hold=2")
+        await another.open()
+        yield another
+        await another.close()

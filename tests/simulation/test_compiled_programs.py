@@ -1,0 +1,50 @@
+"""Random workflow functions: compiled, with export and import at every await, they do what plain Python does.
+
+Compared are the result or the exception with its whole chain, every call of an activity or helper in its order with its
+arguments, the locals at the end with who is who among their objects, and the lines of the traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.authoring.compiler import WorkflowRefused
+from holdfast.testing.clock import VirtualClock
+
+sys.path.insert(0, str(Path(__file__).parent))  # generated programs import their world by name, as any program does
+
+from compiled_generator import program  # noqa: E402
+from compiled_running import compare, load  # noqa: E402
+
+GROUPS, EACH = 8, int(os.environ.get("HOLDFAST_COMPILED_PROGRAMS", "96")) // 8
+
+
+@pytest.fixture
+def fresh_engine() -> Iterator[Holdfast]:
+    made = Holdfast(clock=VirtualClock(), entry_points=False)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_compiled_programs_do_what_plain_python_does(group: int, fresh_engine: Holdfast, tmp_path: Path) -> None:
+    ran = awaits = 0
+    for seed in range(group * EACH, (group + 1) * EACH):
+        text = program(seed)
+        try:
+            module = load(text, tmp_path, f"generated_{seed}")
+            found, run = compare(fresh_engine, module, 2 + seed % 3, [1, 2, 3][: 1 + seed % 3])
+        except WorkflowRefused:
+            continue
+        assert found == "agrees" or found.startswith("refused"), f"seed {seed}\n{text}\n{found}"
+        ran += found == "agrees"
+        awaits += run.awaits if run is not None else 0
+
+    assert ran > EACH * 0.8
+    assert awaits > EACH
