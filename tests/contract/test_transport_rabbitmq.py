@@ -13,6 +13,7 @@ pytest.importorskip("aio_pika", reason="rabbitmq: the driver is not installed: p
 import aio_pika
 
 from holdfast.dispatch import transport_from_url
+from holdfast.dispatch.rabbitmq import Names
 from holdfast.ports import Transport, TransportEvent
 from holdfast.testing.servers import ServiceMissing, given_or
 from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract
@@ -67,7 +68,7 @@ class TestRabbitTransport(TransportContract, TransportProcessContract):
         await channel.initialize()
 
         async def write(queue: str, data: bytes) -> None:
-            await channel.declare_queue(f"{PREFIX}/{queue}", passive=True)
+            await Names(PREFIX).declare(channel, queue)
             await channel.default_exchange.publish(aio_pika.Message(data), f"{PREFIX}/{queue}")
 
         yield write

@@ -38,6 +38,14 @@ class FunctionActivity(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.function(*args, **kwargs)
 
+    def options(self, **options: Any) -> Callable[P, R]:
+        """The same call with other options, in a workflow function: `await charge.options(retry=…)(order)`.
+
+        Called directly it is the plain function: options are the engine's business.
+        """
+        ActivityOptions(**options)
+        return self.function
+
     def bind(self, *args: Any, result: str | None = None, **given: Any) -> Activity:
         """Place it in a workflow: inputs as values or expressions, `result` the variable that receives what it returns."""
         return BoundFunction(self, args, result, given)

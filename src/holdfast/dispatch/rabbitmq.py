@@ -32,7 +32,6 @@ from holdfast.dispatch.address import Address, address_of, seconds
 from holdfast.dispatch.carrier import Carrier
 from holdfast.dispatch.intake import Carried, Intake
 from holdfast.dispatch.patience import pauses
-from holdfast.dispatch.voice import Voice
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
@@ -67,7 +66,7 @@ class Link:
     async def channel(self) -> AbstractChannel:
         """The one for publishing, with confirms; unroutable messages raise."""
         async with self._lock:
-            if self._channel is None or self._channel.is_closed:
+            if self._channel is None or self._channel.is_closed or not self._alive:
                 self._declared.clear()
                 self._channel = await self._open_channel()
             return self._channel
@@ -95,11 +94,18 @@ class Link:
             with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
                 await connection.close()
 
+    @property
+    def _alive(self) -> bool:
+        """The driver calls a connection closed only when we closed it."""
+        return self._connection is not None and self._connection.connected.is_set()
+
     async def _open_channel(self) -> AbstractChannel:
         try:
-            if self._connection is None or self._connection.is_closed:
+            if not self._alive:
+                await self.close()
                 pulse = max(1, round(self._heartbeat.total_seconds()))
                 self._connection = await aio_pika.connect(f"{self._address.url}?heartbeat={pulse}")
+            assert self._connection is not None
             channel = self._connection.channel(publisher_confirms=True, on_return_raises=True)
             await channel.initialize()
             return channel
@@ -162,10 +168,11 @@ class Names:
 
 
 class RabbitIntake(Intake[AbstractIncomingMessage]):
-    def __init__(self, link: Link, names: Names, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
-        super().__init__(queues, prefetch, voice)
+    def __init__(self, transport: RabbitTransport, link: Link, queues: Sequence[str], prefetch: int) -> None:
+        super().__init__(queues, prefetch, transport.voice)
+        self._hold = transport.options.hold
         self._link = link
-        self._names = names
+        self._names = transport.names
         self._channel: AbstractChannel | None = None
         self._broken = asyncio.Event()
 
@@ -176,6 +183,7 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
             self.voice.lost(error)
             self._broken.set()
         self.fetch(self._keep_subscribed())
+        self.fetch(self._watch())
 
     async def cease(self) -> None:
         """The channel stays, for settling; the broker sends nothing more on it."""
@@ -224,6 +232,17 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
                     break
             self.voice.found()
 
+    async def _watch(self) -> None:
+        """The broker does not always tell a consumer that its queue was deleted; a queue without one has lost us."""
+        while True:
+            await asyncio.sleep(self._hold.total_seconds() / 2)
+            with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
+                for queue in self.queues:
+                    if self._channel is not None and not self._broken.is_set():
+                        found = await self._channel.declare_queue(self._names.queue(queue), passive=True)
+                        if not found.declaration_result.consumer_count:
+                            self._broken.set()
+
     async def _subscribe(self) -> None:
         broken = self._broken = asyncio.Event()
         channel = self._channel = await self._link.new_channel()
@@ -257,7 +276,7 @@ class RabbitTransport(Carrier):
         self, address: Address, *, heartbeat: timedelta = _HEARTBEAT, listener: TransportListener | None = None
     ) -> None:
         super().__init__(address.shown, address.options, listener)
-        self._names = Names(address.options.prefix)
+        self.names = Names(address.options.prefix)
         # Two connections: a broker that is short of memory stops those who publish, and must not stop those who settle.
         self._publishing = Link(address, heartbeat)
         self._consuming_link = Link(address, heartbeat)
@@ -276,30 +295,30 @@ class RabbitTransport(Carrier):
         return False
 
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
-        exchange = await self._publishing.declare(self._names, queue)
+        exchange = await self._publishing.declare(self.names, queue)
         for start in range(0, len(messages), _AT_ONCE):
             await asyncio.gather(
                 *(
-                    exchange.publish(_message(data), self._names.queue(queue))
+                    exchange.publish(_message(data), self.names.queue(queue))
                     for data in messages[start : start + _AT_ONCE]
                 )
             )
 
     async def _hold_back(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
-        exchange = await self._publishing.declare(self._names, queue)
+        exchange = await self._publishing.declare(self.names, queue)
         # Declared each time: that is a use, which keeps the broker from removing it while the message waits.
-        name = await self._names.declare_later(await self._publishing.channel(), queue, rounded_up(delay))
+        name = await self.names.declare_later(await self._publishing.channel(), queue, rounded_up(delay))
         await exchange.publish(_message(message), name)
 
     def _intake(self, queues: Sequence[str], prefetch: int) -> RabbitIntake:
-        return RabbitIntake(self._consuming_link, self._names, queues, prefetch, self.voice)
+        return RabbitIntake(self, self._consuming_link, queues, prefetch)
 
     async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
         """Taken and, with their channel, given back."""
-        await self._publishing.declare(self._names, queue)
+        await self._publishing.declare(self.names, queue)
         channel = await self._publishing.new_channel()
         try:
-            dead = await channel.get_queue(self._names.dead(queue), ensure=False)
+            dead = await channel.get_queue(self.names.dead(queue), ensure=False)
             found = []
             while len(found) < limit and (message := await dead.get(no_ack=False, fail=False)) is not None:
                 found.append(DeadTicket(queue=queue, data=message.body, reason=_reason(message)))
@@ -311,7 +330,7 @@ class RabbitTransport(Carrier):
         self._publishing.forget()
         channel = await self._publishing.new_channel()
         try:
-            for name in (self._names.queue(queue), self._names.dead(queue)):
+            for name in (self.names.queue(queue), self.names.dead(queue)):
                 with suppress(ChannelNotFoundEntity):
                     await channel.queue_delete(name)
         finally:

@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.activities.code.flow import block_of, frame_of, slot_of
 from holdfast.authoring.activity import Activity
-from holdfast.authoring.fields import children, field, output
+from holdfast.authoring.fields import children, field, output, port
 from holdfast.errors import ActivityFault
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
@@ -14,12 +14,39 @@ from holdfast.execution.cancellation import cancel, cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.plan import Op, Outcome
-from holdfast.model.definition import ActivityNode, Expression
-from holdfast.model.scope import Scope
+from holdfast.execution.plan import Node, Op, Outcome
+from holdfast.model.definition import ActivityNode
+from holdfast.model.scope import Names, Scope
 
-NUMBER, VALUE = "~number", "~value"
+NUMBER, VALUE = "~number", "__value"
 """Of a branch: its place among the results, and what it gave."""
+
+
+class Branch(Activity, pure=True, container=True, category="Code", icon="git-branch", browsable=False):
+    """One of several calls: its variables are the arguments of the call and `__value`, what the call gave."""
+
+    body: Activity | None = port()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node = builder.node
+        shape = FrameShape(node.key, function="", file=frame_of(builder).file, uses={})
+        for name in (NUMBER, *(item.name for item in builder.definition.variables)):
+            shape.declare(name)
+        node.shape = builder.compiler.plan.shapes[node.key] = shape
+        node.inner = Names((shape, *node.names.shapes))
+
+        def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            live.complete(owner)
+
+        body = builder.child("body", body_done)
+        assert body is not None
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            """The scope is one of ours already, with the arguments in it."""
+            live.queue.append((body, live.activate(node, owner, scope), scope))
+
+        return op
 
 
 class Gather(Activity, pure=True, container=True, category="Code", icon="columns", browsable=False):
@@ -70,14 +97,9 @@ class _Branches:
             for number, item in enumerate(builder.definition.ports.get("branches", ()))
         ]
 
-    def _branch(self, builder: NodeBuilder, number: int, item: ActivityNode) -> tuple[Any, FrameShape]:
-        """The activity of a call, in a scope of its own with its arguments: a frame, so that objects stay shared."""
-        frame = frame_of(builder)
-        shape = FrameShape(f"{builder.node.key}#{number}", function="", file=frame.file, uses={})
-        builder.compiler.plan.shapes[shape.key] = shape
-        for name in (NUMBER, VALUE, *_variables(item)):
-            shape.declare(name)
-        return builder.place(item, self.branch_done, f"{builder.path}/branches/{number}", shape=shape), shape
+    def _branch(self, builder: NodeBuilder, number: int, item: ActivityNode) -> Node:
+        """The call, in a scope of its own with its arguments: a frame, so that objects stay shared."""
+        return builder.place(item, self.branch_done, f"{builder.path}/branches/{number}")
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         calls = list(self.calls(live, owner, scope))
@@ -96,7 +118,9 @@ class _Branches:
         number = owner.data[0]
         owner.data[0] = number + 1
         which, arguments = owner.scope[self.slot][0][number]
-        node, shape = self.branches[which]
+        node = self.branches[which]
+        shape = node.shape
+        assert shape is not None
         inner = shape.open(owner.scope)
         inner[shape.names[NUMBER]] = number
         for name, value in arguments.items():
@@ -138,9 +162,3 @@ class _Branches:
         withdraw(live, [activation])
         return False
 
-
-def _variables(item: ActivityNode) -> list[str]:
-    """Arguments that a branch takes from its own scope."""
-    sources = [value for value in item.inputs.values() if isinstance(value, Expression)]
-    found = [str(value.source) for value in sources if value.language == "variable"]
-    return found + [str(name) for name in item.metadata.get("arguments", ())]

@@ -9,9 +9,10 @@ from holdfast.authoring.compiler.arguments import Argument
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.unit import Out, Unit
-from holdfast.model.definition import Expression
+from holdfast.model.definition import Expression, Variable
 
-VALUE = "~value"
+VALUE = "__value"
+"""Where a branch keeps what its call gave."""
 
 
 def branches_of(unit: Unit, draft: Draft, calls: list[ast.expr], out: Out) -> None:
@@ -73,14 +74,15 @@ def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
         )
     draft.outputs = {"result": VALUE} if draft.type != "Sleep" else {}
     names = [item.name for item in arguments]
-    draft.metadata["arguments"] = names
     if draft.type == "Function":
         draft.inputs["arguments"] = Expression("code", f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}")
     else:
         for name in names:
             language = "code" if name == "default" else "variable"
             draft.inputs[name] = Expression(language, name)
-    return draft, arguments
+    branch = unit.draft("Branch", "branch", call, unit.label(call), ports={"body": draft})
+    branch.variables = tuple(Variable(name=name) for name in (*names, VALUE))
+    return branch, arguments
 
 
 # -- async with parallel -----------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ class Found:
 
 def gather(batch: Sequence[Commit], lock: str) -> Script[Found]:
     found = Found()
-    for tenant, commits in grouped(batch, lambda commit: commit.tenant).items():
+    for tenant, commits in sorted(grouped(batch, lambda commit: commit.tenant).items()):
         yield from _versions(found, tenant, commits, lock)
         yield from _bursts(found, tenant, commits)
         yield from _holders(found, tenant, commits, lock)
@@ -105,7 +105,9 @@ def _bursts(found: Found, tenant: str, commits: Sequence[Commit]) -> Script[None
 
 
 def _holders(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
-    names = {guard.ref for commit in commits for guard in commit.guards_taken}
+    # Those that are given back are locked with the others, in one order: two commits that swap slots do not deadlock.
+    taken = {guard.ref for commit in commits for guard in commit.guards_taken}
+    names = taken | {ref for commit in commits for ref in commit.guards_released}
     for kind, refs in sorted(grouped(sorted(names), lambda ref: ref.kind).items()):
         sql = (
             "select name, instance_id, fingerprint from hf_guard"

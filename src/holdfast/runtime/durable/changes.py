@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 
@@ -91,54 +92,49 @@ class Maker:
         told that this one has begun."""
         now = moment(live.now())
         version = live.commits = before.version + 1
-        taken, released = _slots(live, before, consumed)
-        burned, added, timers_gone, timers = self._bookmarks(live, before, now, content)
-        orphans = _orphans(live, before, consumed)
+        rows: dict[str, Any] = {}
+        """Most commits have few kinds of rows; a kind that is not named is empty."""
+        if live.bookmarks or before.bookmarks:
+            self._add_bookmarks(rows, live, before, now, content)
+        if live.new_effects or live.canceled_effects:
+            rows["effects_dropped"] = tuple(live.canceled_effects)
+            rows["effects_added"] = tuple(self._effect(live, item, now) for item in fresh_effects(live))
+        if live.incidents or before.incidents:
+            self._add_incidents(rows, live, before)
+        self._add_work(rows, live, before, consumed, now, content, starts, begun=begun, go_on=go_on)
+        guards_taken, guards_released = _slots(live, before, consumed)
         return Commit(
             tenant=self.tenant,
             burst_id=burst_id,
-            journal=self._segment(live, version, burst_id, now),
-            work_added=(
-                *timers,
-                *self._messages(live, before, now, content, starts, begun=begun, go_on=go_on),
-                *(messages.cancel(self.tenant, child_of(mark), now) for mark in orphans),
-            ),
             instance=self._instance(live, before, version, burst_id, content, now),
-            guards_taken=taken,
-            guards_released=released,
-            bookmarks_burned=burned,
-            bookmarks_added=added,
+            journal=self._segment(live, version, burst_id, now),
+            guards_taken=guards_taken,
+            guards_released=guards_released,
             work_consumed=tuple(consumed.work),
-            work_dropped=(*timers_gone, *(messages.start_id(child_of(mark)) for mark in orphans)),
             effects_consumed=tuple(consumed.effects),
-            effects_dropped=tuple(live.canceled_effects),
-            effects_added=tuple(self._effect(live, item, now) for item in fresh_effects(live)),
-            incidents_added=tuple(
-                self._incident(live, item) for item in live.incidents if item.id not in before.incidents
-            ),
-            incidents_resolved=tuple(before.incidents.difference(item.id for item in live.incidents)),
+            **rows,
         )
 
     def _instance(
         self, live: LiveInstance, before: Before, version: int, burst_id: str, content: str, now: datetime
     ) -> InstanceRow:
-        parent = live.parent_id
+        parent, status, definition = live.parent_id, live.status, live.plan.definition
         return InstanceRow(
             tenant=self.tenant,
             id=live.id,
             version=version,
             burst_id=burst_id,
-            status=live.status.value,
+            status=status.value,
             content=content,
-            definition_id=live.definition_id,
-            definition_version=live.definition_version,
+            definition_id=definition.id,
+            definition_version=definition.version,
             correlation_id=live.correlation_id,
             name=live.name,
             parent_id=None if parent is None else messages.parent_of(parent)[0],
             incidents=len(live.incidents),
             created=moment(live.created),
             updated=now,
-            finished=(before.finished or now) if live.status.at_rest else None,
+            finished=(before.finished or now) if status.at_rest else None,
             state=_state_after(live),
         )
 
@@ -155,24 +151,24 @@ class Maker:
 
     # -- bookmarks and timers ------------------------------------------------------------------------------------------
 
-    def _bookmarks(
-        self, live: LiveInstance, before: Before, now: datetime, content: str
-    ) -> tuple[tuple[BookmarkRef, ...], tuple[BookmarkRow, ...], tuple[str, ...], list[WorkRow]]:
+    def _add_bookmarks(
+        self, rows: dict[str, Any], live: LiveInstance, before: Before, now: datetime, content: str
+    ) -> None:
         old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
-        if not old and not new:
-            return (), (), (), []
         moved = live.correlation_id != before.correlation_id
         gone = [item for key, item in old.items() if moved or key not in new]
         fresh = [item for key, item in new.items() if moved or key not in old]
-        return (
-            tuple(_ref(item, before.correlation_id) for item in gone if item.kind in _STORED_KINDS),
-            tuple(self._bookmark(live, item, now) for item in fresh if item.kind in _STORED_KINDS),
-            tuple(timer_id(live.id, key) for key, item in old.items() if key not in new and item.due is not None),
-            [
-                self._timer(live, item, now, content)
-                for key, item in new.items()
-                if key not in old and item.due is not None
-            ],
+        rows["bookmarks_burned"] = tuple(
+            _ref(item, before.correlation_id) for item in gone if item.kind in _STORED_KINDS
+        )
+        rows["bookmarks_added"] = tuple(self._bookmark(live, item, now) for item in fresh if item.kind in _STORED_KINDS)
+        rows["work_dropped"] = tuple(
+            timer_id(live.id, key) for key, item in old.items() if key not in new and item.due is not None
+        )
+        rows["work_added"] = tuple(
+            self._timer(live, item, now, content)
+            for key, item in new.items()
+            if key not in old and item.due is not None
         )
 
     def _bookmark(self, live: LiveInstance, item: Bookmark, now: datetime) -> BookmarkRow:
@@ -203,32 +199,40 @@ class Maker:
 
     # -- everything else that leaves with the commit -------------------------------------------------------------------
 
-    def _messages(
+    def _add_work(
         self,
+        rows: dict[str, Any],
         live: LiveInstance,
         before: Before,
+        consumed: Consumed,
         now: datetime,
         content: str,
         starts: Iterable[ChildStart],
         *,
         begun: bool,
         go_on: str | None,
-    ) -> Iterator[WorkRow]:
+    ) -> None:
         tenant = self.tenant
+        added: list[WorkRow] = []
         if go_on is not None:
-            yield WorkRow(
-                tenant=tenant, id=go_on, kind=WorkKind.CONTINUE, instance_id=live.id, created=now, content=content
-            )
+            kind = WorkKind.CONTINUE
+            added.append(WorkRow(tenant=tenant, id=go_on, kind=kind, instance_id=live.id, created=now, content=content))
         if live.parent_id is not None:
             if live.status.at_rest and not before.at_rest:
-                yield messages.ended(tenant, live, now)
+                added.append(messages.ended(tenant, live, now))
             elif begun:
-                yield messages.begun(tenant, live, now)
-        for start in starts:
-            yield messages.start(tenant, live, start, now)
+                added.append(messages.begun(tenant, live, now))
+        added += [messages.start(tenant, live, start, now) for start in starts]
         for number, event in enumerate(live.published):
             if not event["local"]:
-                yield messages.stimulus(tenant, live, f"{live.id}.e{before.version + 1}.{number}", event, now)
+                row_id = f"{live.id}.e{before.version + 1}.{number}"
+                added.append(messages.stimulus(tenant, live, row_id, event, now))
+        orphans = _orphans(live, before, consumed) if before.bookmarks else ()
+        for mark in orphans:
+            added.append(messages.cancel(tenant, child_of(mark), now))
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), messages.start_id(child_of(mark)))
+        if added:
+            rows["work_added"] = (*rows.get("work_added", ()), *added)
 
     def _effect(self, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
@@ -245,6 +249,13 @@ class Maker:
             deadline=None if node.timeout is None else now + node.timeout,
             inputs=encode_payload(request.inputs, live.plan.types),
         )
+
+    def _add_incidents(self, rows: dict[str, Any], live: LiveInstance, before: Before) -> None:
+        open_ones = {item.id for item in live.incidents}
+        rows["incidents_added"] = tuple(
+            self._incident(live, item) for item in live.incidents if item.id not in before.incidents
+        )
+        rows["incidents_resolved"] = tuple(before.incidents - open_ones)
 
     def _incident(self, live: LiveInstance, item: Incident) -> IncidentRow:
         told = {"message": item.message, "source": item.source, "details": dict(item.details)}

@@ -102,8 +102,10 @@ class Claims:
             for row in claim.rows:
                 if self._in_hand.get((row.tenant, row.id)) is claim:
                     del self._in_hand[row.tenant, row.id]
-            await roll_back(connection)
-            self._pool.give_back(connection)
+            try:
+                await roll_back(connection)
+            finally:
+                self._pool.give_back(connection)
 
     async def _begin(
         self, make: Callable[[Connection], LockedClaim], queues: Sequence[str], limit: int, lacking: Collection[str]

@@ -18,7 +18,8 @@ create table hf_instance (
 alter table hf_instance alter column state set storage external;
 create index hf_instance_parent on hf_instance (tenant, parent_id) where parent_id is not null;
 
--- What lists read: written behind the commit, from the keys in hf_unlisted (one row per batch of commits).
+-- What lists read: written behind the commit, from the keys in hf_unlisted (one row per batch of commits). Indexes of
+-- few different values are small; none holds when a row was last updated, so that most updates stay on their page.
 create table hf_listing (
     created bigint not null, updated bigint not null, finished bigint,
     version integer not null, definition_version integer not null, incidents integer not null,
@@ -27,10 +28,10 @@ create table hf_listing (
     content text collate "C" not null, definition_id text collate "C" not null, correlation_id text collate "C",
     name text collate "C", parent_id text collate "C",
     primary key (tenant, id)
-);
+) with (fillfactor = 90);
 create index hf_listing_created on hf_listing (tenant, created);
-create index hf_listing_status on hf_listing (tenant, status, updated) where status <> 'finished';
-create index hf_listing_definition on hf_listing (tenant, definition_id, created);
+create index hf_listing_status on hf_listing (tenant, status) where status <> 'finished';
+create index hf_listing_definition on hf_listing (tenant, definition_id);
 create index hf_listing_correlation on hf_listing (tenant, correlation_id) where correlation_id is not null;
 create index hf_listing_parent on hf_listing (tenant, parent_id) where parent_id is not null;
 create index hf_listing_finished on hf_listing (tenant, finished) where finished is not null;

@@ -1,0 +1,318 @@
+"""The words: in compiled workflows with an engine, and in the function that is called directly."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from holdfast import Holdfast, Retry, RunResult, Status, activity
+from holdfast.authoring.compiled import workflow
+from holdfast.authoring.words import (
+    ask,
+    doubles,
+    first,
+    gather,
+    parallel,
+    poll,
+    run_child,
+    sleep,
+    wait_for,
+)
+from holdfast.errors import DefinitionError
+from holdfast.testing.clock import VirtualClock
+
+RUNNING = {"now": 0, "most": 0}
+CALLS: list[Any] = []
+
+
+@dataclass
+class Approval:
+    approved: bool
+    by: str = "?"
+
+
+class Declined(Exception):
+    pass
+
+
+@activity
+async def reserve(line: str) -> str:
+    CALLS.append(line)
+    if line == "bad":
+        raise Declined(line)
+    return f"r-{line}"
+
+
+@activity(pure=True)
+async def double(x: int) -> int:
+    return 2 * x
+
+
+@activity
+async def flaky(x: int) -> int:
+    CALLS.append(x)
+    if len(CALLS) < 3:
+        raise ValueError(x)
+    return x
+
+
+@activity
+async def counted(x: int) -> int:
+    CALLS.append(x)
+    return len(CALLS)
+
+
+@workflow
+async def napping(long: bool) -> str:
+    await sleep(timedelta(minutes=5))
+    if long:
+        await sleep(datetime(2100, 1, 1, tzinfo=UTC))
+    return "awake"
+
+
+@workflow
+async def approving(order: str) -> Any:
+    answer = await wait_for(
+        Approval, key=order, timeout=timedelta(days=3), default=Approval(False), where=lambda event: event.by != "spam"
+    )
+    return answer.approved, answer.by
+
+
+@workflow
+async def impatient() -> str:
+    try:
+        await wait_for("never", timeout=timedelta(seconds=1))
+    except TimeoutError as error:
+        return str(error)
+    return "no"
+
+
+@workflow
+async def racing() -> Any:
+    return await first(wait_for(Approval), sleep(timedelta(hours=1)))
+
+
+@workflow
+async def reserving(lines: list[str], limit: int) -> Any:
+    async with parallel(limit=limit) as branches:
+        for line in lines:
+            if line:
+                branches.start(reserve(line))
+    return branches.results
+
+
+@workflow
+async def both(lines: list[str]) -> Any:
+    try:
+        return await gather(reserve(lines[0]), reserve(lines[1]), double(3))
+    except Declined as error:
+        return f"declined {error}"
+
+
+@workflow
+async def shipping(order: str, speed: int = 2) -> Any:
+    return [order, speed, await reserve(order)]
+
+
+@workflow
+async def parent(order: str) -> Any:
+    return await run_child(shipping, order), await shipping(order, speed=9)
+
+
+@workflow
+async def asking() -> Any:
+    answer = await ask("role:boss", form=Approval, about={"order": 7})
+    return answer.approved
+
+
+@workflow
+async def polling() -> Any:
+    return await poll(counted(1), until=lambda x: x == 3, every=timedelta(seconds=5))
+
+
+@workflow
+async def retrying() -> Any:
+    return await flaky.options(retry=Retry(attempts=5, delay=timedelta(0)))(7)
+
+
+@pytest.fixture
+def engine() -> Any:
+    CALLS.clear()
+    made = Holdfast(entry_points=False, clock=VirtualClock(), definitions=[shipping], types=[Approval])
+    yield made
+    made.close()
+
+
+def carried(engine: Holdfast, result: RunResult, of: Any) -> RunResult:
+    return engine.runner.load(json.loads(json.dumps(result.state)), of)
+
+
+async def test_sleep_is_a_bookmark_with_a_moment(engine: Holdfast) -> None:
+    result = await engine.runner.run(napping, {"long": True})
+    first_due = result.bookmarks[0].due
+    result = await engine.runner.resume(carried(engine, result, napping))
+
+    assert first_due == engine.clock.now() + timedelta(minutes=5)
+    assert result.bookmarks[0].due == datetime(2100, 1, 1, tzinfo=UTC)
+    assert (await engine.runner.resume(result)).outputs == {"result": "awake"}
+
+
+async def test_wait_for_has_an_address_a_type_and_a_test(engine: Holdfast) -> None:
+    result = await engine.runner.run(approving, {"order": "o1"})
+    event, timeout = result.bookmarks
+
+    assert event.payload == {"event_name": "Approval", "key": "o1"}
+    passed_by = await engine.runner.resume(result, event, {"approved": True, "by": "spam"})
+    assert passed_by.status is Status.SUSPENDED
+    answered = await engine.runner.resume(carried(engine, passed_by, approving), event, {"approved": True, "by": "Ada"})
+    assert answered.outputs == {"result": (True, "Ada")}
+    assert (await engine.runner.resume(result, timeout)).outputs == {"result": (False, "?")}
+
+
+async def test_a_wait_without_key_is_for_this_instance(engine: Holdfast) -> None:
+    result = await engine.runner.run(racing, instance_id="me")
+
+    assert {"event_name": "Approval", "instance": "me"} in [item.payload for item in result.bookmarks]
+
+
+async def test_without_a_default_the_timeout_is_an_exception(engine: Holdfast) -> None:
+    result = await engine.runner.run(impatient)
+    result = await engine.runner.resume(result, result.bookmarks[1])
+
+    assert result.outputs == {"result": "No never came in time."}
+
+
+@pytest.mark.parametrize("name", ["Event", "Delay"])
+async def test_the_first_wins_and_the_other_is_canceled(name: str, engine: Holdfast) -> None:
+    result = carried(engine, await engine.runner.run(racing), racing)
+    winner = next(item for item in result.bookmarks if item.name == name)
+    result = await engine.runner.resume(result, winner, {"approved": True} if name == "Event" else None)
+
+    assert result.status is Status.FINISHED
+    assert result.outputs == {"result": Approval(True) if name == "Event" else None}
+
+
+async def test_parallel_gives_results_in_order(engine: Holdfast) -> None:
+    result = await engine.runner.run(reserving, {"lines": ["a", "", "b", "c"], "limit": 2})
+
+    assert result.outputs == {"result": ["r-a", "r-b", "r-c"]}
+
+
+async def test_nothing_to_start_is_fine(engine: Holdfast) -> None:
+    assert (await engine.runner.run(reserving, {"lines": [], "limit": 1})).outputs == {"result": []}
+
+
+async def test_gather_gives_all_or_the_first_failure(engine: Holdfast) -> None:
+    assert (await engine.runner.run(both, {"lines": ["a", "b"]})).outputs == {"result": ["r-a", "r-b", 6]}
+    assert (await engine.runner.run(both, {"lines": ["a", "bad"]})).outputs == {"result": "declined bad"}
+
+
+async def test_a_child_is_an_instance_of_its_own_a_call_is_not(engine: Holdfast) -> None:
+    result = await engine.runner.run(parent, {"order": "o"})
+
+    assert result.outputs == {"result": (["o", 2, "r-o"], ["o", 9, "r-o"])}
+    assert [node.type for node in parent.definition.root.walk()].count("ExecuteWorkflow") == 1
+
+
+async def test_a_person_fills_in_a_form(engine: Holdfast) -> None:
+    result = await engine.runner.run(asking)
+    bookmark = result.bookmarks[0]
+
+    assert bookmark.metadata["payload"]["who"] == "role:boss"
+    assert (await engine.runner.resume(result, bookmark, {"approved": True})).outputs == {"result": True}
+
+
+async def test_poll_calls_again_until_it_is_so(engine: Holdfast) -> None:
+    result = await engine.runner.run(polling)
+    while result.bookmarks:
+        result = await engine.runner.resume(carried(engine, result, polling))
+
+    assert result.outputs == {"result": 3}
+    assert CALLS == [1, 1, 1]
+
+
+# -- called directly -----------------------------------------------------------------------------------------------------
+
+
+async def test_called_directly_it_is_the_function() -> None:
+    assert await both(["a", "b"]) == ["r-a", "r-b", 6]
+    assert await both(["bad", "b"]) == "declined bad"
+    assert await reserving(["a", "b"], 1) == ["r-a", "r-b"]
+    assert await parent("o") == (["o", 2, "r-o"], ["o", 9, "r-o"])
+
+
+async def test_doubles_answer_for_those_outside() -> None:
+    naps: list[Any] = []
+
+    async def told(event: Any, **options: Any) -> Approval:
+        return Approval(True, options["key"])
+
+    with doubles(wait_for=told, sleep=naps.append, ask=lambda who, **options: Approval(False)):
+        assert await approving("o2") == (True, "o2")
+        assert await napping(True) == "awake"
+        assert await asking() is False
+    assert naps == [timedelta(minutes=5), datetime(2100, 1, 1, tzinfo=UTC)]
+
+
+async def test_without_doubles_it_says_what_to_do() -> None:
+    with pytest.raises(DefinitionError, match="doubles"):
+        await approving("o")
+
+
+# -- reflection ----------------------------------------------------------------------------------------------------------
+
+
+def test_annotations_become_types_and_docstrings_descriptions() -> None:
+    definition = shipping.definition
+
+    assert [(item.name, item.type, item.required, item.default) for item in definition.inputs] == [
+        ("order", "string", True, None),
+        ("speed", "integer", False, 2),
+    ]
+    assert [item.name for item in definition.outputs] == ["result"]
+
+
+async def test_a_mutated_local_and_its_second_name_stay_one_object(engine: Holdfast) -> None:
+    result = await engine.runner.run(sharing)
+    while result.bookmarks:
+        result = await engine.runner.resume(carried(engine, result, sharing))
+
+    assert result.outputs == {"result": (True, [1, 2, 3])}
+
+
+@workflow
+async def sharing() -> Any:
+    items = [1]
+    box = {"items": items, "again": items}
+    await sleep(timedelta(seconds=1))
+    items.append(2)
+    await sleep(timedelta(seconds=1))
+    box["again"].append(3)
+    return box["items"] is items, items
+
+
+async def test_an_effect_is_retried_as_its_options_say(engine: Holdfast) -> None:
+    result = await engine.runner.run(retrying, wait=True)
+
+    assert result.outputs == {"result": 7}
+    assert CALLS == [7, 7, 7]
+
+
+@workflow
+async def failing(x: int) -> int:
+    y = await double(x)
+    return y // (y - 4)
+
+
+async def test_an_incident_names_the_users_line(engine: Holdfast) -> None:
+    result = await engine.runner.run(failing, {"x": 2})
+
+    assert result.status is Status.FAULTED
+    assert result.incidents[0].type == "ZeroDivisionError"
+    line = failing.function.__code__.co_firstlineno + 3
+    assert result.incidents[0].source == f"{sys.modules[__name__].__file__}:{line}"
