@@ -164,7 +164,10 @@ async def _copy_in(place: Database, chunks: Iterator[Rows]) -> None:
 
 
 def _insert(place: Database, chunks: Iterator[Rows]) -> None:
-    connection = connect(place.path)
+    connection = connect(
+        place.path, cache_kib=512 * 1024
+    )  # keys are random: pages that are in memory need not come back
+    connection.execute("pragma synchronous = off")  # of this connection; whoever measures has one of their own
     connection.execute("pragma busy_timeout = 10000")
     try:
         for rows in chunks:

@@ -53,13 +53,11 @@ async def fulfil(order_id: str) -> str:
     if order.total > LIMIT:
         answer = await wait_for(Approval, key=order_id, timeout=timedelta(days=3), default=Approval(approved=False))
         if not answer.approved:
-            raise Declined(order.id)
-        print(f"allowed by {answer.by}")
+            raise Declined(order.id, answer.by)
     async with parallel(limit=10) as branches:
         for line in order.lines:
             branches.start(reserve(line))
-    print(", ".join(branches.results))
-    return await charge(order)
+    return f"{', '.join(branches.results)}; {await charge(order)}"
 
 
 async def durable() -> None:

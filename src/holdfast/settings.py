@@ -29,6 +29,8 @@ FILE = "holdfast.toml"
 FILE_VARIABLE = "HOLDFAST_CONFIG"
 TEST_PREFIX = "HOLDFAST_TEST_"
 """Names of test suites, ours and our users'; never settings."""
+NO_SETTINGS = frozenset({FILE_VARIABLE, "HOLDFAST_REQUIRE_SERVICES"})
+"""Further names of the environment that are no settings: where the file is, and what tests must find."""
 
 
 class JournalMode(StrEnum):
@@ -206,7 +208,7 @@ def _from_environment(environment: Mapping[str, str]) -> list[Written]:
     return [
         (variable, variable.removeprefix(PREFIX).lower(), value)
         for variable, value in sorted(environment.items())
-        if variable.startswith(PREFIX) and variable != FILE_VARIABLE and not variable.startswith(TEST_PREFIX)
+        if variable.startswith(PREFIX) and variable not in NO_SETTINGS and not variable.startswith(TEST_PREFIX)
     ]
 
 

@@ -14,10 +14,10 @@ import aio_pika
 
 from holdfast.dispatch import transport_from_url
 from holdfast.dispatch.rabbitmq import Names
-from holdfast.ports import Transport, TransportEvent
+from holdfast.ports import Reconnected, Transport, TransportEvent
 from holdfast.testing.servers import ServiceMissing, given_or
 from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract
-from holdfast.testing.transport_contract.base import Plant
+from holdfast.testing.transport_contract.base import Plant, until
 from holdfast.testing.transport_contract.services import PORTS, broker_url
 
 pytestmark = pytest.mark.service("rabbitmq")
@@ -60,6 +60,10 @@ class TestRabbitTransport(TransportContract, TransportProcessContract):
         await another.open()
         yield another
         await another.close()
+
+    async def deletion_noticed(self, told: list[TransportEvent]) -> None:
+        """RabbitMQ 3.10 may give a quorum queue that returns at once to the consumer of the one that was deleted."""
+        await until(lambda: any(isinstance(event, Reconnected) for event in told))
 
     @pytest.fixture
     async def plant(self, broker: str) -> AsyncIterator[Plant]:

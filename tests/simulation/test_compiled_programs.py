@@ -21,13 +21,14 @@ sys.path.insert(0, str(Path(__file__).parent))  # generated programs import thei
 
 from compiled_generator import program  # noqa: E402
 from compiled_running import compare, load  # noqa: E402
+from compiled_worlds import TYPES  # noqa: E402
 
 GROUPS, EACH = 8, int(os.environ.get("HOLDFAST_COMPILED_PROGRAMS", "96")) // 8
 
 
 @pytest.fixture
 def fresh_engine() -> Iterator[Holdfast]:
-    made = Holdfast(clock=VirtualClock(), entry_points=False)
+    made = Holdfast(clock=VirtualClock(), entry_points=False, types=list(TYPES))
     yield made
     made.close()
 

@@ -15,6 +15,7 @@ from holdfast.testing.clock import VirtualClock
 sys.path.insert(0, str(Path(__file__).parent))  # generated programs import their world by name, as any program does
 
 from compiled_running import compare, load  # noqa: E402
+from compiled_worlds import TYPES  # noqa: E402
 
 HEAD = """\
 from compiled_worlds import *
@@ -139,7 +140,7 @@ TRAPS = {
 
 @pytest.fixture(scope="module")
 def trap_engine() -> Iterator[Holdfast]:
-    made = Holdfast(clock=VirtualClock(), entry_points=False)
+    made = Holdfast(clock=VirtualClock(), entry_points=False, types=list(TYPES))
     yield made
     made.close()
 

@@ -24,6 +24,8 @@ from holdfast.model.values import decode
 
 SCOPE, UNBOUND, WATCH = "__scope", "__unset", "__watch"
 """Names inside the functions that we make; the compiler refuses them in workflows."""
+UNBOUND_ERROR = "__unbound_error"
+"""Not by its own name, which a module may use for something else."""
 
 RESULT = "~result"
 """The slot of what the function returns."""
@@ -78,7 +80,7 @@ def resolve(reference: str) -> Any:
 
 def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The globals of a stored function: constants by value, everything else as it is now."""
-    found: dict[str, Any] = {"__builtins__": builtins, "__name__": "holdfast.code", UNBOUND: UNSET}
+    found: dict[str, Any] = {"__builtins__": builtins, "__name__": "holdfast.code", UNBOUND: UNSET, UNBOUND_ERROR: UnboundLocalError}
     for name, use in uses.items():
         found[name] = resolve(use["of"]) if "of" in use else decode(use["value"])
     return found
@@ -154,42 +156,47 @@ def _place(tree: ast.Module, lines: Lines) -> None:
 
 def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]:
     reads, writes = names_in(body)
-    known = shape.names
-    taken = [name for name in known if name in reads or name in writes]
-    kept = [name for name in known if name in writes]
-    first = body[0]
-    before = _statements("".join(_take(name, known[name]) for name in taken), first)
-    if kept:
-        after = _statements("".join(_keep(name, known[name]) for name in kept), first)
-        body = [ast.copy_location(ast.Try(body=body, handlers=[], orelse=[], finalbody=after), first)]
+    known, first = shape.names, body[0]
+    at = {"lineno": first.lineno, "col_offset": 0, "end_lineno": first.lineno, "end_col_offset": 0}
+    before = [item for name in known if name in reads or name in writes for item in _take(name, known[name], at)]
+    after = [_keep(name, known[name], at) for name in known if name in writes]
+    if after:
+        body = [ast.Try(body=body, handlers=[], orelse=[], finalbody=after, **at)]
     arguments = ast.arguments(
-        posonlyargs=[], args=[ast.arg(SCOPE)], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+        posonlyargs=[], args=[ast.arg(SCOPE, **at)], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
     )
-    function = ast.FunctionDef(
-        name=shape.function or "branch", args=arguments, body=[*before, *body], decorator_list=[]
-    )
+    name = shape.function or "branch"
+    function = ast.FunctionDef(name=name, args=arguments, body=[*before, *body], decorator_list=[], **at)
     if sys.version_info >= (3, 12):
         function.type_params = []
-    module = ast.Module(body=[ast.copy_location(function, first)], type_ignores=[])
-    made = compile(ast.fix_missing_locations(module), shape.file, "exec")
+    made = compile(ast.Module(body=[function], type_ignores=[]), shape.file, "exec")
     code = next(item for item in made.co_consts if isinstance(item, CodeType))
-    return FunctionType(code, shape.uses, shape.function or "branch")
+    return FunctionType(code, shape.uses, name)
 
 
-def _take(name: str, index: int) -> str:
-    return f"{name} = {SCOPE}[{index}]\nif {name} is {UNBOUND}: del {name}\n"
+def _take(name: str, index: int, at: dict[str, int]) -> list[ast.stmt]:
+    """`name = scope[index]`, unbound if it is unbound there."""
+    unbound = ast.Compare(_load(name, at), [ast.Is()], [_load(UNBOUND, at)], **at)
+    return [
+        ast.Assign([ast.Name(name, ast.Store(), **at)], _slot(index, ast.Load(), at), **at),
+        ast.If(unbound, [ast.Delete([ast.Name(name, ast.Del(), **at)], **at)], [], **at),
+    ]
 
 
-def _keep(name: str, index: int) -> str:
-    return f"try: {SCOPE}[{index}] = {name}\nexcept UnboundLocalError: {SCOPE}[{index}] = {UNBOUND}\n"
+def _keep(name: str, index: int, at: dict[str, int]) -> ast.stmt:
+    """`scope[index] = name`, or unbound if it is."""
+    put = ast.Assign([_slot(index, ast.Store(), at)], _load(name, at), **at)
+    leave = ast.Assign([_slot(index, ast.Store(), at)], _load(UNBOUND, at), **at)
+    handler = ast.ExceptHandler(_load(UNBOUND_ERROR, at), None, [leave], **at)
+    return ast.Try(body=[put], handlers=[handler], orelse=[], finalbody=[], **at)
 
 
-def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            ast.copy_location(node, at)
-    return tree.body
+def _load(name: str, at: dict[str, int]) -> ast.expr:
+    return ast.Name(name, ast.Load(), **at)
+
+
+def _slot(index: int, context: ast.expr_context, at: dict[str, int]) -> ast.expr:
+    return ast.Subscript(_load(SCOPE, at), ast.Constant(index, **at), context, **at)
 
 
 def names_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:

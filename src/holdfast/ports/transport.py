@@ -138,7 +138,8 @@ class Transport(Protocol):
         """For people: what was rejected or could not be read, oldest first. Reading leaves it there."""
 
     async def delete_queue(self, queue: str) -> None:
-        """Remove a queue with all that is in it, its dead letters too. One that is not there is no error."""
+        """Remove a queue with all that is in it, its dead letters too. One that is not there is no error. Who consumes it
+        finds a new, empty one after a moment; better that nobody does."""
 
 
 class StepContext(Protocol):

@@ -14,13 +14,17 @@ def targets_of(target: ast.AST) -> set[str]:
 
 
 def deleted_in(node: ast.AST) -> set[str]:
-    """Names that lose their value somewhere inside."""
+    """Names that lose their value somewhere inside; remembered on the node, since everyone around it asks."""
+    known: set[str] | None = getattr(node, "_deleted", None)
+    if known is not None:
+        return known
     found: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Delete):
             found |= {name.id for target in inner.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
         elif isinstance(inner, ast.ExceptHandler) and inner.name:
             found.add(inner.name)
+    node._deleted = found  # type: ignore[attr-defined]  # nodes are ordinary objects
     return found
 
 

@@ -94,15 +94,17 @@ def text_of(body: list[ast.stmt], place: Place) -> tuple[str, list[list[int]]]:
     module = ast.fix_missing_locations(ast.Module(body=body, type_ignores=[]))
     text = ast.unparse(module)
     lines: list[list[int]] = []
-    kinds: list[type] = []
-    for node in ast.walk(module):
-        kinds.append(type(node))
-        if hasattr(node, "lineno"):
-            line = node.lineno + place.offset
-            if lines and lines[-1][0] == line:
-                lines[-1][1] += 1
-            else:
-                lines.append([line, 1])
-    if [type(node) for node in ast.walk(ast.parse(text))] != kinds:
+    nodes = list(ast.walk(module))
+    for node in nodes:
+        line = getattr(node, "lineno", None)
+        if line is None:
+            continue
+        if lines and lines[-1][0] == line + place.offset:
+            lines[-1][1] += 1
+        else:
+            lines.append([line + place.offset, 1])
+    kinds = [type(node) for node in nodes]
+    # Only f-strings may come back from text as another tree.
+    if ast.JoinedStr in kinds and [type(node) for node in ast.walk(ast.parse(text))] != kinds:
         place.refuse("unparse", body[0], "This cannot be written back as source text.", "Split it into two statements.")
     return text, lines

@@ -163,7 +163,7 @@ class _Checker:
     def _reserved(self, node: ast.Name) -> None:
         if (
             is_temporary(node.id)
-            or node.id in ("__scope", "__unset", "__watch", "__value", "__class__")
+            or node.id in ("__scope", "__unset", "__watch", "__value", "__unbound_error", "__class__")
             or node.id.startswith("__holdfast")
         ):
             self.refuse("reserved-name", node, f"`{node.id}` is reserved.", "Use another name.")

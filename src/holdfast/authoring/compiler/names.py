@@ -25,13 +25,17 @@ def is_temporary(name: str) -> bool:
 
 
 def local_names(tree: ast.AsyncFunctionDef) -> list[str]:
-    """Names bound in the function's own scope, in order of appearance."""
+    """Names bound in the function's own scope, in order of appearance; remembered on the tree."""
+    known: list[str] | None = getattr(tree, "_locals", None)
+    if known is not None:
+        return known
     found: dict[str, None] = {}
     arguments = tree.args
     for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
         found[argument.arg] = None
     for statement in tree.body:
         found.update(dict.fromkeys(_bound(statement)))
+    tree._locals = list(found)  # type: ignore[attr-defined]  # nodes are ordinary objects
     return list(found)
 
 

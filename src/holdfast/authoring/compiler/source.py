@@ -7,6 +7,7 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from holdfast.authoring.compiler.refusals import Place, WorkflowRefused
@@ -29,7 +30,7 @@ class Source:
 def read_source(function: Callable[..., Any]) -> Source:
     code = function.__code__
     try:
-        lines, first = inspect.getsourcelines(function)
+        lines, first = _lines_of(function)
     except (OSError, TypeError) as error:
         raise WorkflowRefused(
             "no-source",
@@ -60,6 +61,12 @@ def read_source(function: Callable[..., Any]) -> Source:
         annotations=_annotations(function, place, tree),
         doc=inspect.getdoc(function),
     )
+
+
+@lru_cache(256)
+def _lines_of(function: Callable[..., Any]) -> tuple[list[str], int]:
+    """Asked for when it is decorated, when it is compiled, and for each call by another workflow."""
+    return inspect.getsourcelines(function)
 
 
 def _annotations(function: Callable[..., Any], place: Place, tree: ast.AsyncFunctionDef) -> dict[str, Any]:

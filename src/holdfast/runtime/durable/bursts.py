@@ -7,7 +7,7 @@ activity, it is taken out and the others run again from the stored state, withou
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -44,6 +44,8 @@ class Burst(Struct, kw_only=True):
     unsure: list[Job] = []
     """Jobs that a hot row refused: to be asked of the stored one."""
     plan: Plan | None = None
+    values: Mapping[str, bytes] = {}
+    """Large values that the row refers to."""
     live: LiveInstance | None = None
     before: Before = NEW
     applied: list[Job] = []
@@ -94,7 +96,7 @@ def _begin(burst: Burst, node: Node) -> None:
     first = burst.jobs[0]
     if burst.row is not None:
         assert burst.plan is not None
-        live = decode_state(burst.row.state, burst.plan, node.clock.now_ns, node.services)
+        live = decode_state(burst.row.state, burst.plan, node.clock.now_ns, node.services, burst.values)
         live.new_effects = []  # Open effects run already; only those of this burst are new.
         burst.live, burst.before = live, remember(live, burst.row)
     elif isinstance(first, StartJob):

@@ -21,12 +21,14 @@ from holdfast.model.stored import (
     IncidentRow,
     InstanceRow,
     JournalSegment,
+    ValueRow,
     correlation_key,
     wake_key,
 )
 from holdfast.model.work import EffectRef, EffectRow, Owner, WorkKind, WorkRow
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
+from holdfast.runtime.durable.large_values import Packed, refers_to
 
 _STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
 """Kinds that stimuli can find. The others are woken by their timer alone."""
@@ -40,6 +42,7 @@ class Before(Struct, frozen=True, kw_only=True):
     bookmarks: dict[str, Bookmark] = {}
     """None of an instance at rest: its rows went with the commit that ended it."""
     incidents: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
     at_rest: bool = False
     finished: datetime | None = None
 
@@ -54,6 +57,7 @@ def remember(live: LiveInstance, row: InstanceRow) -> Before:
         correlation_id=live.correlation_id,
         bookmarks={} if at_rest else dict(live.bookmarks),
         incidents=frozenset(item.id for item in live.incidents),
+        values=frozenset(refers_to(row.state)),
         at_rest=at_rest,
         finished=row.finished,
     )
@@ -102,11 +106,14 @@ class Maker:
         if live.incidents or before.incidents:
             self._add_incidents(rows, live, before)
         self._add_work(rows, live, before, consumed, now, content, starts, begun=begun, go_on=go_on)
+        state = _state_after(live)
+        if state.values or before.values:
+            self._add_values(rows, live, before, state)
         guards_taken, guards_released = _slots(live, before, consumed)
         return Commit(
             tenant=self.tenant,
             burst_id=burst_id,
-            instance=self._instance(live, before, version, burst_id, content, now),
+            instance=self._instance(live, before, version, burst_id, content, now, state.state),
             journal=self._segment(live, version, burst_id, now),
             guards_taken=guards_taken,
             guards_released=guards_released,
@@ -116,7 +123,14 @@ class Maker:
         )
 
     def _instance(
-        self, live: LiveInstance, before: Before, version: int, burst_id: str, content: str, now: datetime
+        self,
+        live: LiveInstance,
+        before: Before,
+        version: int,
+        burst_id: str,
+        content: str,
+        now: datetime,
+        state: bytes,
     ) -> InstanceRow:
         parent, status, definition = live.parent_id, live.status, live.plan.definition
         return InstanceRow(
@@ -135,7 +149,7 @@ class Maker:
             created=moment(live.created),
             updated=now,
             finished=(before.finished or now) if status.at_rest else None,
-            state=_state_after(live),
+            state=state,
         )
 
     def _segment(self, live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
@@ -148,6 +162,14 @@ class Maker:
             written=now,
             data=encode_journal(live.plan, entries),
         )
+
+    def _add_values(self, rows: dict[str, Any], live: LiveInstance, before: Before, state: Packed) -> None:
+        rows["values_added"] = tuple(
+            ValueRow(tenant=self.tenant, instance_id=live.id, ref=ref, data=data)
+            for ref, data in state.values.items()
+            if ref not in before.values
+        )
+        rows["values_dropped"] = tuple(before.values.difference(state.values))
 
     # -- bookmarks and timers ------------------------------------------------------------------------------------------
 
@@ -270,7 +292,7 @@ class Maker:
         )
 
 
-def _state_after(live: LiveInstance) -> bytes:
+def _state_after(live: LiveInstance) -> Packed:
     """The state as the next burst finds it: journal and events have left with this commit. `live` itself still shows them."""
     base, published = live.journal_base, live.published
     live.journal_base += len(live.journal)

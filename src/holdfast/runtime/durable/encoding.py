@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from holdfast.model import values
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
 from holdfast.model.values import TypeRegistry
 from holdfast.ports import Services
+from holdfast.runtime.durable.large_values import Packed, pack_state, unpack_state
 
 _EVENTS = tuple(JournalEvent)
 """Stored by position: new events are added at the end of the enumeration only."""
@@ -24,16 +25,21 @@ _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
 
 
-def encode_state(live: LiveInstance) -> bytes:
-    """Without what the instance's row says already: the content that it pins, and the format, which the row's column has."""
+def encode_state(live: LiveInstance) -> Packed:
+    """The state, and the large values that it refers to.
+
+    Without what the instance's row says already: the content that it pins, and the format, which the row's column has.
+    """
     document = snapshot.dump(live, journal=False)
     del document["format"], document["definition"]
-    return _pack(document)
+    return pack_state(document)
 
 
-def decode_state(data: bytes, plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
-    """`plan` is that of the content that the row pins."""
-    document = _unpack(data)
+def decode_state(
+    data: bytes, plan: Plan, now: Callable[[], int], services: Services, values: Mapping[str, bytes]
+) -> LiveInstance:
+    """`plan` is that of the content that the row pins, `values` are those that the state refers to."""
+    document = unpack_state(data, values)
     document["format"], document["definition"] = snapshot.FORMAT, {"hash": plan.content_hash}
     return snapshot.load(document, plan, now, services)
 

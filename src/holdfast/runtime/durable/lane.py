@@ -155,6 +155,7 @@ class Lane:
             if burst.row is None:
                 raise InstanceNotFound(burst.instance_id)
             burst.plan = await self.node.pins.plan(burst.row.content)
+            burst.values = await self.node.values_of(burst.row)
         except HoldfastError as error:  # One that cannot be run does not keep its neighbours from running.
             jobs, burst.jobs = burst.jobs, []
             for job in jobs:
@@ -204,6 +205,7 @@ class Lane:
         if burst.changed:
             if commit is not None and commit.instance is not None:
                 node.keep_hot(commit.instance)
+                node.keep_values(commit.values_added)
             lines, live.lines = live.lines, []
             telling.tell(burst, live)
             node.print_lines(live, lines)

@@ -16,6 +16,7 @@ from holdfast.model.commit import Loss, Lost
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
 from holdfast.runtime.durable.jobs import Answer, EffectJob, Job, ResumeJob, RetryJob, StartJob
+from holdfast.runtime.durable.large_values import StateMoved
 from holdfast.runtime.effects import failure
 
 if TYPE_CHECKING:
@@ -123,7 +124,11 @@ class Losing:
     # -- it could not even be tried, or the store refuses it -----------------------------------------------------------
 
     def fail(self, job: Job, error: Exception) -> None:
-        if isinstance(error, InstanceNotFound) and (job.quiet or isinstance(job, EffectJob)):
+        if isinstance(error, StateMoved):
+            self._node.forget(job.instance_id)
+            job.sure = True
+            self._again(job)
+        elif isinstance(error, InstanceNotFound) and (job.quiet or isinstance(job, EffectJob)):
             job.tell(Answer(dropped=True))
             if job.consumes_work is not None:
                 self._node.use_up(job.consumes_work)

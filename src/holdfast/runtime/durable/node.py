@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from zlib import crc32
 
@@ -20,7 +20,7 @@ from holdfast.execution.segment import Limits
 from holdfast.model.commit import Commit
 from holdfast.model.definition import ActivationStrategy, Definition
 from holdfast.model.ids import IdGenerator
-from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow
+from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow, ValueRow
 from holdfast.model.work import NOBODY, Owner
 from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services, Store
 from holdfast.runtime.durable.changes import Maker, slot_for
@@ -28,6 +28,7 @@ from holdfast.runtime.durable.heart import Heart
 from holdfast.runtime.durable.inflight import EffectsHere
 from holdfast.runtime.durable.jobs import Job
 from holdfast.runtime.durable.lane import Lane
+from holdfast.runtime.durable.large_values import StateMoved, ValueCache, refers_to
 from holdfast.runtime.durable.messages import parent_of
 from holdfast.runtime.durable.pins import PinnedPlans
 from holdfast.runtime.durable.takeover import TakeOver
@@ -78,6 +79,7 @@ class Node:
         self._definitions = definitions
         self._grace = cancel_grace
         self._lanes = [Lane(self, limits) for _ in range(lanes)]
+        self._values = ValueCache()
         self._held: Counter[str] = Counter()
         self._watchers: dict[str, list[asyncio.Future[None]]] = {}
         self._listeners: dict[str, list[OnLine]] = {}
@@ -160,6 +162,35 @@ class Node:
         if found is None:
             raise InstanceNotFound(instance_id)
         return found
+
+    async def state(self, instance_id: str) -> tuple[InstanceRow, Mapping[str, bytes]]:
+        """The row, and the values that its state refers to: of one version, however often others move it meanwhile."""
+        while True:
+            row = await self.row(instance_id)
+            try:
+                return row, await self.values_of(row)
+            except StateMoved:
+                if (await self.row(instance_id)).version == row.version:
+                    raise
+
+    async def values_of(self, row: InstanceRow) -> Mapping[str, bytes]:
+        """The large values that a state refers to, as they are stored. They never change: a cached one is as good."""
+        refs = refers_to(row.state)
+        if not refs:
+            return {}
+        found = {ref: data for ref in refs if (data := self._values.get(row.id, ref)) is not None}
+        missing = [ref for ref in refs if ref not in found]
+        if missing:
+            for ref, data in (await self.store.load_values(self.tenant, row.id, missing)).items():
+                found[ref] = data
+                self._values.put(row.id, ref, data)
+        if len(found) < len(refs):
+            raise StateMoved(row.id)
+        return found
+
+    def keep_values(self, rows: Sequence[ValueRow]) -> None:
+        for row in rows:
+            self._values.put(row.instance_id, row.ref, row.data)
 
     async def find_plan(self, reference: str) -> Plan:
         """A workflow that is executed by id or name: one of this process, else one of the store."""

@@ -161,9 +161,9 @@ class Runtime:
 
     async def read(self, instance_id: str) -> RunResult:
         """The instance as it is stored."""
-        row = await self.node.row(instance_id)
+        row, values = await self.node.state(instance_id)
         plan = await self.node.pins.plan(row.content)
-        live = decode_state(row.state, plan, self.node.clock.now_ns, self.node.services)
+        live = decode_state(row.state, plan, self.node.clock.now_ns, self.node.services, values)
         return RunResult(live, [], {})
 
     async def journal(self, instance_id: str, *, after: int = 0, limit: int = 1000) -> list[JournalEntry]:

@@ -10,10 +10,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from holdfast.errors import HoldfastError, InstanceNotFound
+from holdfast.errors import HoldfastError
 from holdfast.execution.record import EffectFailure
 from holdfast.model.policy import OnLost
-from holdfast.model.stored import InstanceKey
 from holdfast.model.work import NOBODY, EffectRef, EffectRow
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import EffectJob, HoldJob
@@ -96,12 +95,9 @@ class TakeOver:
     async def _adopt(self, row: EffectRow) -> None:
         """Run an effect that is this node's now."""
         node = self._node
-        key = InstanceKey(node.tenant, row.instance_id)
-        stored = (await node.store.load([key])).instances.get(key)
-        if stored is None:
-            raise InstanceNotFound(row.instance_id)
+        stored, values = await node.state(row.instance_id)
         plan = await node.pins.plan(stored.content)
-        live = decode_state(stored.state, plan, node.clock.now_ns, node.services)
+        live = decode_state(stored.state, plan, node.clock.now_ns, node.services, values)
         request = live.effects.get(row.execution)
         if request is None:
             return  # Canceled between the two reads; its row is gone.
