@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -18,14 +17,11 @@ from holdfast.authoring.compiler.expressions import Expressions
 from holdfast.execution.heap.iterators import DictPosition
 from holdfast.execution.heap.writing import _Writer
 from holdfast.testing.clock import VirtualClock
-
-sys.path.insert(0, str(Path(__file__).parent))  # generated programs import their world by name, as any program does
-
-from compiled_running import compare, load  # noqa: E402
-from compiled_worlds import TYPES  # noqa: E402
+from holdfast.testing.programs.running import compare, load
+from holdfast.testing.programs.world import TYPES
 
 HEAD = """\
-from compiled_worlds import *
+from holdfast.testing.programs.world import *
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import gather
 

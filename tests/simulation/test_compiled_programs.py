@@ -7,7 +7,6 @@ arguments, the locals at the end with who is who among their objects, and the li
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,12 +15,9 @@ import pytest
 from holdfast import Holdfast
 from holdfast.authoring.compiler import WorkflowRefused
 from holdfast.testing.clock import VirtualClock
-
-sys.path.insert(0, str(Path(__file__).parent))  # generated programs import their world by name, as any program does
-
-from compiled_generator import program  # noqa: E402
-from compiled_running import compare, load  # noqa: E402
-from compiled_worlds import TYPES  # noqa: E402
+from holdfast.testing.programs.generator import program
+from holdfast.testing.programs.running import compare, load
+from holdfast.testing.programs.world import TYPES
 
 GROUPS, EACH = 8, int(os.environ.get("HOLDFAST_COMPILED_PROGRAMS", "96")) // 8
 

@@ -1,8 +1,9 @@
 """Places where a compiler of Python goes wrong, one program each: plain and compiled must agree."""
 
+# ruff: noqa: E501 # a program on one line is read at once
+
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,14 +12,11 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.testing.clock import VirtualClock
-
-sys.path.insert(0, str(Path(__file__).parent))  # generated programs import their world by name, as any program does
-
-from compiled_running import compare, load  # noqa: E402
-from compiled_worlds import TYPES  # noqa: E402
+from holdfast.testing.programs.running import compare, load
+from holdfast.testing.programs.world import TYPES
 
 HEAD = """\
-from compiled_worlds import *
+from holdfast.testing.programs.world import *
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import gather
 import math, sys

@@ -215,6 +215,35 @@ class Finished:
     results: list[Any] = field(default_factory=list)
 
 
+class _Undoing:
+    """A call that may still be made; one that never is ends quietly."""
+
+    def __init__(self, call: Coroutine[Any, Any, Any]) -> None:
+        self.call = call
+
+    def __del__(self) -> None:
+        self.call.close()
+
+
+_undoing: ContextVar[list[_Undoing] | None] = ContextVar("holdfast_undoing", default=None)
+
+
+@_word("compensate")
+async def compensate(call: Coroutine[Any, Any, Any] | None = None) -> None:
+    """With a call: remember what takes back the work just done. Without: take back all that is remembered, the last first.
+
+    Canceling the instance takes it back, too.
+    """
+    remembered = _undoing.get()
+    if remembered is None:
+        _undoing.set(remembered := [])
+    if call is not None:
+        remembered.append(_Undoing(call))
+        return
+    while remembered:
+        await remembered.pop().call
+
+
 # -- other instances ---------------------------------------------------------------------------------------------------
 
 

@@ -76,9 +76,7 @@ def seconds(name: str, text: str, shown: str) -> timedelta:
     try:
         value = timedelta(seconds=float(text))
     except (ValueError, OverflowError) as error:
-        raise TransportMisconfigured(
-            f"{shown}: {name}={text!r} must be a number of seconds, like {name}=30"
-        ) from error
+        raise TransportMisconfigured(f"{shown}: {name}={text!r} must be a number of seconds, like {name}=30") from error
     if value <= timedelta(0):
         raise TransportMisconfigured(f"{shown}: {name}={text!r} must be more than 0 seconds, like {name}=30")
     return value

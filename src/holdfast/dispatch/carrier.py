@@ -108,9 +108,7 @@ class Carrier(ABC):
         async with self._working():
             await self.patiently(lambda: self._hold_back(queue, message, ticket, delay))
 
-    def consume(
-        self, queues: Sequence[str], prefetch: int = DEFAULT_PREFETCH
-    ) -> AbstractAsyncContextManager[Consumer]:
+    def consume(self, queues: Sequence[str], prefetch: int = DEFAULT_PREFETCH) -> AbstractAsyncContextManager[Consumer]:
         return self._consuming(self._intake(queues, prefetch))
 
     async def dead_letters(self, queue: str, limit: int = 100) -> Sequence[DeadTicket]:
@@ -153,7 +151,9 @@ class Carrier(ABC):
 
     def _check(self) -> None:
         if self._loop is None:
-            raise TransportClosed(f"The transport '{self.name}' is not open. Await open() first, and not after close().")
+            raise TransportClosed(
+                f"The transport '{self.name}' is not open. Await open() first, and not after close()."
+            )
         if self._loop is not asyncio.get_running_loop():
             raise TransportClosed(
                 f"The transport '{self.name}' was opened in another event loop. Open one in each loop and process."

@@ -27,7 +27,9 @@ class Carried(Generic[R]):
 
     __slots__ = ("_intake", "data", "open", "queue", "receipt", "redelivered", "ticket")
 
-    def __init__(self, intake: Intake[R], queue: str, data: bytes, receipt: R, ticket: Ticket, redelivered: bool) -> None:
+    def __init__(
+        self, intake: Intake[R], queue: str, data: bytes, receipt: R, ticket: Ticket, redelivered: bool
+    ) -> None:
         self._intake = intake
         self.queue = queue
         self.data = data

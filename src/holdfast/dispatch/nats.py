@@ -100,7 +100,7 @@ class NatsIntake(Intake[Msg]):
         for pull in self._pulls:
             if pull.subscription is not None:
                 with suppress(NatsError, OSError, TimeoutError):
-                    await asyncio.wait_for(pull.subscription.drain(), _ANSWER)
+                    await asyncio.wait_for(pull.subscription.drain(), _ANSWER)  # type: ignore[no-untyped-call]  # of the driver
 
     async def end(self) -> None:
         """What was settled leaves before the connection may."""
@@ -303,14 +303,13 @@ class NatsTransport(Carrier):
 
     async def _make_streams(self) -> None:
         """Nothing happens if they are there as they should be."""
-        prefix, given = self.options.prefix, {"storage": StorageType.FILE, "num_replicas": self._replicas}
+        prefix = self.options.prefix
         wanted = (
-            StreamConfig(name=self._stream, subjects=[f"{prefix}.q.*"], retention=RetentionPolicy.WORK_QUEUE, **given),
-            StreamConfig(
-                name=self._dead_stream, subjects=[f"{prefix}.dead.*"], max_msgs_per_subject=_DEAD_MAX, **given
-            ),
+            StreamConfig(name=self._stream, subjects=[f"{prefix}.q.*"], retention=RetentionPolicy.WORK_QUEUE),
+            StreamConfig(name=self._dead_stream, subjects=[f"{prefix}.dead.*"], max_msgs_per_subject=_DEAD_MAX),
         )
         for config in wanted:
+            config.storage, config.num_replicas = StorageType.FILE, self._replicas
             try:
                 await self._js.add_stream(config)
             except BadRequestError as error:

@@ -175,11 +175,12 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
         self._names = transport.names
         self._channel: AbstractChannel | None = None
         self._broken = asyncio.Event()
+        self._tags: list[str] = []
 
     async def begin(self) -> None:
         try:
             await self._subscribe()
-        except CONNECTION_EXCEPTIONS + (TimeoutError,) as error:
+        except (*CONNECTION_EXCEPTIONS, TimeoutError) as error:
             self.voice.lost(error)
             self._broken.set()
         self.fetch(self._keep_subscribed())
@@ -188,10 +189,9 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
     async def cease(self) -> None:
         """The channel stays, for settling; the broker sends nothing more on it."""
         if self._channel is not None:
-            underlay = None
             with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
                 underlay = await self._channel.get_underlay_channel()
-                for tag in tuple(underlay.consumers):
+                for tag in self._tags:
                     await underlay.basic_cancel(tag)
 
     async def end(self) -> None:
@@ -226,7 +226,7 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
                 await asyncio.sleep(pause.total_seconds())
                 try:
                     await self._subscribe()
-                except CONNECTION_EXCEPTIONS + (TimeoutError, TransportMisconfigured) as error:
+                except (*CONNECTION_EXCEPTIONS, TimeoutError, TransportMisconfigured) as error:
                     self.voice.lost(error)
                 else:
                     break
@@ -245,6 +245,7 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
 
     async def _subscribe(self) -> None:
         broken = self._broken = asyncio.Event()
+        self._tags.clear()
         channel = self._channel = await self._link.new_channel()
         await channel.set_qos(prefetch_count=self.prefetch)
         underlay = await channel.get_underlay_channel()
@@ -253,7 +254,7 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
         for queue in self.queues:
             await self._names.declare(channel, queue)
             found = await channel.get_queue(self._names.queue(queue), ensure=False)
-            await found.consume(self._handler(queue, broken))
+            self._tags.append(await found.consume(self._handler(queue, broken)))
 
     def _notice(self, broken: asyncio.Event, reason: str) -> None:
         if broken is self._broken and not self._stopped:
@@ -319,7 +320,7 @@ class RabbitTransport(Carrier):
         channel = await self._publishing.new_channel()
         try:
             dead = await channel.get_queue(self.names.dead(queue), ensure=False)
-            found = []
+            found: list[DeadTicket] = []
             while len(found) < limit and (message := await dead.get(no_ack=False, fail=False)) is not None:
                 found.append(DeadTicket(queue=queue, data=message.body, reason=_reason(message)))
             return found
@@ -340,7 +341,7 @@ class RabbitTransport(Carrier):
 def rounded_up(delay: timedelta) -> int:
     """Milliseconds, at least 1, with two digits that are not zero: no more than a tenth longer."""
     milliseconds = max(1, ceil(delay / timedelta(milliseconds=1)))
-    step = 10 ** max(0, len(str(milliseconds)) - 2)
+    step: int = 10 ** max(0, len(str(milliseconds)) - 2)
     return -(-milliseconds // step) * step
 
 

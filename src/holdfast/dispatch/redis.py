@@ -94,7 +94,8 @@ class RedisIntake(Intake[bytes]):
 
     async def finish(self, carried: Carried[bytes]) -> None:
         with suppress(RedisError, OSError):
-            await self._settle(carried.queue, carried.receipt)
+            async with self._commands.pipeline(transaction=True) as steps:
+                await self._settle(carried.queue, carried.receipt, steps)
 
     async def give_back(self, carried: Sequence[Carried[bytes]]) -> None:
         with suppress(RedisError, OSError):
@@ -181,11 +182,7 @@ class RedisIntake(Intake[bytes]):
             steps.xadd(self._key(queue), {_DATA: data, _RETURNED: b"1"})
             await self._settle(queue, entry, steps)
 
-    async def _settle(self, queue: str, entry: bytes, steps: Any = None) -> None:
-        if steps is None:
-            async with self._commands.pipeline(transaction=True) as steps:
-                await self._settle(queue, entry, steps)
-            return
+    async def _settle(self, queue: str, entry: bytes, steps: Any) -> None:
         steps.xack(self._key(queue), _GROUP, entry)
         steps.xdel(self._key(queue), entry)
         await steps.execute()
@@ -222,8 +219,14 @@ class RedisTransport(Carrier):
 
     async def _connect(self) -> None:
         await self._disconnect()
-        given = {"socket_connect_timeout": _ANSWER, "socket_timeout": _ANSWER, "health_check_interval": 15}
-        pool = BlockingConnectionPool.from_url(self._address.url, max_connections=_CONNECTIONS, timeout=_ANSWER, **given)
+        given: dict[str, Any] = {
+            "socket_connect_timeout": _ANSWER,
+            "socket_timeout": _ANSWER,
+            "health_check_interval": 15,
+        }
+        pool = BlockingConnectionPool.from_url(
+            self._address.url, max_connections=_CONNECTIONS, timeout=_ANSWER, **given
+        )
         self.commands = Redis.from_pool(pool)
         self.blocking = Redis.from_url(self._address.url, **given)
         try:

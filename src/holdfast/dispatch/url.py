@@ -28,9 +28,7 @@ _OURS: Mapping[str, tuple[str, str, str | None]] = {
 """Scheme → module, factory, and the extra that brings its driver."""
 
 
-def transport_from_url(
-    url: str, *, plugins: Mapping[str, TransportFactory] | None = None, **options: Any
-) -> Transport:
+def transport_from_url(url: str, *, plugins: Mapping[str, TransportFactory] | None = None, **options: Any) -> Transport:
     """A transport that is not open yet. `options` go to its factory (`listener` …)."""
     try:
         scheme = urlsplit(url).scheme.lower()

@@ -20,7 +20,7 @@ class Voice:
     def tell(self, event: TransportEvent) -> None:
         try:
             self._listener(event)
-        except Exception:
+        except Exception:  # noqa: BLE001 - whatever a listener does, tickets are carried on
             _LOG.exception("the listener of the transport '%s' failed at %r", self.name, event)
 
     def lost(self, reason: BaseException | str) -> None:

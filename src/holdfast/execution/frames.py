@@ -80,7 +80,12 @@ def resolve(reference: str) -> Any:
 
 def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The globals of a stored function: constants by value, everything else as it is now."""
-    found: dict[str, Any] = {"__builtins__": builtins, "__name__": "holdfast.code", UNBOUND: UNSET, UNBOUND_ERROR: UnboundLocalError}
+    found: dict[str, Any] = {
+        "__builtins__": builtins,
+        "__name__": "holdfast.code",
+        UNBOUND: UNSET,
+        UNBOUND_ERROR: UnboundLocalError,
+    }
     for name, use in uses.items():
         found[name] = resolve(use["of"]) if "of" in use else decode(use["value"])
     return found
@@ -157,7 +162,7 @@ def _place(tree: ast.Module, lines: Lines) -> None:
 def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]:
     reads, writes = names_in(body)
     known, first = shape.names, body[0]
-    at = {"lineno": first.lineno, "col_offset": 0, "end_lineno": first.lineno, "end_col_offset": 0}
+    at: dict[str, Any] = {"lineno": first.lineno, "col_offset": 0, "end_lineno": first.lineno, "end_col_offset": 0}
     before = [item for name in known if name in reads or name in writes for item in _take(name, known[name], at)]
     after = [_keep(name, known[name], at) for name in known if name in writes]
     if after:
@@ -174,7 +179,7 @@ def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]
     return FunctionType(code, shape.uses, name)
 
 
-def _take(name: str, index: int, at: dict[str, int]) -> list[ast.stmt]:
+def _take(name: str, index: int, at: dict[str, Any]) -> list[ast.stmt]:
     """`name = scope[index]`, unbound if it is unbound there."""
     unbound = ast.Compare(_load(name, at), [ast.Is()], [_load(UNBOUND, at)], **at)
     return [
@@ -183,7 +188,7 @@ def _take(name: str, index: int, at: dict[str, int]) -> list[ast.stmt]:
     ]
 
 
-def _keep(name: str, index: int, at: dict[str, int]) -> ast.stmt:
+def _keep(name: str, index: int, at: dict[str, Any]) -> ast.stmt:
     """`scope[index] = name`, or unbound if it is."""
     put = ast.Assign([_slot(index, ast.Store(), at)], _load(name, at), **at)
     leave = ast.Assign([_slot(index, ast.Store(), at)], _load(UNBOUND, at), **at)
@@ -191,11 +196,11 @@ def _keep(name: str, index: int, at: dict[str, int]) -> ast.stmt:
     return ast.Try(body=[put], handlers=[handler], orelse=[], finalbody=[], **at)
 
 
-def _load(name: str, at: dict[str, int]) -> ast.expr:
+def _load(name: str, at: dict[str, Any]) -> ast.expr:
     return ast.Name(name, ast.Load(), **at)
 
 
-def _slot(index: int, context: ast.expr_context, at: dict[str, int]) -> ast.expr:
+def _slot(index: int, context: ast.expr_context, at: dict[str, Any]) -> ast.expr:
     return ast.Subscript(_load(SCOPE, at), ast.Constant(index, **at), context, **at)
 
 

@@ -126,9 +126,7 @@ class Transport(Protocol):
         """Like `publish`, but nobody gets it before the delay has passed; a tenth later is soon enough. It outlives this
         process if the broker is durable. Raises `DelayUnsupported` where `can_schedule` is False."""
 
-    def consume(
-        self, queues: Sequence[str], prefetch: int = DEFAULT_PREFETCH
-    ) -> AbstractAsyncContextManager[Consumer]:
+    def consume(self, queues: Sequence[str], prefetch: int = DEFAULT_PREFETCH) -> AbstractAsyncContextManager[Consumer]:
         """Deliveries of these queues, at most `prefetch` of each unsettled. What is not settled when the block ends goes
         back at once; when the process dies, within the transport's `hold`.
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, Status
-from holdfast.errors import InvalidDefinition
+from holdfast.errors import DefinitionError, InvalidDefinition
 from holdfast.model.definition import Definition, Expression
 from holdfast.model.hashing import content_hash
 from holdfast.model.reader import parse_definition
@@ -126,7 +126,9 @@ async def test_a_reference_that_is_gone_is_told_before_anything_runs(folder: Pat
 
 def test_lines_comments_and_formatting_are_not_content(folder: Path) -> None:
     one = deploy(folder, COMMON.format(limit=10, factor=2) + BODY).fulfil.definition
-    spread = BODY.replace("[step, answer, price(amount), LIMIT]", "[\n    step, answer,  # why\n    price( amount ), LIMIT]")
+    spread = BODY.replace(
+        "[step, answer, price(amount), LIMIT]", "[\n    step, answer,  # why\n    price( amount ), LIMIT]"
+    )
     other = deploy(folder, COMMON.format(limit=10, factor=2) + "\n\n# more\n" + spread).fulfil.definition
 
     assert content_hash(one) == content_hash(other)
@@ -134,7 +136,8 @@ def test_lines_comments_and_formatting_are_not_content(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("range(3)", "range(4)"), ("LIMIT]", "LIMIT + 1]"), ("Refused as", "KeyError as"), ("limit", "limit")]
+    ("old", "new"),
+    [("range(3)", "range(4)"), ("LIMIT]", "LIMIT + 1]"), ("Refused as", "KeyError as"), ("limit", "limit")],
 )
 def test_other_code_is_other_content(old: str, new: str, folder: Path) -> None:
     before = deploy(folder, COMMON.format(limit=10, factor=2) + BODY).fulfil.definition
@@ -155,7 +158,9 @@ def test_ids_of_others_stay_when_something_is_added(folder: Path) -> None:
 
 def test_every_expression_is_text_and_the_document_is_json(folder: Path) -> None:
     definition = deploy(folder, COMMON.format(limit=10, factor=2) + BODY).fulfil.definition
-    expressions = [value for node in definition.root.walk() for value in node.inputs.values() if isinstance(value, Expression)]
+    expressions = [
+        value for node in definition.root.walk() for value in node.inputs.values() if isinstance(value, Expression)
+    ]
 
     assert {item.language for item in expressions} == {"code"}
     assert all(isinstance(item.source, str) for item in expressions)
@@ -177,3 +182,88 @@ def test_code_outside_a_function_is_refused_even_if_it_got_that_far() -> None:
 
     with pytest.raises(InvalidDefinition, match="stands only inside"):
         Holdfast(entry_points=False).plan(Workflow(WriteLine(Expression("code", "1 + 1"))))
+
+
+TRICKS: list[dict[str, Any]] = [
+    {"type": "Code", "inputs": {"source": "import os"}},
+    {"type": "Code", "inputs": {"source": {"$python": "1"}}},
+    {"type": "Code", "inputs": {"source": {"$literal": "import os"}}},
+    {"type": "Return", "inputs": {"value": "1"}},
+    {
+        "type": "LoopOver",
+        "inputs": {"items": "[1]", "target": "x = 1", "iterator": "x", "item": "x"},
+        "body": {"type": "Sequence"},
+    },
+    {"type": "LoopWhile", "inputs": {"condition": {"$python": "True"}}, "body": {"type": "Sequence"}},
+    {"type": "Choose", "inputs": {"select": {"$javascript": "1"}}},
+    {"type": "Gather", "inputs": {"calls": "[]", "results": "x"}},
+    {"type": "WaitFor", "inputs": {"event_name": "x", "where": {"$python": "1"}}},
+    {
+        "type": "Attempt",
+        "inputs": {"error": "x", "value": "x"},
+        "handlers": [{"errors": {"$python": "Exception"}, "body": {"type": "Sequence"}}],
+    },
+]
+
+
+@pytest.mark.parametrize("activity", TRICKS, ids=lambda activity: activity["type"])
+def test_no_other_text_becomes_python(activity: dict[str, Any]) -> None:
+    """A document may name our activities; without `$code`, which no document has, they do not compile."""
+    function = {"type": "Function", "variables": [{"name": "x"}], "body": activity}
+
+    with pytest.raises(DefinitionError, match="code"):
+        Holdfast(entry_points=False).plan({"id": "trick", "root": function})
+
+
+def test_no_document_has_modules_imported() -> None:
+    function = {"type": "Function", "inputs": {"uses": {"x": {"of": "antigravity"}}}, "body": {"type": "Sequence"}}
+
+    with pytest.raises(DefinitionError, match="code"):
+        Holdfast(entry_points=False).plan({"id": "trick", "root": function})
+    assert "antigravity" not in sys.modules
+
+
+async def test_what_failed_can_be_run_again(folder: Path) -> None:
+    module = deploy(
+        folder,
+        COMMON.format(limit=10, factor=2)
+        + """
+BROKEN = [True]
+
+@workflow
+async def trying(x: int) -> int:
+    y = await fetch("abc")
+    if BROKEN[0]:
+        raise Refused(y)
+    return y + x
+""",
+    )
+    engine = Holdfast(entry_points=False)
+    failed = await engine.runner.run(module.trying, {"x": 1})
+    module.BROKEN[0] = False
+    result = await engine.runner.retry(failed)
+
+    assert failed.status is Status.FAULTED
+    assert result.outputs == {"result": 4}
+
+
+async def test_canceling_runs_what_stands_in_finally(folder: Path) -> None:
+    module = deploy(
+        folder,
+        COMMON.format(limit=10, factor=2)
+        + """
+SEEN = []
+
+@workflow
+async def holding() -> int:
+    try:
+        await wait_for("never")
+    finally:
+        SEEN.append(await fetch("abcd"))
+""",
+    )
+    engine = Holdfast(entry_points=False)
+    result = await engine.runner.cancel(await engine.runner.run(module.holding))
+
+    assert result.status is Status.CANCELED
+    assert module.SEEN == [4]

@@ -20,7 +20,7 @@ from typing import Any, Callable, Generator, IO
 import io
 from holdfast import activity
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import ask, first, gather, parallel, poll, run_child, sleep, wait_for
+from holdfast.authoring.words import ask, compensate, first, gather, parallel, poll, run_child, sleep, wait_for
 
 @dataclass
 class Form:
@@ -104,6 +104,7 @@ BODIES = [
     ("where-in-branch", "await first(wait_for(Form, where=h), sleep(timedelta(1)))"),
     ("await-in-parallel", "async with parallel() as branches:\n    await act(1)"),
     ("parallel-start", "async with parallel() as branches:\n    branches.start(xs)"),
+    ("compensate", "await compensate(act(1), act(2))"),
     ("run-child", "await run_child(h, 1)"),
     ("ask-form", "await ask('me', form=h)"),
     ("options", "await act.options(nonsense=1)(1)"),
@@ -121,7 +122,10 @@ WHOLE = [
     ("default", "X = object()\n@workflow\nasync def main(a=X): pass"),
     ("decorator", "@workflow\n@other\nasync def main(a): pass"),
     ("method", "class C:\n    @workflow\n    async def main(self): pass\nmain = C.main"),
-    ("free-variable", "def outer():\n    k = 3\n    @workflow\n    async def main(a):\n        return k\n    return main\nmain = outer()"),
+    (
+        "free-variable",
+        "def outer():\n    k = 3\n    @workflow\n    async def main(a):\n        return k\n    return main\nmain = outer()",
+    ),
     ("recursion", "@workflow\nasync def main(a):\n    return await main(a)"),
     ("annotation", "@workflow\nasync def main(a: Callable[[], int]): pass"),
     ("annotation", "@workflow\nasync def main(a: io.TextIOWrapper): pass"),

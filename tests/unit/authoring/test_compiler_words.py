@@ -14,6 +14,7 @@ from holdfast import Holdfast, Retry, RunResult, Status, activity
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import (
     ask,
+    compensate,
     doubles,
     first,
     gather,
@@ -136,6 +137,20 @@ async def polling() -> Any:
 
 
 @workflow
+async def travelling(fails: bool) -> Any:
+    try:
+        for place in ("flight", "hotel"):
+            await reserve(place)
+            await compensate(reserve(f"no {place}"))
+        if fails:
+            await reserve("bad")
+        return await wait_for("home")
+    except Declined:
+        await compensate()
+        return CALLS
+
+
+@workflow
 async def retrying() -> Any:
     return await flaky.options(retry=Retry(attempts=5, delay=timedelta(0)))(7)
 
@@ -236,6 +251,20 @@ async def test_poll_calls_again_until_it_is_so(engine: Holdfast) -> None:
     assert CALLS == [1, 1, 1]
 
 
+async def test_work_is_taken_back_the_last_first(engine: Holdfast) -> None:
+    await engine.runner.run(travelling, {"fails": True})
+
+    assert CALLS == ["flight", "hotel", "bad", "no hotel", "no flight"]
+
+
+async def test_canceling_takes_it_back_too(engine: Holdfast) -> None:
+    result = carried(engine, await engine.runner.run(travelling, {"fails": False}), travelling)
+    result = await engine.runner.cancel(result)
+
+    assert result.status is Status.CANCELED
+    assert CALLS == ["flight", "hotel", "no hotel", "no flight"]
+
+
 # -- called directly -----------------------------------------------------------------------------------------------------
 
 
@@ -244,6 +273,8 @@ async def test_called_directly_it_is_the_function() -> None:
     assert await both(["bad", "b"]) == "declined bad"
     assert await reserving(["a", "b"], 1) == ["r-a", "r-b"]
     assert await parent("o") == (["o", 2, "r-o"], ["o", 9, "r-o"])
+    CALLS.clear()
+    assert await travelling(True) == ["flight", "hotel", "bad", "no hotel", "no flight"]
 
 
 async def test_doubles_answer_for_those_outside() -> None:

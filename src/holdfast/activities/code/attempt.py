@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.activities.code.flow import RETURNING, arrive, attempt_of, frame_of, handling, signal, slot_of
+from holdfast.activities.code.flow import RETURNING, arrive, attempt_of, frame_of, handling, signal, slot_of, text_of
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import entries, port
 from holdfast.execution import faults
@@ -16,7 +16,6 @@ from holdfast.execution.frames import RESULT, make_function
 from holdfast.execution.heap.tracebacks import before, without_ours
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
-from holdfast.model.definition import Expression
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 
@@ -74,7 +73,7 @@ class AttemptNode:
         shape = self.shape
         errors, name = item.data.get("errors"), item.data.get("name")
         lines = builder.definition.metadata.get("lines", {}).get(f"errors{number}")
-        kind = make_function(str(errors.source), shape, lines) if isinstance(errors, Expression) else None
+        kind = make_function(text_of(errors, f"{self.node.key}.errors"), shape, lines) if errors is not None else None
         body = item.activities.get("body")
         path = f"{builder.path}/handlers/{number}/body"
         node = builder.place(body, self.part_done, path) if body is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from holdfast.activities.code.flow import block_of, frame_of, slot_of
@@ -13,7 +14,8 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import cancel, cancel_kids, withdraw
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
-from holdfast.execution.live import LiveInstance
+from holdfast.execution.journal import COMPLETED
+from holdfast.execution.live import Compensation, LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.definition import ActivityNode
 from holdfast.model.scope import Names, Scope
@@ -81,6 +83,45 @@ class First(Activity, pure=True, container=True, category="Code", icon="flag", b
         return _Branches(builder, first=True).op
 
 
+class Undo(Activity, pure=True, container=True, category="Code", icon="undo", browsable=False):
+    """Remembers a call that takes back what was done: Compensate makes it, and so does canceling the instance."""
+
+    calls: Any = field(evaluated=False)
+    results: str = ""
+    branches: list[Activity] = children()
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        calls, key = block_of(builder, "calls"), builder.definition.id
+
+        def never(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            """It runs under others only; they take its completion."""
+
+        (item,) = builder.definition.ports["branches"]
+        node = builder.place(item, never, f"{builder.path}/branches/0", lendable=True)
+        index, done = builder.node.index, builder.done
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            n = live.sequence = live.sequence + 1
+            ((_, arguments),) = calls(live, owner, scope)
+            live.compensations.append(Compensation(n, key, node, branch_scope(node, scope, 0, arguments)))
+            live.journal.append((COMPLETED, index, n, live.now(), None))
+            done(live, owner, scope, None)
+
+        return op
+
+
+def branch_scope(node: Node, scope: Scope, number: int, arguments: Mapping[str, Any]) -> Scope:
+    """A scope of a Branch, with the arguments of its call."""
+    shape = node.shape
+    assert shape is not None
+    inner = shape.open(scope)
+    inner[shape.names[NUMBER]] = number
+    for name, value in arguments.items():
+        inner[shape.names[name]] = value
+    return inner
+
+
 class _Branches:
     """data = [next call to start, calls that have ended, most at a time]"""
 
@@ -119,13 +160,7 @@ class _Branches:
         owner.data[0] = number + 1
         which, arguments = owner.scope[self.slot][0][number]
         node = self.branches[which]
-        shape = node.shape
-        assert shape is not None
-        inner = shape.open(owner.scope)
-        inner[shape.names[NUMBER]] = number
-        for name, value in arguments.items():
-            inner[shape.names[name]] = value
-        live.queue.append((node, owner, inner))
+        live.queue.append((node, owner, branch_scope(node, owner.scope, number, arguments)))
 
     def branch_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
         if owner.status:
@@ -161,4 +196,3 @@ class _Branches:
                 cancel(live, kid, notify=False)
         withdraw(live, [activation])
         return False
-

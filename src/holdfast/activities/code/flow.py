@@ -50,14 +50,20 @@ def slot_of(builder: NodeBuilder, name: str) -> int:
     return frame_of(builder).names[str(builder.literal(name))]
 
 
+def text_of(value: Any, where: str) -> str:
+    """The text of a `$code`, which only the compiler writes. Nothing else becomes Python: no text, no other language."""
+    if isinstance(value, Expression) and value.language == "code":
+        return str(value.source)
+    raise DefinitionError(
+        f"'{where}' must be '$code', which is written by @workflow and by nothing else. In documents use RunScript."
+    )
+
+
 def block_of(builder: NodeBuilder, name: str, *, statements: bool = False) -> Block:
     """An input's text as something to run: inside a handler, with its exception as the one being handled."""
-    value = builder.definition.inputs.get(name)
-    source = value.source if isinstance(value, Expression) else value
-    shape = frame_of(builder)
-    function = make_function(
-        str(source), shape, builder.definition.metadata.get("lines", {}).get(name), statements=statements
-    )
+    source = text_of(builder.definition.inputs.get(name), f"{builder.node.key}.{name}")
+    lines = builder.definition.metadata.get("lines", {}).get(name)
+    function = make_function(source, frame_of(builder), lines, statements=statements)
     if not builder.compiler.handlers:
         return lambda live, owner, scope: function(scope)
 

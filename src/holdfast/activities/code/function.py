@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.activities.code.flow import RETURNING, arrive, block_of, frame_around, leave
+from holdfast.activities.code.flow import RETURNING, arrive, block_of, frame_around, leave, text_of
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output, port
 from holdfast.execution.activation import Activation
@@ -23,8 +24,9 @@ from holdfast.model.values import decode
 class Function(Activity, pure=True, container=True, category="Code", icon="square-function", browsable=False):
     """Runs the body of a workflow function. Its variables are the function's names; its result is what it returns."""
 
-    uses: dict[str, Any] = field(default=())
-    """What the code names of the world: `{"total": {"of": "shop.prices:total"}, "LIMIT": {"value": 10}}`."""
+    uses: Any = field(default=None, evaluated=False)
+    """What the code names of the world, as JSON text in a `$code`, since what it names is imported:
+    `{"total": {"of": "shop.prices:total"}, "LIMIT": {"value": 10}}`."""
     parameters: list[str] = field(default=())
     arguments: dict[str, Any] | None = field(default=None, evaluated=False)
     """Of a call. Without them, parameters are the workflow's inputs."""
@@ -98,7 +100,9 @@ class FunctionNode:
 
 def _frame(builder: NodeBuilder) -> FrameShape:
     node = builder.node
-    uses: Mapping[str, Any] = builder.literal("uses", {}) or {}
+    uses: Mapping[str, Any] = {}
+    if builder.has_input("uses"):
+        uses = json.loads(text_of(builder.definition.inputs["uses"], f"{node.key}.uses"))
     file = str(builder.definition.metadata.get("file", "<workflow>"))
     try:
         shape = FrameShape(node.key, function=str(builder.definition.name or node.key), file=file, uses=uses)

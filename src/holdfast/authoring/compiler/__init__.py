@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ from holdfast.authoring.compiler.statements import Statements
 from holdfast.authoring.compiler.types import check_annotations, classes_in, type_names
 from holdfast.authoring.compiler.unit import Unit
 from holdfast.errors import ValueRefused
-from holdfast.model.definition import InputDeclaration, OutputDeclaration, Variable
+from holdfast.model.definition import Expression, InputDeclaration, OutputDeclaration, Variable
 from holdfast.model.values import encode
 from holdfast.model.values.registry import is_registrable
 
@@ -76,7 +77,7 @@ def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit,
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and node not in _decorators(source)]
     draft.ports["body"] = unit.statements.part(source.tree.body)
     unit.calls.refuse_forgotten(calls)
-    draft.inputs["uses"] = _uses(unit)
+    draft.inputs["uses"] = Expression("code", json.dumps(_uses(unit)))
     draft.inputs["parameters"] = list(source.signature.parameters)
     draft.inputs["defaults"] = _defaults(source)
     types = type_names(source)

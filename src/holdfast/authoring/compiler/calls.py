@@ -41,6 +41,7 @@ class Calls:
             "run_child": self._run_child,
             "ask": self._ask,
             "poll": self._poll,
+            "compensate": self._compensate,
         }
 
     # -- await ---------------------------------------------------------------------------------------------------------
@@ -295,6 +296,19 @@ class Calls:
         )
         out.extend(unit.statements.lower_body([located(loop, call)]))
         return unit.load(name, call)
+
+    def _compensate(self, call: ast.Call, out: Out) -> ast.expr:
+        """With a call: remember it. Without: make all that are remembered, the last first."""
+        from holdfast.authoring.compiler.parallel import branches_of
+
+        if call.keywords or len(call.args) > 1:
+            self.unit.refuse("compensate", call, "It takes one call, or none.", "`await compensate(refund(receipt))`.")
+        draft = self._word("Undo" if call.args else "Compensate", "compensate", call)
+        if call.args:
+            branches_of(self.unit, draft, call.args, out)
+            draft.inputs.pop("results")
+        out.append(draft)
+        return located(ast.Constant(None), call)  # type: ignore[no-any-return]  # a node stays what it is
 
     def helped(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.expr:
         """A function of ours that the stored code calls by reference."""

@@ -36,11 +36,14 @@ class EndingContract(TransportTests):
         await held[1].ack()
 
     async def test_an_error_in_the_block_gives_back_too(self, transport: Transport, queue: str) -> None:
-        await transport.publish(queue, [step(1)])
-        with pytest.raises(RuntimeError, match="worker"):
+        async def fail() -> None:
             async with transport.consume([queue]) as consumer:
                 await take(consumer)
                 raise RuntimeError("of the worker")
+
+        await transport.publish(queue, [step(1)])
+        with pytest.raises(RuntimeError, match="worker"):
+            await fail()
 
         assert (await next_of(transport, queue)).ticket.execution == 1
 

@@ -54,13 +54,12 @@ class TransportProcessContract(TransportTests):
         self, transport: Transport, queue: str, url: str
     ) -> None:
         await transport.publish(queue, steps(12))
-        async with holder(url, queue, 5) as (process, held):
-            async with transport.consume([queue], prefetch=3) as consumer:
-                rest = await take_all(consumer, set(range(12)) - set(held))
-                process.kill()
+        async with holder(url, queue, 5) as (process, held), transport.consume([queue], prefetch=3) as consumer:
+            rest = await take_all(consumer, set(range(12)) - set(held))
+            process.kill()
 
-                assert not set(rest) & set(held)
-                await take_all(consumer, set(held))
+            assert not set(rest) & set(held)
+            await take_all(consumer, set(held))
 
     async def test_what_is_in_a_living_hand_stays_there(
         self, transport: Transport, another: Transport, queue: str, url: str

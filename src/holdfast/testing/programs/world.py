@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, Self
 
 from holdfast import activity
 from holdfast.errors import ValueRefused
@@ -39,9 +39,6 @@ class Colour(Enum):
 class Box:
     x: Any
     items: list[Any] = field(default_factory=list)
-
-
-
 
 
 def shown(*values: Any) -> str:
@@ -145,7 +142,7 @@ class Guard:
     tag: Any
     swallow: bool = False
 
-    def __enter__(self) -> Guard:
+    def __enter__(self) -> Self:
         note("enter", self.tag)
         return self
 

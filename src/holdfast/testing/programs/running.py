@@ -12,8 +12,6 @@ from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-import compiled_worlds as world
-
 from holdfast import Holdfast
 from holdfast.activities.code.flow import attempt_of
 from holdfast.activities.code.function import FunctionNode
@@ -23,6 +21,7 @@ from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.execution.segment import Limits, run_segment
+from holdfast.testing.programs import world
 
 NAMES = ("main", "sub")
 CODE = (ModuleType, type, FunctionType, BuiltinFunctionType)
@@ -156,14 +155,17 @@ def _finish_one(live: Any, plan: Any) -> None:
     number = min(live.effects)
     request = live.effects[number]
     function = plan.by_key[request.activity_id].effect.function
+    delivery.finish_effect(live, number, request.attempt, _called(function, request.inputs))
+
+
+def _called(function: Any, inputs: dict[str, Any]) -> Record | EffectFailure:
     try:
-        function(**request.inputs).send(None)
-        raise AssertionError("it waits for something")
+        function(**inputs).send(None)
     except StopIteration as end:
-        delivery.finish_effect(live, number, request.attempt, Record(outputs={"result": end.value}))
+        return Record(outputs={"result": end.value})
     except Exception as error:  # noqa: BLE001 # as above
-        failure = EffectFailure(type=type(error).__name__, message=str(error), error=error)
-        delivery.finish_effect(live, number, request.attempt, failure)
+        return EffectFailure(type=type(error).__name__, message=str(error), error=error)
+    raise AssertionError("it waits for something")
 
 
 def _locals(scope: Any) -> dict[str, Any]:

@@ -1,0 +1,63 @@
+"""Trying again: growing pauses, and an end of patience."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from itertools import islice
+
+import pytest
+
+from holdfast.dispatch.patience import patiently, pauses
+from holdfast.errors import TransportUnavailable
+
+
+def passes(error: BaseException) -> bool:
+    return isinstance(error, ConnectionError)
+
+
+def test_pauses_grow_up_to_the_longest() -> None:
+    found = list(islice(pauses(timedelta(seconds=1), timedelta(seconds=8)), 10))
+
+    for pause, middle in zip(found, [1, 2, 4, 8, 8, 8, 8, 8, 8, 8], strict=True):
+        assert middle * 0.75 <= pause.total_seconds() <= middle * 1.25
+
+
+async def test_what_passes_is_tried_again() -> None:
+    tries = 0
+
+    async def operation() -> str:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise ConnectionResetError("gone")
+        return "done"
+
+    assert await patiently(operation, passes=passes, patience=timedelta(seconds=30), what="It") == "done"
+    assert tries == 3
+
+
+async def test_what_does_not_pass_is_raised_at_once() -> None:
+    async def operation() -> None:
+        raise ValueError("never")
+
+    with pytest.raises(ValueError, match="never"):
+        await patiently(operation, passes=passes, patience=timedelta(seconds=30), what="It")
+
+
+async def test_the_end_of_patience_names_place_cause_and_remedy() -> None:
+    async def operation() -> None:
+        raise ConnectionResetError("gone")
+
+    with pytest.raises(
+        TransportUnavailable, match=r"It did not answer for 0.1 s \(ConnectionResetError: gone\)"
+    ) as told:
+        await patiently(operation, passes=passes, patience=timedelta(seconds=0.1), what="It")
+
+    assert isinstance(told.value.__cause__, ConnectionResetError)
+    assert "store still has the work" in str(told.value)
+
+
+async def test_an_answer_that_never_comes_ends_too() -> None:
+    with pytest.raises(TransportUnavailable, match="did not answer"):
+        await patiently(asyncio.Event().wait, passes=passes, patience=timedelta(seconds=0.1), what="It")
