@@ -9,18 +9,19 @@ from uuid import uuid4
 
 import pytest
 
-pytest.importorskip("nats", reason="nats: the driver is not installed: pip install 'holdfast[nats]'")
+from holdfast.testing.transport_contract.services import PORTS, broker_at_hand
 
-import nats
-from nats.js.errors import NotFoundError
+BROKER = broker_at_hand("nats")
 
-from holdfast.dispatch import transport_from_url
-from holdfast.dispatch.nats import token
-from holdfast.ports import Transport, TransportEvent
-from holdfast.testing.servers import ServiceMissing, given_or
-from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract
-from holdfast.testing.transport_contract.base import Plant
-from holdfast.testing.transport_contract.services import PORTS, broker_url
+import nats  # noqa: E402
+from nats.js.errors import NotFoundError  # noqa: E402
+
+from holdfast.dispatch import transport_from_url  # noqa: E402
+from holdfast.dispatch.nats import token  # noqa: E402
+from holdfast.errors import TransportMisconfigured  # noqa: E402
+from holdfast.ports import Transport, TransportEvent  # noqa: E402
+from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract  # noqa: E402
+from holdfast.testing.transport_contract.base import Plant  # noqa: E402
 
 pytestmark = pytest.mark.service("nats")
 
@@ -37,13 +38,8 @@ async def tidy(url: str) -> None:
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[str]:
-    try:
-        url = broker_url("nats")
-    except ServiceMissing as missing:
-        given_or("nats", pytest.skip, pytest.fail, missing)
-        raise
-    yield url
-    asyncio.run(tidy(url))
+    yield BROKER
+    asyncio.run(tidy(BROKER))
 
 
 class TestNatsTransport(TransportContract, TransportProcessContract):
@@ -97,3 +93,15 @@ class TestNatsOverABrokenWire(WireContract):
         await another.open()
         yield another
         await another.close()
+
+
+async def test_a_stream_of_another_make_is_told(broker: str) -> None:
+    client = await nats.connect(broker)
+    name = f"{PREFIX}-foreign"
+    await client.jetstream().add_stream(name=name, subjects=[f"{name}.>"])
+    try:
+        with pytest.raises(TransportMisconfigured, match="another prefix"):
+            await transport_from_url(f"{broker}?prefix={name}").open()
+    finally:
+        await client.jetstream().delete_stream(name)
+        await client.close()

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 
-pytest.importorskip("aio_pika", reason="rabbitmq: the driver is not installed: pip install 'holdfast[rabbitmq]'")
+from holdfast.testing.transport_contract.services import PORTS, broker_at_hand
 
-import aio_pika
+BROKER = broker_at_hand("rabbitmq")
 
-from holdfast.dispatch import transport_from_url
-from holdfast.dispatch.rabbitmq import Names
-from holdfast.ports import Reconnected, Transport, TransportEvent
-from holdfast.testing.servers import ServiceMissing, given_or
-from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract
-from holdfast.testing.transport_contract.base import Plant, until
-from holdfast.testing.transport_contract.services import PORTS, broker_url
+import aio_pika  # noqa: E402
+
+from holdfast.dispatch import transport_from_url  # noqa: E402
+from holdfast.dispatch.rabbitmq import Names  # noqa: E402
+from holdfast.errors import TransportMisconfigured  # noqa: E402
+from holdfast.ports import Reconnected, Transport, TransportEvent  # noqa: E402
+from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract  # noqa: E402
+from holdfast.testing.transport_contract.base import Plant, step, take, until  # noqa: E402
 
 pytestmark = pytest.mark.service("rabbitmq")
 
@@ -33,13 +35,8 @@ async def tidy(url: str) -> None:
 
 @pytest.fixture(scope="module")
 def broker() -> Iterator[str]:
-    try:
-        url = broker_url("rabbitmq")
-    except ServiceMissing as missing:
-        given_or("rabbitmq", pytest.skip, pytest.fail, missing)
-        raise
-    yield url
-    asyncio.run(tidy(url))
+    yield BROKER
+    asyncio.run(tidy(BROKER))
 
 
 class TestRabbitTransport(TransportContract, TransportProcessContract):
@@ -100,3 +97,54 @@ class TestRabbitOverABrokenWire(WireContract):
         await another.open()
         yield another
         await another.close()
+
+
+@pytest.mark.parametrize("part", ["guest:wrong@", "nobody:guest@"])
+async def test_wrong_credentials_are_told_at_opening_without_the_password(broker: str, part: str) -> None:
+    parts = urlsplit(broker)
+    wrong = f"amqp://{part}{parts.hostname}:{parts.port or 5672}/"
+
+    with pytest.raises(TransportMisconfigured, match="Check user, password and virtual host") as told:
+        await transport_from_url(wrong).open()
+
+    assert "wrong" not in str(told.value)
+
+
+async def test_a_virtual_host_that_is_not_there_is_told(broker: str) -> None:
+    with pytest.raises(TransportMisconfigured, match="virtual host"):
+        await transport_from_url(broker.rstrip("/") + "/nowhere").open()
+
+
+async def test_a_queue_of_another_make_is_told_to_who_publishes_and_who_consumes(broker: str) -> None:
+    connection = await aio_pika.connect(broker)
+    async with connection, connection.channel() as channel:
+        foreign = await channel.declare_queue(f"{PREFIX}/foreign", durable=True)
+        transport = transport_from_url(f"{broker}?prefix={PREFIX}")
+        await transport.open()
+        try:
+            with pytest.raises(TransportMisconfigured, match="another prefix"):
+                await transport.publish("foreign", [step(1)])
+            with pytest.raises(TransportMisconfigured, match="another prefix"):
+                async with transport.consume(["foreign"]):
+                    pass
+        finally:
+            await foreign.delete()
+            await transport.delete_queue("foreign")
+            await transport.close()
+
+
+async def test_a_ticket_that_comes_back_for_ever_is_put_to_the_dead_letters_by_the_broker(broker: str) -> None:
+    transport = transport_from_url(f"{broker}?prefix={PREFIX}")
+    await transport.open()
+    await transport.publish("boomerang", [step(1)])
+    async with transport.consume(["boomerang"], prefetch=1) as consumer:
+        for _ in range(101):
+            await (await take(consumer))[0].nack()
+        await transport.publish("boomerang", [step(2)])
+        found = (await take(consumer))[0]
+        await found.ack()
+
+    assert found.ticket == step(2)
+    assert [one.reason for one in await transport.dead_letters("boomerang")] == ["delivery_limit"]
+    await transport.delete_queue("boomerang")
+    await transport.close()

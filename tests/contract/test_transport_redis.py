@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 
-pytest.importorskip("redis", reason="redis: the driver is not installed: pip install 'holdfast[redis]'")
+from holdfast.testing.transport_contract.services import PORTS, broker_at_hand
 
-from redis.asyncio import Redis
+BROKER = broker_at_hand("redis")
 
-from holdfast.dispatch import transport_from_url
-from holdfast.ports import Transport, TransportEvent
-from holdfast.testing.servers import ServiceMissing, given_or
-from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract
-from holdfast.testing.transport_contract.base import Plant
-from holdfast.testing.transport_contract.services import PORTS, broker_url
+from redis.asyncio import Redis  # noqa: E402
+
+from holdfast.dispatch import transport_from_url  # noqa: E402
+from holdfast.errors import TransportMisconfigured  # noqa: E402
+from holdfast.ports import Transport, TransportEvent  # noqa: E402
+from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract  # noqa: E402
+from holdfast.testing.transport_contract.base import Plant  # noqa: E402
 
 pytestmark = pytest.mark.service("redis")
 
@@ -25,11 +27,7 @@ PREFIX = f"test-{uuid4().hex[:12]}"
 
 @pytest.fixture(scope="module")
 def broker() -> str:
-    try:
-        return broker_url("redis")
-    except ServiceMissing as missing:
-        given_or("redis", pytest.skip, pytest.fail, missing)
-        raise
+    return BROKER
 
 
 class TestRedisTransport(TransportContract, TransportProcessContract):
@@ -83,3 +81,12 @@ class TestRedisOverABrokenWire(WireContract):
         await another.open()
         yield another
         await another.close()
+
+
+async def test_a_password_that_is_not_right_is_told_at_opening_and_not_shown(broker: str) -> None:
+    parts = urlsplit(broker)
+
+    with pytest.raises(TransportMisconfigured, match="Check user, password") as told:
+        await transport_from_url(f"redis://somebody:wrong@{parts.hostname}:{parts.port or 6379}").open()
+
+    assert "wrong@" not in str(told.value)

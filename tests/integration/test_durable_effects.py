@@ -251,3 +251,17 @@ async def test_a_result_that_cannot_be_kept_is_a_fault_of_its_own(cluster: Any) 
     assert (await a.settle(poisoned)).status is Status.FAULTED
     for identity in ids:
         assert (await a.settle(identity)).variables["got"] == 2
+
+
+async def test_an_effect_that_was_taken_over_and_not_begun_is_picked_up(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    await cluster.died(a)
+    (row,) = await b.node.store.effects_of(cluster.tenant, identity)
+    await b.node.store.move_effect(cluster.tenant, identity, row.ref, row.ref._replace(attempt=2, owner=b.node.owner))
+
+    assert await b.node.takeover.sweep() == 1
+    assert (await b.settle(identity)).variables["said"] == "hello 2"
+    assert await b.node.takeover.sweep() == 0
+    await cluster.check(b, identity)

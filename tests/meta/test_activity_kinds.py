@@ -12,8 +12,10 @@ PURE = {
     "ForEach", "Fork", "If", "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript",
     "RunTask", "Scope", "Sequence", "SetName", "SetOutput", "SetVariable", "Start", "StartAt", "StateMachine", "Switch",
     "Timer", "Try", "While", "WriteLine",
+    "Attempt", "Branch", "Choose", "Code", "First", "Function", "Gather", "LoopOver", "LoopWhile", "Return", "Sleep",
+    "Undo", "WaitFor",
 }  # fmt: skip
-"""Control flow, data, bookmarks, sandboxed scripts, and what is only a row of the commit."""
+"""Control flow, data, bookmarks, scripts, the parts of compiled functions, and what is only a row of the commit."""
 
 EFFECTS: set[str] = set()
 """What talks to the world. The first ones come with the server: HTTP, mail, files, SQL."""

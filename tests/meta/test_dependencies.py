@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-DISTRIBUTIONS = {"quickjs": "quickjs-ng", "liquid": "python-liquid"}
+DISTRIBUTIONS = {"quickjs": "quickjs-ng", "liquid": "python-liquid", "nats": "nats-py"}
 """Modules whose package has another name."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

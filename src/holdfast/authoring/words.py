@@ -241,7 +241,8 @@ async def compensate(call: Coroutine[Any, Any, Any] | None = None) -> None:
         remembered.append(_Undoing(call))
         return
     while remembered:
-        await remembered.pop().call
+        latest = remembered.pop()
+        await latest.call
 
 
 # -- other instances ---------------------------------------------------------------------------------------------------

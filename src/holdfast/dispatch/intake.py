@@ -192,7 +192,11 @@ class Intake(ABC, Generic[R]):
         await self.give_back(unseen)
 
     async def __aenter__(self) -> Self:
-        await self.begin()
+        try:
+            await self.begin()
+        except BaseException:
+            await self.leave()
+            raise
         return self
 
     async def __aexit__(

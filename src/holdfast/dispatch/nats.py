@@ -182,6 +182,8 @@ class NatsTransport(Carrier):
         self._js: JetStreamContext = self.client.jetstream(timeout=_ANSWER)
         self.pulling: set[NatsIntake] = set()
         self._lost = asyncio.Event()
+        self._last_error: Exception | None = None
+        """The client says why in a callback, and then only that it found no server."""
 
     # -- what consumers ask for ----------------------------------------------------------------------------------------
 
@@ -212,6 +214,7 @@ class NatsTransport(Carrier):
     async def _connect(self) -> None:
         await self._disconnect()
         self._lost.clear()
+        self._last_error = None
         self.client = Client()
         self._js = self.client.jetstream(timeout=_ANSWER)
         try:
@@ -232,8 +235,8 @@ class NatsTransport(Carrier):
         except (AuthorizationError, InvalidUserCredentialsError) as error:
             raise self._refused(error) from error
         except NatsError as error:
-            if "authorization" in str(error).lower():
-                raise self._refused(error) from error
+            if "authorization" in f"{error} {self._last_error}".lower():
+                raise self._refused(self._last_error or error) from error
             if isinstance(error, (NoRespondersError, ServiceUnavailableError)):
                 raise TransportMisconfigured(
                     f"NATS at {self.where} has no JetStream. Start it with `nats-server -js`, or enable it for the account."
@@ -325,6 +328,7 @@ class NatsTransport(Carrier):
 
     async def _on_error(self, error: Exception) -> None:
         """A connection that cannot be made again has been told; anything else is for the log."""
+        self._last_error = error
         if self.client.is_connected:
             _LOG.warning("nats: %s: %s", type(error).__name__, error)
 

@@ -24,6 +24,7 @@ from aio_pika.exceptions import (
     AuthenticationError,
     ChannelNotFoundEntity,
     ChannelPreconditionFailed,
+    InvalidFrameError,
     ProbableAuthenticationError,
 )
 from aiormq.exceptions import ChannelAccessRefused, ConnectionNotAllowed
@@ -49,6 +50,7 @@ _REFUSALS = (
     ChannelAccessRefused,
     ChannelPreconditionFailed,
     ConnectionNotAllowed,
+    InvalidFrameError,  # a virtual host that is not there is answered by another frame than the driver expects
 )
 
 
@@ -210,12 +212,16 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
                 await one.receipt.nack(requeue=True)
 
     async def bury(self, queue: str, data: bytes, receipt: AbstractIncomingMessage, reason: str) -> None:
-        """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all."""
-        with suppress(*CONNECTION_EXCEPTIONS):
+        """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all. If
+        the copy fails, the broker moves the message itself, without the reason."""
+        try:
             channel = await self._link.channel()
             exchange = await channel.get_exchange(self._names.dead_exchange, ensure=False)
             await exchange.publish(_message(data, {_REASON: reason}), self._names.queue(queue))
             await receipt.ack()
+        except CONNECTION_EXCEPTIONS:
+            with suppress(*CONNECTION_EXCEPTIONS):
+                await receipt.reject(requeue=False)
 
     async def _keep_subscribed(self) -> None:
         while True:

@@ -1,52 +1,52 @@
 """Every exception that Holdfast raises: one family, data on the error, a message that names the remedy.
 
-HoldfastError
-├── DefinitionError                 what was written cannot be run
-│   ├── InvalidDefinition           all problems of a document at once
-│   ├── UnknownActivityType         no registered activity has that type
-│   └── CompositionCycle            a workflow contains itself as an activity
-├── InvalidInput                    inputs do not fit the declared ones: all problems at once
-├── ValueRefused                    a value that cannot be kept in an instance's state
-├── UnknownValueType                stored data names a type that nobody registered
-├── ExpressionError
-│   ├── ExpressionSyntax            the text is not of its language
-│   ├── ExpressionRefused           the sandbox does not allow it
-│   ├── ExpressionLimit             time, memory, size or recursion ran out
-│   ├── ExpressionFailed            it was evaluated and raised
-│   └── UnknownLanguage             no evaluator is registered for it
-├── ExecutionError
-│   ├── ActivityFault               a fault that an activity declares (the Fault activity)
-│   ├── InputEvaluationFailed       an input's expression failed
-│   ├── VariableNotFound            a name that no scope declares
-│   ├── PureActivityWaited          a pure activity did something only an effect may do
-│   ├── ActivityTimeout             an activity took longer than its timeout
-│   ├── BookmarkNotFound            no such bookmark, or it is burned
-│   ├── InstanceNotFound            no instance of that id is stored
-│   ├── InstanceAtRest              the instance has ended and takes no more work
-│   └── InvalidState                a state document that cannot be continued
-├── PluginError                     plugins that do not fit together
-├── ActivityDeclarationError        an @activity or Activity class that cannot be described
-├── SettingsError                   a setting that does not exist or has no sense
-├── ConversionError                 an Elsa document that is not one
-├── TransportError                  a broker did not carry it
-│   ├── TransportUnavailable        it does not answer, or the connection broke; tried again, without success
-│   ├── TransportMisconfigured      a wrong address, a missing driver, no rights, a queue of another make
-│   ├── TransportClosed             used before open, after close, or from another event loop
-│   ├── DelayUnsupported            this broker holds nothing back; the work table does
-│   └── UnreadableTicket            bytes from a queue that are no ticket
-└── PersistenceError
-    ├── InvalidId                   a text that cannot be an id
-    ├── InvalidCursor               a list's cursor that this list did not make
-    ├── BatchRefused                commits that no store may write
-    ├── OriginRefused               trusted code through a way that is not trusted
-    ├── UndecodablePayload          stored bytes whose codec, key or content is not ours
-    ├── AlreadyStored               something of that identity is there already
-    ├── DeletionRefused             an instance that lives, or whose child or parent does
-    └── StoreError                  the database did not do it
-        ├── StoreUnavailable        it does not answer, or the connection broke; tried again, without success
-        ├── StoreMisconfigured      a wrong address, a missing driver, no rights
-        ├── SchemaMismatch          the schema is older or newer than this version of Holdfast
-        └── StoreClosed             used before open, after close, or after a fork
+    HoldfastError
+    ├── DefinitionError                 what was written cannot be run
+    │   ├── InvalidDefinition           all problems of a document at once
+    │   ├── UnknownActivityType         no registered activity has that type
+    │   └── CompositionCycle            a workflow contains itself as an activity
+    ├── InvalidInput                    inputs do not fit the declared ones: all problems at once
+    ├── ValueRefused                    a value that cannot be kept in an instance's state
+    ├── UnknownValueType                stored data names a type that nobody registered
+    ├── ExpressionError
+    │   ├── ExpressionSyntax            the text is not of its language
+    │   ├── ExpressionRefused           the sandbox does not allow it
+    │   ├── ExpressionLimit             time, memory, size or recursion ran out
+    │   ├── ExpressionFailed            it was evaluated and raised
+    │   └── UnknownLanguage             no evaluator is registered for it
+    ├── ExecutionError
+    │   ├── ActivityFault               a fault that an activity declares (the Fault activity)
+    │   ├── InputEvaluationFailed       an input's expression failed
+    │   ├── VariableNotFound            a name that no scope declares
+    │   ├── PureActivityWaited          a pure activity did something only an effect may do
+    │   ├── ActivityTimeout             an activity took longer than its timeout
+    │   ├── BookmarkNotFound            no such bookmark, or it is burned
+    │   ├── InstanceNotFound            no instance of that id is stored
+    │   ├── InstanceAtRest              the instance has ended and takes no more work
+    │   └── InvalidState                a state document that cannot be continued
+    ├── PluginError                     plugins that do not fit together
+    ├── ActivityDeclarationError        an @activity or Activity class that cannot be described
+    ├── SettingsError                   a setting that does not exist or has no sense
+    ├── ConversionError                 an Elsa document that is not one
+    ├── TransportError                  a broker did not carry it
+    │   ├── TransportUnavailable        it does not answer, or the connection broke; tried again, without success
+    │   ├── TransportMisconfigured      a wrong address, a missing driver, no rights, a queue of another make
+    │   ├── TransportClosed             used before open, after close, or from another event loop
+    │   ├── DelayUnsupported            this broker holds nothing back; the work table does
+    │   └── UnreadableTicket            bytes from a queue that are no ticket
+    └── PersistenceError
+        ├── InvalidId                   a text that cannot be an id
+        ├── InvalidCursor               a list's cursor that this list did not make
+        ├── BatchRefused                commits that no store may write
+        ├── OriginRefused               trusted code through a way that is not trusted
+        ├── UndecodablePayload          stored bytes whose codec, key or content is not ours
+        ├── AlreadyStored               something of that identity is there already
+        ├── DeletionRefused             an instance that lives, or whose child or parent does
+        └── StoreError                  the database did not do it
+            ├── StoreUnavailable        it does not answer, or the connection broke; tried again, without success
+            ├── StoreMisconfigured      a wrong address, a missing driver, no rights
+            ├── SchemaMismatch          the schema is older or newer than this version of Holdfast
+            └── StoreClosed             used before open, after close, or after a fork
 """
 
 from __future__ import annotations

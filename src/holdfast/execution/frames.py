@@ -108,8 +108,23 @@ def make_function(
     only = tree.body[0] if len(tree.body) == 1 and not statements else None
     if isinstance(only, ast.Expr):
         tree.body = [ast.copy_location(ast.Return(only.value), only)]
-    function = _compiled(tree.body, shape)
+    function = _explaining(_compiled(tree.body, shape), shape.names[LOST])
     return _checked(function, shape) if watched else function
+
+
+def _explaining(function: Callable[[Scope], Any], slot: int) -> Callable[[Scope], Any]:
+    """A name that is unbound because its value could not be kept: say that, not that it was never assigned."""
+
+    def run(scope: Scope) -> Any:
+        try:
+            return function(scope)
+        except UnboundLocalError as error:
+            lost, name = scope[slot], str(error).partition("'")[2].partition("'")[0]
+            if lost is UNSET or name not in lost:
+                raise
+            raise ValueRefused(name, "value", remedy=f"It was not kept over an await: {lost[name]}.") from None
+
+    return run
 
 
 def _watch_lambdas(tree: ast.Module, shape: FrameShape) -> bool:

@@ -196,9 +196,30 @@ async def _all_waiting(runtime: Runtime) -> list[str]:
         busy = [item.id for item in items if item.status != Status.SUSPENDED or await _naps(runtime, item.id)]
         if not busy:
             return [item.id for item in items]
+        for item in items:
+            if item.status == Status.FAULTED:
+                await _retry(runtime, item.id)
         if monotonic() > until:
-            raise AssertionError(f"instances do not come to rest: {busy}")
+            told = [await _explained(runtime, name) for name in busy]
+            raise AssertionError(f"instances do not come to rest: {told}")
         seen = await store.wait_for_change(seen, timedelta(seconds=1))
+
+
+async def _retry(runtime: Runtime, identity: str) -> None:
+    """An effect that died with its process three times in a row is a fault, rightly (rule H15): somebody retries it."""
+    result = await runtime.read(identity)
+    if result.status is Status.FAULTED and all(item.type == "EffectLost" for item in result.incidents):
+        await runtime.retry(identity)
+
+
+async def _explained(runtime: Runtime, identity: str) -> str:
+    result = await runtime.read(identity)
+    effects = [(row.execution, row.attempt, row.owner) for row in await runtime.node.store.effects_of(TENANT, identity)]
+    state = [(item.execution_id, item.attempt) for item in result._live.effects.values()]
+    works = runtime.node.works_on(identity)
+    return (
+        f"{identity} {result.status} {[item.message for item in result.incidents]} rows {effects} state {state} {works}"
+    )
 
 
 async def _naps(runtime: Runtime, identity: str) -> bool:

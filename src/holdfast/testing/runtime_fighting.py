@@ -31,7 +31,7 @@ from holdfast.runtime.durable.runtime import Runtime
 TENANT = "fight"
 AT_ONCE = 16
 """Resumes under way per worker: enough that commits are grouped."""
-TIME_TO_LIVE = timedelta(seconds=1)
+TIME_TO_LIVE = timedelta(milliseconds=1500)
 CHARGES = "HOLDFAST_TEST_CHARGES"
 """The file that attempts of the effect are written to."""
 _NAP = timedelta(milliseconds=1)

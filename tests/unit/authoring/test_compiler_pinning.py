@@ -98,7 +98,7 @@ async def test_parked_at_every_await_it_goes_on_after_the_module_was_rewritten(p
     state = await park(Holdfast(entry_points=False), old.fulfil, ANSWERS[:passed])
 
     new = deploy(folder, "# another file now\n\n\n" + COMMON.format(limit=99, factor=3))
-    engine = Holdfast(entry_points=False, activities=[new.fetch], types=[new.Refused])
+    engine = Holdfast(entry_points=False, activities=[new.fetch])
     definition = parse_definition(json.loads(json.dumps(document)), trusted=True)
     result = engine.runner.load(state, definition)
     for answer in ANSWERS[passed:]:

@@ -308,6 +308,12 @@ def test_annotations_become_types_and_docstrings_descriptions() -> None:
     assert [item.name for item in definition.outputs] == ["result"]
 
 
+def test_a_local_that_an_activity_fills_has_the_type_of_its_result() -> None:
+    types = {item.name: item.type for item in failing.definition.root.variables}
+
+    assert (types["x"], types["y"]) == ("integer", "integer")
+
+
 async def test_a_mutated_local_and_its_second_name_stay_one_object(engine: Holdfast) -> None:
     result = await engine.runner.run(sharing)
     while result.bookmarks:

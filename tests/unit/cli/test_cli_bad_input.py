@@ -25,9 +25,9 @@ STATE = {
     "activities": [],
 }
 MODULE = """
-from holdfast import If, Workflow, WriteLine
+from holdfast import Workflow, WriteLine
 flow = Workflow(WriteLine("x"), id="flow")
-code = Workflow(If(lambda: True, then=WriteLine("x")), id="code")
+code = Workflow(WriteLine(object()), id="code")
 def fails(): raise LookupError("no\\nluck")
 """
 

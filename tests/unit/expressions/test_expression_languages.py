@@ -160,7 +160,7 @@ def test_code_is_a_text(place: PlaceMaker, language: str, source: Any) -> None:
 def test_every_evaluator_stands_under_its_own_name() -> None:
     evaluators = standard_evaluators()
     assert [evaluator.language for evaluator in evaluators.values()] == list(evaluators)
-    assert set(evaluators) == {"python", "javascript", "liquid", "literal", "variable", "input", "object"}
+    assert set(evaluators) == {"python", "javascript", "liquid", "literal", "variable", "input", "object", "code"}
 
 
 def test_engines_are_loaded_when_they_are_used() -> None:

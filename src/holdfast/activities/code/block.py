@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.activities.code.flow import block_of, leave, lost_reason
+from holdfast.activities.code.flow import block_of, leave
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field
 from holdfast.execution.activation import Activation
@@ -27,10 +27,7 @@ class Code(Activity, pure=True, category="Code", icon="code", browsable=False):
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1
-            try:
-                completion = block(live, owner, scope)
-            except UnboundLocalError as error:
-                raise lost_reason(error, scope)  # noqa: B904 # itself, or what explains it
+            completion = block(live, owner, scope)
             live.journal.append((COMPLETED, index, n, live.now(), None))
             if completion is not None:
                 leave(live, owner, scope, completion)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import DefinitionError, ValueRefused
+from holdfast.errors import DefinitionError
 from holdfast.execution.activation import BREAKING, CONTINUING, Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.composite import UNSET
-from holdfast.execution.frames import LOST, RESULT, FrameShape, make_function
+from holdfast.execution.frames import RESULT, FrameShape, make_function
 from holdfast.execution.heap.tracebacks import before, without_ours
 from holdfast.execution.live import LiveInstance
 from holdfast.model.definition import Expression
@@ -163,16 +162,3 @@ def _attach(error: BaseException, context: BaseException | None) -> None:
         seen.add(id(last))
     if id(context) not in seen:
         last.__context__ = context
-
-
-def lost_reason(error: BaseException, scope: Scope) -> BaseException:
-    """A name that is unbound because its value could not be kept: say that, not that it was never assigned."""
-    lost: Any = scope[scope[1].names[LOST]] if isinstance(scope[1], FrameShape) else UNSET
-    if lost is UNSET or not isinstance(error, UnboundLocalError):
-        return error
-    name = str(error).partition("'")[2].partition("'")[0]
-    return (
-        error
-        if name not in lost
-        else ValueRefused(name, "value", remedy=f"It was not kept over an await: {lost[name]}.")
-    )

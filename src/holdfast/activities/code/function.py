@@ -19,6 +19,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.model.scope import Names, Scope
 from holdfast.model.values import decode
+from holdfast.model.values.registry import is_registrable
 
 
 class Function(Activity, pure=True, container=True, category="Code", icon="square-function", browsable=False):
@@ -116,6 +117,10 @@ def _frame(builder: NodeBuilder) -> FrameShape:
         shape = FrameShape(node.key, function="", file=file, uses={})
     for variable in builder.definition.variables:
         shape.declare(variable.name, variable.type)
+    plan = builder.compiler.plan
+    named = [found for found in shape.references.values() if is_registrable(found) and found not in plan.types]
+    if named:
+        plan.types = plan.types.including(*named)  # classes that the program names are those that its values may have
     return shape
 
 

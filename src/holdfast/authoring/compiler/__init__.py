@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -80,12 +81,20 @@ def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit,
     draft.inputs["uses"] = Expression("code", json.dumps(_uses(unit)))
     draft.inputs["parameters"] = list(source.signature.parameters)
     draft.inputs["defaults"] = _defaults(source)
-    types = type_names(source)
+    types = {**_typed_by_results(unit), **type_names(source)}
     names = [*unit.locals, *unit.temporaries]
     draft.variables = tuple(Variable(name=name, type=types.get(name, "any")) for name in names)
     for annotation in source.annotations.values():
         unit.value_types.update(dict.fromkeys(classes_in(annotation)))
     return unit, draft
+
+
+def _typed_by_results(unit: Unit) -> dict[str, str]:
+    """Locals that are assigned once, by an activity, have the type of its result."""
+    stores = Counter(
+        node.id for node in ast.walk(unit.source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return {name: types[0] for name, types in unit.result_types.items() if stores[name] == 1}
 
 
 def _decorators(source: Source) -> list[ast.expr]:

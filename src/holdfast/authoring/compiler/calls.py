@@ -122,6 +122,7 @@ class Calls:
                 )
             unit.activity_types[descriptor.type] = found.activity_type
             draft = unit.draft(descriptor.type, base, call, title, version=descriptor.version, options=options)
+            draft.result_type = next((item.type for item in descriptor.outputs), "any")
             return draft, bind_arguments(unit, call, descriptor)
         if getattr(found, WORKFLOW, False):
             draft = self.compile_nested(found, unit, base)

@@ -22,6 +22,7 @@ class Draft:
     variables: tuple[Variable, ...] = ()
     options: ActivityOptions = field(default_factory=ActivityOptions)
     metadata: dict[str, Any] = field(default_factory=dict)
+    result_type: str = "any"
 
     def frozen(self) -> ActivityNode:
         return ActivityNode(

@@ -139,6 +139,7 @@ class Statements:
         value = self.lower(node.value, out)
         target = node.targets[0]
         if len(node.targets) == 1 and isinstance(target, ast.Name) and _retarget(out, node.value, value, target.id):
+            self.unit.result_types.setdefault(target.id, []).append(out[-1].result_type)
             return
         if not has_await(node.targets):
             out.append(located(ast.Assign(node.targets, value), node))

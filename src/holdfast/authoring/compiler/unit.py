@@ -59,6 +59,8 @@ class Unit:
         """Locals that the current statement rebinds in passing."""
         self.helpers: dict[str, dict[str, Any]] = {}
         """Functions of ours that the stored code refers to."""
+        self.result_types: dict[str, list[str]] = {}
+        """Of locals that take what an activity gives: the types of the activities' results."""
         self.activity_types: dict[str, Any] = {}
         self.value_types: dict[type, None] = {}
 

@@ -7,8 +7,6 @@ import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.errors import StoreError
-
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
@@ -48,7 +46,7 @@ class Heart:
             await asyncio.sleep(self.time_to_live.total_seconds() / BEATS)
             try:
                 await self.beat()
-            except StoreError:
+            except Exception:
                 logger.warning("node %s could not renew its heartbeat", self._node.name, exc_info=True)
 
     async def beat(self) -> None:

@@ -69,6 +69,8 @@ class EffectsHere:
             self._begin(live, starting)
 
     def _begin(self, live: LiveInstance, starting: list[EffectRequest]) -> None:
+        if self._node.heart.fenced:
+            return  # Their owner is not alive for the cluster: others take them over.
         effects = InstanceEffects(
             live, self._pools, self._middleware, self._grace, on_finished=partial(self._finished, live.id)
         )

@@ -98,6 +98,7 @@ class Runtime:
         """Hand a job to its lane and wait for the commit. Who gives up waiting cancels nothing (rule M1)."""
         assert job.answer is not None
         self.node.submit(job)
+        job.answer.add_done_callback(_seen)
         return await asyncio.shield(job.answer)
 
     # -- going on ------------------------------------------------------------------------------------------------------
@@ -200,3 +201,9 @@ class Runtime:
             if result.status.at_rest:
                 return result
             seen = await self.node.store.wait_for_change(seen, LOOK_AGAIN)
+
+
+def _seen(answer: asyncio.Future[Answer]) -> None:
+    """An error that nobody waits for any more is not worth a warning: the asker has gone."""
+    if not answer.cancelled():
+        answer.exception()

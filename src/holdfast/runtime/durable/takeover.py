@@ -10,7 +10,6 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from holdfast.errors import HoldfastError
 from holdfast.execution.record import EffectFailure
 from holdfast.model.policy import OnLost
 from holdfast.model.work import NOBODY, EffectRef, EffectRow
@@ -47,7 +46,7 @@ class TakeOver:
         while True:
             try:
                 await self.sweep()
-            except HoldfastError:
+            except Exception:
                 logger.warning("effects of dead nodes could not be taken over", exc_info=True)
             await asyncio.sleep(self._node.heart.time_to_live.total_seconds() / 3)
 
@@ -59,7 +58,24 @@ class TakeOver:
         lost = await node.store.lost_effects(PAGE)
         # Given back by a node that was stopped, or imported: inline ones wait for nobody but us.
         free = [row for row in await node.store.waiting_effects(await node.store.now(), PAGE) if not row.queue]
-        return sum([await self.take(row) for row in (*lost, *free) if row.tenant == node.tenant])
+        taken = [await self.take(row) for row in (*lost, *free) if row.tenant == node.tenant]
+        return sum(taken) + await self._pick_up_own()
+
+    async def _pick_up_own(self) -> int:
+        """Effects that are this node's and that it does not run: it took them over, and then the store did not answer.
+
+        Looked at before and after the read, since a commit or a result may be under way.
+        """
+        idle = await self._idle_own()
+        again = [row for row in await self._idle_own() if row in idle] if idle else []
+        for row in again:
+            await self._adopt(row)
+        return len(again)
+
+    async def _idle_own(self) -> list[EffectRow]:
+        node = self._node
+        rows = await node.store.effects_owned(node.owner)
+        return [row for row in rows if row.tenant == node.tenant and not node.works_on(row.instance_id)]
 
     # -- one instance --------------------------------------------------------------------------------------------------
 
@@ -78,13 +94,17 @@ class TakeOver:
             return False
         counted = 0 if row.owner == NOBODY else 1  # An attempt that was given back does not count.
         new = EffectRef(row.execution, row.attempt + counted, node.owner)
-        moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)
-        if moved is None:
-            return False
-        if row.on_lost == OnLost.FAIL:
-            self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
-        else:
-            await self._adopt(moved)
+        node.hold(row.instance_id)  # It is in hand from here on, though no lane knows of it yet.
+        try:
+            moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)
+            if moved is None:
+                return False
+            if row.on_lost == OnLost.FAIL:
+                self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
+            else:
+                await self._adopt(moved)
+        finally:
+            node.let_go(row.instance_id)
         return True
 
     def _fail(self, row: EffectRow, message: str) -> None:
@@ -99,8 +119,8 @@ class TakeOver:
         plan = await node.pins.plan(stored.content)
         live = decode_state(stored.state, plan, node.clock.now_ns, node.services, values)
         request = live.effects.get(row.execution)
-        if request is None:
-            return  # Canceled between the two reads; its row is gone.
+        if request is None or node.effects.has(row.instance_id, row.execution):
+            return  # Canceled between the two reads, its row is gone; or begun meanwhile.
         if row.attempt > request.attempt + LOST_MAX:
             self._fail(row, f"'{row.activity_id}' has ended its process {LOST_MAX} times. Mend it, then retry.")
             return

@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import HoldfastError, StoreUnavailable
+from holdfast.errors import DefinitionError, HoldfastError, StoreUnavailable
 from holdfast.execution import delivery
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
@@ -73,6 +73,7 @@ class Uptake:
             self._pending.discard(task)
             node.let_go(instance_id)
             if not task.cancelled() and (error := task.exception()) is not None:
+                self._in_hand.discard(row.id)
                 logger.error("work row %s could not be taken up", row.id, exc_info=error)
 
         task.add_done_callback(done)
@@ -97,7 +98,7 @@ class Uptake:
             try:
                 if not await self.take_due():
                     seen = await store.wait_for_change(seen, await self._until_next())
-            except HoldfastError:
+            except Exception:
                 logger.warning("the work table could not be read", exc_info=True)
                 await asyncio.sleep(POLL.total_seconds())
 
@@ -204,9 +205,15 @@ class Uptake:
     # -- what cannot be done -------------------------------------------------------------------------------------------
 
     async def _failed(self, row: WorkRow, error: BaseException) -> None:
-        """Count, and try again later; after the last time it is a dead letter."""
+        """Count, and try again later; after the last time it is a dead letter.
+
+        Where only the code is not here (a rolling deploy), another node may have it: that is no failure of the row.
+        """
         store = self._node.store
         try:
+            if isinstance(error, DefinitionError):
+                await store.defer([row], await store.now() + PAUSE)
+                return
             for counted in await store.count_attempt([row]):
                 now = await store.now()
                 if counted.attempts < ATTEMPTS_MAX:

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from holdfast.testing.servers import ServiceMissing
+import pytest
+
+from holdfast.testing.servers import ServiceMissing, is_required
 
 _USUAL: Mapping[str, tuple[str, str, str]] = {
     "rabbitmq": ("amqp://guest:guest@127.0.0.1:5672/", "aio_pika", "HOLDFAST_TEST_RABBITMQ_URL"),
@@ -34,3 +36,14 @@ def broker_url(service: str) -> str:
     except OSError as error:
         raise ServiceMissing(f"nobody answers at {place[0]}:{place[1]} ({error}); set {variable}") from error
     return url
+
+
+def broker_at_hand(service: str) -> str:
+    """For the head of a test module: its address, or one line that says why the module is skipped. Where the service is
+    required, that is an error."""
+    try:
+        return broker_url(service)
+    except ServiceMissing as missing:
+        if is_required(service):
+            raise
+        pytest.skip(f"{service}: {missing}", allow_module_level=True)
