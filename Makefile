@@ -14,7 +14,7 @@ FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 TESTS ?= tests
 
-.PHONY: help run test check format docs bench clean
+.PHONY: help run test check format docs bench chaos clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -38,8 +38,11 @@ format: $(READY) ## Put the source in form and mend what lint can mend
 docs: $(READY) ## Write docs/reference anew from the code
 	$(BIN)/python docs/generate.py
 
-bench: $(READY) ## Measure the engine, print the figures, write benchmarks/results/latest.json
+bench: $(READY) ## Measure engine and stores, print the figures, write benchmarks/results/latest.json
 	$(BIN)/python -m benchmarks
+
+chaos: $(READY) ## Kill workers and databases for long, print what came of it, write benchmarks/results/chaos.json
+	$(BIN)/python -m tests.chaos
 
 clean: ## Remove the environment and everything that tools left behind
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .bench build dist

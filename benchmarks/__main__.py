@@ -50,6 +50,8 @@ def measured(groups: Sequence[Group], effort: Effort) -> dict[str, float]:
             values.update(group.measure(effort))
         except Unmeasurable as error:
             warn(f"{group.name}: not measured. {error}")
+        except Exception as error:  # noqa: BLE001 - one group that breaks must not lose the figures of the others
+            warn(f"{group.name}: not measured, it broke: {error!r}")
     return values
 
 

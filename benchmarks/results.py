@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import Effort, Figure
+from benchmarks.store_databases import FACTS
 
 LATEST = Path(__file__).resolve().parent / "results" / "latest.json"
-PACKAGES = ("holdfast", "msgspec", "quickjs-ng", "python-liquid")
+PACKAGES = ("holdfast", "msgspec", "quickjs-ng", "python-liquid", "asyncpg")
 
 
 def meta(effort: Effort) -> dict[str, Any]:
@@ -32,6 +33,7 @@ def meta(effort: Effort) -> dict[str, Any]:
         "meta.settings.rounds": effort.rounds,
         "meta.settings.journal": "default",
         "meta.settings.telemetry": "off",
+        **{f"meta.{name}": value for name, value in FACTS.items()},
     }
 
 

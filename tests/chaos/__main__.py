@@ -115,7 +115,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores", nargs="*", default=list(STORES), help=f"any of {', '.join(STORES)}")
     parser.add_argument("--kills", type=int, default=60, help="per store and kind of fight")
-    parser.add_argument("--bursts", type=int, default=50_000, help="at least, per store")
+    parser.add_argument("--bursts", type=int, default=65_000, help="about, per store, of the first kind")
     asked = parser.parse_args()
     found: dict[str, Any] = {}
     for store in asked.stores:

@@ -69,7 +69,7 @@ class TestRedisOverABrokenWire(WireContract):
 
     @pytest.fixture
     async def transport(self, broker: str, wire: Wire, told: list[TransportEvent]) -> AsyncIterator[Transport]:
-        url = f"{wire.url(broker)}?prefix={PREFIX}&hold=2&patience=3"
+        url = f"{wire.url(broker)}?prefix={PREFIX}&hold=2&patience=5"
         transport = transport_from_url(url, listener=told.append)
         await transport.open()
         yield transport

@@ -7,8 +7,9 @@ from collections.abc import Callable, Coroutine, Iterable
 from datetime import timedelta
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from holdfast.authoring.compiler import Compiled, check_function, compile_function, read_source
+from holdfast.authoring.compiler import Compiled, WorkflowRefused, check_function, compile_function, read_source
 from holdfast.authoring.workflow import Workflow
+from holdfast.errors import ActivityDeclarationError
 from holdfast.model.definition import ActivationStrategy, Definition, DefinitionOptions, IncidentStrategy
 
 P = ParamSpec("P")
@@ -18,8 +19,8 @@ R = TypeVar("R")
 class WorkflowFunction(Workflow, Generic[P, R]):
     """A workflow written as a Python function.
 
-    Its syntax is checked when it is decorated; it is compiled when its definition is first asked for, or at once if
-    everything that it awaits exists already (a module may define its activities further down).
+    It is tried out when it is decorated, so that what cannot be compiled is refused at import; what it names further down
+    in its module is looked at when its definition is first asked for, and so are the values of the module's constants.
     """
 
     __holdfast_workflow__ = True
@@ -39,8 +40,7 @@ class WorkflowFunction(Workflow, Generic[P, R]):
         self._options = options
         self._labels = tuple(labels)
         functools.update_wrapper(self, function)
-        source = read_source(function)
-        check_function(source)
+        try_out(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
         return self.function(*args, **kwargs)
@@ -71,6 +71,23 @@ class WorkflowFunction(Workflow, Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<workflow {self.id}>"
+
+
+_KNOWN_LATER = frozenset({"await-unknown", "unknown-name"})
+"""Refusals that may be over when the whole module has been read."""
+
+
+def try_out(function: Callable[..., Any]) -> None:
+    """Refuse now what can be refused now."""
+    check_function(read_source(function))
+    try:
+        compile_function(function)
+    except WorkflowRefused as refusal:
+        if refusal.rule not in _KNOWN_LATER:
+            raise
+    except ActivityDeclarationError:
+        # An activity's annotations name classes that are defined further down: its own message comes when it is used.
+        return
 
 
 @overload

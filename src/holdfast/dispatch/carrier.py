@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from holdfast.dispatch.address import CarrierOptions
@@ -19,6 +20,9 @@ from holdfast.ports import Consumer, DeadTicket, TransportListener
 from holdfast.ports.transport import DEFAULT_PREFETCH
 
 T = TypeVar("T")
+
+_AT_ONCE = 256
+"""Messages that wait for their confirms together, and are sent again together."""
 
 
 class Carrier(ABC):
@@ -94,8 +98,9 @@ class Carrier(ABC):
         checked_queue(queue)
         messages = [encode_ticket(ticket) for ticket in tickets]
         async with self._working():
-            if messages:
-                await self.patiently(lambda: self._send(queue, messages, tickets))
+            for start in range(0, len(messages), _AT_ONCE):
+                some = slice(start, start + _AT_ONCE)
+                await self.patiently(partial(self._send, queue, messages[some], tickets[some]))
 
     async def schedule(self, queue: str, ticket: Ticket, delay: timedelta) -> None:
         checked_queue(queue)

@@ -37,8 +37,6 @@ from holdfast.ports import DeadTicket, TransportListener
 
 _LOG = logging.getLogger("holdfast.dispatch")
 
-_AT_ONCE = 256
-"""Messages that wait for their confirms together."""
 _DEAD_MAX = 10_000
 _REASON = "Holdfast-Reason"
 _PULL = timedelta(seconds=10)
@@ -254,9 +252,7 @@ class NatsTransport(Carrier):
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
         subject = self._subject(queue)
         try:
-            for start in range(0, len(messages), _AT_ONCE):
-                some = messages[start : start + _AT_ONCE]
-                await self._unless_lost(*(self._js.publish(subject, data, stream=self._stream) for data in some))
+            await self._unless_lost(*(self._js.publish(subject, data, stream=self._stream) for data in messages))
         except NatsError as error:
             if isinstance(error, TimeoutError):
                 raise

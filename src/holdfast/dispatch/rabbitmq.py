@@ -37,8 +37,6 @@ from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
 
-_AT_ONCE = 256
-"""Messages that wait for their confirms together."""
 _RETURNS_MAX = 100
 """A ticket that came back so often is dead: nobody can use it."""
 _DEAD_MAX = 10_000
@@ -303,13 +301,7 @@ class RabbitTransport(Carrier):
 
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
         exchange = await self._publishing.declare(self.names, queue)
-        for start in range(0, len(messages), _AT_ONCE):
-            await asyncio.gather(
-                *(
-                    exchange.publish(_message(data), self.names.queue(queue))
-                    for data in messages[start : start + _AT_ONCE]
-                )
-            )
+        await asyncio.gather(*(exchange.publish(_message(data), self.names.queue(queue)) for data in messages))
 
     async def _hold_back(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
         exchange = await self._publishing.declare(self.names, queue)

@@ -78,10 +78,9 @@ class RedisIntake(Intake[bytes]):
 
     async def cease(self) -> None:
         """A read that was cut off may have left entries with us: they go back too."""
-        ours = {carried.receipt for carried in self.in_hand}
         with suppress(RedisError, OSError):
             for queue in self.queues:
-                key = self._key(queue)
+                key, ours = self._key(queue), self._held(queue)
                 answer = await self._commands.xreadgroup(_GROUP, self._me, {key: "0"})
                 for entry, fields in _entries(answer):
                     if entry not in ours:
@@ -139,12 +138,11 @@ class RedisIntake(Intake[bytes]):
             await asyncio.sleep(self._hold.total_seconds() / 3)
             with suppress(*_PASSES, ResponseError):
                 for queue in self.queues:
-                    entries = [carried.receipt for carried in self.in_hand if carried.queue == queue]
-                    if entries:
-                        await self._commands.xclaim(self._key(queue), _GROUP, self._me, 0, entries, justid=True)
+                    if entries := self._held(queue):
+                        await self._commands.xclaim(self._key(queue), _GROUP, self._me, 0, [*entries], justid=True)
 
     async def _take(self, queue: str, entries: Sequence[tuple[bytes, Any]], *, claimed: bool = False) -> None:
-        held = {carried.receipt for carried in self.in_hand}
+        held = self._held(queue)
         for entry, fields in entries:
             if entry not in held and fields:
                 again = claimed or _RETURNED in fields
@@ -186,6 +184,10 @@ class RedisIntake(Intake[bytes]):
         steps.xack(self._key(queue), _GROUP, entry)
         steps.xdel(self._key(queue), entry)
         await steps.execute()
+
+    def _held(self, queue: str) -> set[bytes]:
+        """By queue: two streams may give the same id, it is made of the time."""
+        return {carried.receipt for carried in self.in_hand if carried.queue == queue}
 
     @property
     def _commands(self) -> Any:

@@ -192,6 +192,19 @@ def test_what_has_no_text_is_refused() -> None:
     assert caught.value.rule == "no-source"
 
 
+def test_what_is_defined_further_down_is_found_later(tmp_path: Path) -> None:
+    text = "@workflow\nasync def main(a):\n    return await later(a) + LATER\n\n@activity\nasync def later(x): ...\n\nLATER = 3\n"
+
+    definition = imported(HEAD + text, tmp_path, "defined_later").main.definition
+
+    assert [node.type for node in definition.root.walk()] == ["Function", "Sequence", "later", "Return"]
+
+
+def test_a_call_is_refused_at_decoration_when_its_activity_is_known(tmp_path: Path) -> None:
+    with pytest.raises(WorkflowRefused):
+        imported(HEAD + "@workflow\nasync def main(a):\n    return await act(1, 2, 3)\n", tmp_path, "refused_call")
+
+
 def test_syntax_is_refused_at_decoration_before_any_definition_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(WorkflowRefused):
         imported(HEAD + "@workflow\nasync def main(a):\n    return locals()\n", tmp_path, "refused_at_once")

@@ -94,6 +94,20 @@ class CarryingContract(TransportTests):
 
         assert {(one.queue, one.ticket.execution) for one in found} == {(queue, 1), (other_queue, 2)}
 
+    async def test_tickets_of_the_same_moment_on_several_queues_are_told_apart(
+        self, transport: Transport, queue: str, other_queue: str
+    ) -> None:
+        async with transport.consume([queue, other_queue], prefetch=40) as consumer:
+            await asyncio.gather(*(transport.publish(queue, [step(number)]) for number in range(20)))
+            await asyncio.gather(
+                *(transport.publish(name, [step(number)]) for number in range(20, 40) for name in (queue, other_queue))
+            )
+            found = await take(consumer, 60)
+
+        assert sorted((one.queue, one.ticket.execution or 0) for one in found) == sorted(
+            [(queue, number) for number in range(40)] + [(other_queue, number) for number in range(20, 40)]
+        )
+
     async def test_what_is_acked_is_gone(self, transport: Transport, queue: str) -> None:
         await transport.publish(queue, steps(3))
         async with transport.consume([queue]) as consumer:
