@@ -47,6 +47,8 @@
             ├── StoreMisconfigured      a wrong address, a missing driver, no rights
             ├── SchemaMismatch          the schema is older or newer than this version of Holdfast
             └── StoreClosed             used before open, after close, or after a fork
+
+Import them from here, whichever module they stand in.
 """
 
 from __future__ import annotations
