@@ -130,10 +130,14 @@ def main() -> int:
     return 0 if all(not (item["lost"] or item["duplicated"] or item["violations"]) for item in found.values()) else 1
 
 
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=False).stdout.strip()
+
+
 def _write(found: dict[str, Any], settings: dict[str, int]) -> None:
-    git = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     document = {
-        "commit": git.stdout.strip(),
+        "commit": _git("rev-parse", "HEAD"),
+        "changed_since": bool(_git("status", "--porcelain", "--untracked-files=no", "src", "tests")),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "versions": {"holdfast": __version__, "python": platform.python_version()},

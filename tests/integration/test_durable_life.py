@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -288,3 +289,13 @@ async def test_retries_wait_in_the_store(cluster: Any) -> None:
     assert ended.variables["said"] == "at last"
     assert len(attempts) == 3
     await cluster.check(b, identity)
+
+
+async def test_who_gives_up_waiting_cancels_nothing(cluster: Any) -> None:
+    a = await cluster.node("a")
+    identity = (await a.start(greeting())).result.instance_id
+    asked = asyncio.ensure_future(a.resume(identity, "b1"))
+    await asyncio.sleep(0)
+    asked.cancel()
+    settled = await a.settle(identity)
+    assert [mark.activity_id for mark in settled.bookmarks] == ["Event2"]

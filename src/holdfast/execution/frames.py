@@ -162,6 +162,9 @@ def _checked(function: Callable[[Scope], Any], shape: FrameShape) -> Callable[[S
     return run
 
 
+NO_COLUMN = -1
+"""Columns are not stored: without them a traceback shows the line, and no carets under the wrong part of it."""
+
 _PLACED = (ast.expr, ast.stmt, ast.excepthandler, ast.pattern, ast.arg, ast.keyword, ast.alias)
 """Nodes that have a place in the text."""
 
@@ -171,13 +174,14 @@ def _place(tree: ast.Module, lines: Lines) -> None:
     for node in ast.walk(tree):
         if isinstance(node, _PLACED):
             node.lineno = node.end_lineno = next(numbers, 1)
-            node.col_offset = node.end_col_offset = 0
+            node.col_offset = node.end_col_offset = NO_COLUMN
 
 
 def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]:
     reads, writes = names_in(body)
     known, first = shape.names, body[0]
-    at: dict[str, Any] = {"lineno": first.lineno, "col_offset": 0, "end_lineno": first.lineno, "end_col_offset": 0}
+    at: dict[str, Any] = {"lineno": first.lineno, "end_lineno": first.lineno}
+    at["col_offset"] = at["end_col_offset"] = NO_COLUMN
     before = [item for name in known if name in reads or name in writes for item in _take(name, known[name], at)]
     after = [_keep(name, known[name], at) for name in known if name in writes]
     if after:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -45,7 +46,12 @@ def without_ours(traceback: TracebackType | None) -> TracebackType | None:
 
 @lru_cache(1024)
 def _frame(file: str, line: int, name: str) -> tuple[FrameType, int]:
-    code = compile("\n" * max(0, line - 1) + "raise __error", file, "exec").replace(co_name=name, co_qualname=name)
+    tree = ast.parse("raise __error")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):
+            node.lineno = node.end_lineno = max(1, line)
+            node.col_offset = node.end_col_offset = -1  # no column: no carets
+    code = compile(tree, file, "exec").replace(co_name=name, co_qualname=name)
     try:
         exec(code, {"__error": Exception(), "__name__": name})  # noqa: S102 # one constant statement: only its frame is wanted
     except Exception:  # noqa: BLE001 # the one raised above

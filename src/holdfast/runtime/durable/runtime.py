@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any, Self
@@ -95,11 +94,10 @@ class Runtime:
         )
 
     async def ask(self, job: Job) -> Answer:
-        """Hand a job to its lane and wait for the commit. Who gives up waiting cancels nothing (rule M1)."""
+        """Hand a job to its lane and wait for the commit. Who gives up waiting cancels the answer, not the job (rule M1)."""
         assert job.answer is not None
         self.node.submit(job)
-        job.answer.add_done_callback(_seen)
-        return await asyncio.shield(job.answer)
+        return await job.answer
 
     # -- going on ------------------------------------------------------------------------------------------------------
 
@@ -201,9 +199,3 @@ class Runtime:
             if result.status.at_rest:
                 return result
             seen = await self.node.store.wait_for_change(seen, LOOK_AGAIN)
-
-
-def _seen(answer: asyncio.Future[Answer]) -> None:
-    """An error that nobody waits for any more is not worth a warning: the asker has gone."""
-    if not answer.cancelled():
-        answer.exception()
