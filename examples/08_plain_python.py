@@ -7,9 +7,7 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 
-from holdfast import Holdfast, activity
-from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import doubles, parallel, wait_for
+from holdfast import Holdfast, activity, doubles, parallel, wait_for, workflow
 
 LIMIT = 1_000
 

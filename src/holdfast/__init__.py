@@ -25,8 +25,22 @@ if TYPE_CHECKING:
     from holdfast.activities.scheduling import Delay, StartAt, Timer
     from holdfast.activities.scripting import Inline, RunScript
     from holdfast.authoring.activity import Activity
+    from holdfast.authoring.compiled import WorkflowFunction, workflow
+    from holdfast.authoring.compiler import WorkflowRefused
     from holdfast.authoring.fields import children, entries, expr, field, literal, output, port, variable
     from holdfast.authoring.function import activity
+    from holdfast.authoring.words import (
+        ask,
+        compensate,
+        doubles,
+        first,
+        gather,
+        parallel,
+        poll,
+        run_child,
+        sleep,
+        wait_for,
+    )
     from holdfast.authoring.workflow import Workflow
     from holdfast.engine import Holdfast
     from holdfast.errors import HoldfastError
@@ -63,8 +77,22 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.activities.scheduling": ("Delay", "StartAt", "Timer"),
     "holdfast.activities.scripting": ("Inline", "RunScript"),
     "holdfast.authoring.activity": ("Activity",),
+    "holdfast.authoring.compiled": ("WorkflowFunction", "workflow"),
+    "holdfast.authoring.compiler": ("WorkflowRefused",),
     "holdfast.authoring.fields": ("children", "entries", "expr", "field", "literal", "output", "port", "variable"),
     "holdfast.authoring.function": ("activity",),
+    "holdfast.authoring.words": (
+        "ask",
+        "compensate",
+        "doubles",
+        "first",
+        "gather",
+        "parallel",
+        "poll",
+        "run_child",
+        "sleep",
+        "wait_for",
+    ),
     "holdfast.authoring.workflow": ("Workflow",),
     "holdfast.engine": ("Holdfast",),
     "holdfast.errors": ("HoldfastError",),
@@ -160,16 +188,29 @@ __all__ = [
     "Variable",
     "While",
     "Workflow",
+    "WorkflowFunction",
+    "WorkflowRefused",
     "WriteLine",
     "activity",
+    "ask",
     "children",
+    "compensate",
+    "doubles",
     "entries",
     "expr",
     "field",
+    "first",
+    "gather",
     "literal",
     "output",
+    "parallel",
+    "poll",
     "port",
+    "run_child",
+    "sleep",
     "variable",
+    "wait_for",
+    "workflow",
 ]
 
 

@@ -197,6 +197,7 @@ class Holdfast:
             types=self._value_types(),
             find=self._describe_workflow,
             commit_strategies=self.registry.commit_strategies,
+            trusted=True,  # documents with trusted code are refused where they are read
         )
 
     def _describe_workflow(self, activity: ActivityNode) -> ActivityDescriptor | None:

@@ -19,7 +19,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/quickstart.md", "docs/middleware.md", "docs/plugins.md", "docs/storage.md"]
+PAGES = [
+    "README.md",
+    "docs/quickstart.md",
+    "docs/middleware.md",
+    "docs/plugins.md",
+    "docs/storage.md",
+    "docs/plain-python.md",
+]
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: file=(?P<file>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND_LINE = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; sys.exit(main())"
 COMMANDS = {"holdfast": ["-c", COMMAND_LINE], "python": []}

@@ -28,7 +28,7 @@ def check_expressions(survey: Survey, place: Place) -> None:
             )
         elif language in ("variable", "input"):
             _check_name(survey, place, expression, path, names)
-        elif language != "literal" and survey.languages is not None:
+        elif language not in ("literal", "code") and survey.languages is not None:
             _check_compiles(survey, place, expression, path, names)
 
 

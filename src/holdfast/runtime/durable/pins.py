@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.errors import DefinitionError, HoldfastError
 from holdfast.execution.plan import Plan
-from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Which, content_hash
+from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, Which, content_hash
 from holdfast.model.definition import Definition
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
@@ -64,8 +64,11 @@ class PinnedPlans:
             published=published is None,
             created=now,
         )
+        # A definition of this process holds trusted code only if this process' own functions made it: no document that
+        # is read may (rule H11).
+        origin = Origin.CODE if b'"$code"' in document else Origin.DOCUMENT
         await self._store.save_version(
-            label, DefinitionContent(tenant=self._tenant, hash=content, created=now, document=document)
+            label, DefinitionContent(tenant=self._tenant, hash=content, origin=origin, created=now, document=document)
         )
 
     async def plan(self, content: str) -> Plan:
@@ -78,7 +81,8 @@ class PinnedPlans:
                     f"The definition with the content {content} is not in the store. Import it: holdfast import FILE."
                 )
             try:
-                found = self._plan_of(parse_definition(msgspec.json.decode(stored.document)))
+                document = msgspec.json.decode(stored.document)
+                found = self._plan_of(parse_definition(document, trusted=stored.origin is Origin.CODE))
             except HoldfastError:
                 self.lacking.add(content)
                 raise
