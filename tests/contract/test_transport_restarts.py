@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import socket
 from collections.abc import AsyncIterator
@@ -28,7 +29,8 @@ class Server:
     """A program on a port of its own. `kill` is the end without goodbye."""
 
     def __init__(self, program: str, *arguments: str) -> None:
-        path = shutil.which(program)
+        # Debian puts servers where only root looks.
+        path = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
         service = program.partition("-")[0]
         if path is None:
             given_or(service, pytest.skip, pytest.fail, ServiceMissing(f"{program} is not on PATH"))

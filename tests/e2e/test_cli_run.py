@@ -212,6 +212,8 @@ def test_interrupted(folder: Path, command: list[str], environment: dict[str, st
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        # A shell that started the tests in the background had them ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no other thread is at work
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "started\n"  # it runs; the effect that never ends is open or about to be
