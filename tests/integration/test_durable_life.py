@@ -30,6 +30,7 @@ from holdfast import (
 )
 from holdfast.errors import AlreadyStored, BookmarkNotFound, InstanceAtRest, InstanceNotFound
 from holdfast.model.instance import JournalEvent
+from holdfast.model.work import WorkRow, queue_of
 
 EVENTS = (JournalEvent.INSTANCE_STARTED, JournalEvent.INSTANCE_SUSPENDED, JournalEvent.INSTANCE_FINISHED)
 
@@ -299,3 +300,19 @@ async def test_who_gives_up_waiting_cancels_nothing(cluster: Any) -> None:
     asked.cancel()
     settled = await a.settle(identity)
     assert [mark.activity_id for mark in settled.bookmarks] == ["Event2"]
+
+
+async def test_the_backlog_of_another_tenant_is_in_nobodys_way(cluster: Any) -> None:
+    a = await cluster.node("a", work=True)
+    now = a.node.clock.now()
+    others = [
+        WorkRow(tenant="crowd", id=f"{cluster.tenant}.{n}", kind="start", queue=queue_of("crowd"), created=now)
+        for n in range(300)
+    ]
+    await a.node.store.enqueue(others)
+    workflow = Workflow(Sequence(Delay(timedelta(milliseconds=1)), SetVariable("count", 1)), variables={"count": 0})
+    identity = (await a.start(workflow)).result.instance_id
+    seen = 0
+    while not (await a.read(identity)).status.at_rest:
+        seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+    assert (await a.read(identity)).variables == {"count": 1}

@@ -13,6 +13,11 @@ from holdfast.model.stored import DEFAULT_TENANT
 DEFAULT_QUEUE = "default"
 
 
+def queue_of(tenant: str, queue: str = DEFAULT_QUEUE) -> str:
+    """The queue of a tenant's work: a node that serves one tenant does not wade through the backlog of another."""
+    return f"{queue}@{tenant}" if tenant else queue
+
+
 class WorkKind(StrEnum):
     """What the engine puts on the work table. To a store it is a word; other words are as good."""
 

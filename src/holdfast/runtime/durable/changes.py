@@ -25,7 +25,7 @@ from holdfast.model.stored import (
     correlation_key,
     wake_key,
 )
-from holdfast.model.work import EffectRef, EffectRow, Owner, WorkKind, WorkRow
+from holdfast.model.work import EffectRef, EffectRow, Owner, WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
 from holdfast.runtime.durable.large_values import Packed, refers_to
@@ -212,6 +212,7 @@ class Maker:
             tenant=self.tenant,
             id=timer_id(live.id, item.id),
             kind=WorkKind.TIMER,
+            queue=queue_of(self.tenant),
             due=item.due,
             instance_id=live.id,
             bookmark_seq=seq_of(item.id),
@@ -237,8 +238,17 @@ class Maker:
         tenant = self.tenant
         added: list[WorkRow] = []
         if go_on is not None:
-            kind = WorkKind.CONTINUE
-            added.append(WorkRow(tenant=tenant, id=go_on, kind=kind, instance_id=live.id, created=now, content=content))
+            added.append(
+                WorkRow(
+                    tenant=tenant,
+                    id=go_on,
+                    kind=WorkKind.CONTINUE,
+                    queue=queue_of(tenant),
+                    instance_id=live.id,
+                    created=now,
+                    content=content,
+                )
+            )
         if live.parent_id is not None:
             if live.status.at_rest and not before.at_rest:
                 added.append(messages.ended(tenant, live, now))

@@ -16,7 +16,7 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.model import values
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.values import TypeRegistry
-from holdfast.model.work import WorkKind, WorkRow
+from holdfast.model.work import WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable.encoding import encode_payload
 
 
@@ -67,6 +67,7 @@ def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) ->
         tenant=tenant,
         id=start_id(wanted.instance_id),
         kind=WorkKind.START,
+        queue=queue_of(tenant),
         instance_id=wanted.instance_id,
         created=now,
         payload=_pack(request),
@@ -84,7 +85,14 @@ def start_inputs(request: StartRequest, types: TypeRegistry) -> dict[str, Any]:
 
 def cancel(tenant: str, child: str, now: datetime) -> WorkRow:
     """For a child that nobody waits for any more."""
-    return WorkRow(tenant=tenant, id=f"{child}.cancel", kind=WorkKind.CANCEL, instance_id=child, created=now)
+    return WorkRow(
+        tenant=tenant,
+        id=f"{child}.cancel",
+        kind=WorkKind.CANCEL,
+        queue=queue_of(tenant),
+        instance_id=child,
+        created=now,
+    )
 
 
 # -- to the parent -----------------------------------------------------------------------------------------------------
@@ -112,6 +120,7 @@ def resume(tenant: str, row_id: str, instance_id: str, bookmark: str, payload: b
         tenant=tenant,
         id=row_id,
         kind=WorkKind.RESUME,
+        queue=queue_of(tenant),
         instance_id=instance_id,
         bookmark_seq=int(bookmark.removeprefix("b")),
         created=now,
@@ -148,7 +157,14 @@ def stimulus(tenant: str, live: LiveInstance, row_id: str, event: dict[str, Any]
         correlation_id=event["correlation_id"],
         payload=values.encode(event["payload"], live.plan.types),
     )
-    return WorkRow(tenant=tenant, id=row_id, kind=WorkKind.STIMULUS, created=now, payload=_pack(published))
+    return WorkRow(
+        tenant=tenant,
+        id=row_id,
+        kind=WorkKind.STIMULUS,
+        queue=queue_of(tenant),
+        created=now,
+        payload=_pack(published),
+    )
 
 
 def read_stimulus(row: WorkRow) -> Published:

@@ -17,7 +17,7 @@ from holdfast.errors import DefinitionError, HoldfastError, StoreUnavailable
 from holdfast.execution import delivery
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
-from holdfast.model.work import DEFAULT_QUEUE, DeadLetterRow, WorkKind, WorkRow
+from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.broadcast import deliver_page
 from holdfast.runtime.durable.encoding import encode_payload
@@ -103,7 +103,7 @@ class Uptake:
                 await asyncio.sleep(POLL.total_seconds())
 
     async def _until_next(self) -> timedelta:
-        due = await self._node.store.next_due([DEFAULT_QUEUE])
+        due = await self._node.store.next_due([queue_of(self._node.tenant)])
         if due is None:
             return POLL
         return min(POLL, max(due - await self._node.store.now(), timedelta(milliseconds=1)))
@@ -111,8 +111,8 @@ class Uptake:
     async def take_due(self) -> int:
         """Take up what is due now; how many rows."""
         node = self._node
-        async with node.store.claim([DEFAULT_QUEUE], LIMIT, lacking=node.pins.lacking) as claim:
-            rows = [row for row in claim.rows if row.id not in self._in_hand and row.tenant == node.tenant]
+        async with node.store.claim([queue_of(node.tenant)], LIMIT, lacking=node.pins.lacking) as claim:
+            rows = [row for row in claim.rows if row.id not in self._in_hand]
         self.take(rows)
         return len(rows)
 
