@@ -46,6 +46,12 @@ class Sequence(Activity, pure=True, container=True, category="Control flow", ico
             return builder.leaf(lambda live, scope: None)
         first = nodes[0]
 
+        def op_plain(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            live.queue.append((first, live.activate(node, owner, scope), scope))
+
+        if node.shape is None:
+            return op_plain
+
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             live.queue.append((first, live.activate(node, owner, scope), scope))
 

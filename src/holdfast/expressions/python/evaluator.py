@@ -18,6 +18,7 @@ from holdfast.expressions.failure import failed, out_of_bounds, quoted
 from holdfast.expressions.python.calls import CallRewriter
 from holdfast.expressions.python.guards import GUARDS
 from holdfast.expressions.python.places import Places
+from holdfast.expressions.python.rewrite import ColdBudget
 from holdfast.expressions.python.statements import ScriptRewriter
 from holdfast.model.scope import Names, Scope
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
@@ -38,7 +39,8 @@ class PythonEvaluator:
         assert isinstance(tree, ast.Expression)
         rewriter = CallRewriter(text, Places(names))
         code = _within_stack(text, lambda: _returning(rewriter, tree.body))
-        evaluate = _function("evaluate", ["S"], [_fuel(self.fuel), _guarded(code)], text)
+        body = [_guarded(code)] if _spared(code, self.fuel) else [_fuel(self.fuel), _guarded(code)]
+        evaluate = _function("evaluate", ["S"], body, text)
         constant = not rewriter.places.reads and not any(isinstance(node, _UNSHARED) for node in ast.walk(tree))
         return CompiledExpression(evaluate, tuple(rewriter.places.reads.items()), constant)
 
@@ -121,6 +123,28 @@ def _returning(rewriter: CallRewriter, body: ast.expr) -> list[ast.stmt]:
 
 def _fuel(fuel: int) -> ast.stmt:
     return ast.Assign([ast.Name("B", ast.Store())], ast.List([ast.Constant(fuel), ast.Constant(0)], ast.Load()))
+
+
+_SPARED = 4
+
+
+def _spared(code: list[ast.stmt], fuel: int) -> bool:
+    """Where a few cold branches alone ask for the budget, each makes its own: numbers then pay nothing for it."""
+    asked = [node for part in code for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == "B"]
+    if len(asked) > _SPARED or not all(isinstance(node, ColdBudget) for node in asked):
+        return False
+    for part in code:
+        _OwnBudget(fuel).visit(part)
+    return True
+
+
+class _OwnBudget(ast.NodeTransformer):
+    def __init__(self, fuel: int) -> None:
+        self._fuel = fuel
+
+    def visit_ColdBudget(self, node: ColdBudget) -> ast.expr:
+        made = ast.List([ast.Constant(self._fuel), ast.Constant(0)], ast.Load())
+        return ast.copy_location(made, node)
 
 
 def _guarded(body: list[ast.stmt]) -> ast.stmt:

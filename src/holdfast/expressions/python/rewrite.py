@@ -39,6 +39,10 @@ _PLAIN_NUMBER = 1 << 64
 BUDGET = ast.Name("B", ast.Load())
 
 
+class ColdBudget(ast.Name):
+    """The budget where it is needed only if the operand is no number: see `evaluator`, which spares the others its making."""
+
+
 def guard(name: str, *args: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(args), [])
 
@@ -156,7 +160,7 @@ class Rewriter:
         value = ast.Name(name, ast.Load())
         first = ast.NamedExpr(ast.Name(name, ast.Store()), tested)
         test = ast.BoolOp(ast.Or(), [_is_exactly(first, "int"), _is_exactly(value, "float")])
-        otherwise = guard(_OPERATORS[type(operator)], BUDGET, value, plain)
+        otherwise = guard(_OPERATORS[type(operator)], ColdBudget("B", ast.Load()), value, plain)
         return ast.IfExp(test, ast.BinOp(value, operator, plain), otherwise)
 
     def on_unaryop(self, node: ast.UnaryOp) -> ast.expr:
