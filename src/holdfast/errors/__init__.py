@@ -3,7 +3,6 @@
     HoldfastError
     ├── DefinitionError                 what was written cannot be run
     │   ├── InvalidDefinition           all problems of a document at once
-    │   ├── UnknownActivityType         no registered activity has that type
     │   └── CompositionCycle            a workflow contains itself as an activity
     ├── InvalidInput                    inputs do not fit the declared ones: all problems at once
     ├── ValueRefused                    a value that cannot be kept in an instance's state
@@ -105,7 +104,6 @@ from holdfast.errors.writing import (
     InvalidInput,
     PluginError,
     SettingsError,
-    UnknownActivityType,
     UnknownLanguage,
     UnknownValueType,
     ValueRefused,
@@ -153,7 +151,6 @@ __all__ = [
     "TransportMisconfigured",
     "TransportUnavailable",
     "UndecodablePayload",
-    "UnknownActivityType",
     "UnknownLanguage",
     "UnknownValueType",
     "UnreadableTicket",

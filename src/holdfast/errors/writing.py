@@ -27,20 +27,6 @@ class InvalidDefinition(DefinitionError):
         super().__init__(f"{name} has {len(self.problems)} problem(s):\n{_listed(self.problems)}")
 
 
-class UnknownActivityType(DefinitionError):
-    """No registered activity has this type."""
-
-    def __init__(self, type_name: str, *, activity_id: str, known: Sequence[str] = ()) -> None:
-        self.type_name = type_name
-        self.activity_id = activity_id
-        self.known = tuple(known)
-        guess = f" Did you mean {', '.join(known)}?" if known else ""
-        super().__init__(
-            f"Activity '{activity_id}' has the unknown type '{type_name}'.{guess} "
-            "Register it with Holdfast(activities=[…]) or a plugin, or correct the type."
-        )
-
-
 class CompositionCycle(DefinitionError):
     """A workflow contains itself as an activity."""
 

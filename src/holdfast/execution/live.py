@@ -43,7 +43,6 @@ class LiveInstance:
         "created",
         "effects",
         "fault_pending",
-        "finish_requested",
         "flowchart_mode",
         "id",
         "incidents",
@@ -117,7 +116,6 @@ class LiveInstance:
         self.leftovers: list[Activation] = []
         """Completed activities whose queued children still run; what those leave behind ends with the segment."""
         self.fault_pending = False
-        self.finish_requested = False
         self.stopping: str | None = None
         """The cause of a cancellation that is under way."""
         self.outcome: Outcome = None

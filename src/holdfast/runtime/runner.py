@@ -15,7 +15,6 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
-from holdfast.model.definition import Definition
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark
 from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services
@@ -77,7 +76,7 @@ class Runner:
 
     async def run(self, workflow: Any, inputs: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
         """Start an instance and run it until it ends or waits; see `start` for the options."""
-        return await self._finish(self._driver(self._new(workflow, inputs, options), options))
+        return await self._driver(self._new(workflow, inputs, options), options).drive()
 
     def start(
         self,
@@ -136,9 +135,6 @@ class Runner:
         if unknown:
             raise TypeError(f"Unknown option {', '.join(sorted(unknown))}; known: {', '.join(sorted(_ALL_OPTIONS))}.")
         return Driver(self, live, wait=bool(options.get("wait")), on_line=options.get("on_line"), **more)
-
-    async def _finish(self, driver: Driver) -> RunResult:
-        return await driver.drive()
 
     def child(self, start: ChildStart, parent_id: str, *, on_line: Callable[[str], None], wait: bool) -> Driver:
         """An instance that another one starts, ready to be driven."""
@@ -256,9 +252,6 @@ class Runner:
             listed = [f"{item.id} ({item.activity_id})" for item in waiting]
             raise BookmarkNotFound("(none named)", instance_id=result.instance_id, open_ids=listed)
         return waiting[0].id
-
-    def plan_for(self, workflow: Definition | Any) -> Plan:
-        return self._plan_of(workflow)
 
 
 _START_OPTIONS = ("correlation_id", "name", "trigger", "trigger_payload", "flowchart_mode")
