@@ -13,16 +13,19 @@ READY := $(VENV)/.ready
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 TESTS ?= tests
+# The Studio, built from TypeScript into the package; not kept in git. Newer than every source of it.
+STUDIO := src/holdfast/server/studio/.built
+STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' -print 2>/dev/null)
 
-.PHONY: help run test check format docs bench chaos clean
+.PHONY: help run test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
-run: $(READY) ## Set up, then run an example workflow
+run: $(READY) $(STUDIO) ## Set up, then run an example workflow
 	$(BIN)/holdfast run examples/03_flowchart.json --input '{"amount": 1200}'
 
-test: check ## Set up, then lint, types, layers and all tests (TESTS=path for some)
+test: check studio-test ## Set up, then lint, types, layers and all tests (TESTS=path for some)
 	$(BIN)/pytest -n 2 $(TESTS)
 
 check: $(READY) ## Lint, format, types and layers, without the tests
@@ -35,6 +38,17 @@ format: $(READY) ## Put the source in form and mend what lint can mend
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
+studio: $(STUDIO) ## Build the Studio (web) into the package; run and test do it by themselves
+
+studio-test: $(STUDIO) ## The Studio's unit tests (without a browser)
+	@if [ -d studio/node_modules ]; then cd studio && npm test --silent; else echo "Studio: no npm, its unit tests are skipped."; fi
+
+studio-bench: $(READY) $(STUDIO) ## Measure the Studio in a browser, write benchmarks/results/studio.json
+	$(BIN)/python -m benchmarks.studio
+
+studio-pictures: $(READY) $(STUDIO) ## Take the pictures of docs/studio anew, in a browser
+	$(BIN)/python -m benchmarks.studio_pictures
+
 docs: $(READY) ## Write docs/reference anew from the code
 	$(BIN)/python docs/generate.py
 
@@ -46,7 +60,18 @@ chaos: $(READY) ## Kill workers and databases for long, print what came of it, w
 
 clean: ## Remove the environment and everything that tools left behind
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .bench build dist
+	rm -rf src/holdfast/server/studio studio/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Without npm the server runs all the same; it only has no Studio to show.
+$(STUDIO): $(STUDIO_SOURCES)
+	@if command -v npm >/dev/null 2>&1; then \
+	  cd studio && \
+	  { [ node_modules/.package-lock.json -nt package-lock.json ] || { echo "Studio: installing its packages" && npm ci --silent; }; } && \
+	  echo "Studio: building" && npm run build --silent -- --logLevel warn && touch ../$@; \
+	else \
+	  echo "Studio: npm was not found, so it is not built and the server has none. Install Node.js 20 or newer, then: make studio"; \
+	fi
 
 $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -c '$(FITS)' 2>/dev/null || { \

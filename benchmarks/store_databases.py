@@ -21,6 +21,7 @@ from benchmarks import ours
 from benchmarks.figures import Unmeasurable
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.garbage import calm_collector
 from holdfast.testing.servers import ServiceMissing, postgres_database
 
 POSTGRES, SQLITE = "pg", "sqlite"
@@ -76,7 +77,8 @@ async def world(place: Database) -> AsyncIterator[World]:
     processor = Processor(place)
     try:
         await processor.open()
-        async with engine.runtime(store) as runtime:
+        async with engine.runtime_on(store) as runtime:
+            calm_collector()  # As `holdfast serve` and `holdfast worker` do.
             yield World(place, store, runtime, processor)
     finally:
         await processor.close()

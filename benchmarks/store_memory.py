@@ -26,7 +26,7 @@ async def main(url: str, many: int) -> None:
     await store.open()
     steps = [SetVariable("x", expr("x + 1")) for _ in range(10)]
     workflow = Workflow(Sequence(*steps), id="bench-ten", variables={"x": 0})
-    async with engine.runtime(store) as runtime:
+    async with engine.runtime_on(store) as runtime:
         await runtime.start(workflow)
         idle = resident("VmRSS")
 

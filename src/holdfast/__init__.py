@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from holdfast.activities.control.state_machine import StateMachine
     from holdfast.activities.data import Correlate, SetName, SetOutput, SetVariable
     from holdfast.activities.events import Event, PublishEvent, RunTask
-    from holdfast.activities.scheduling import Delay, StartAt, Timer
+    from holdfast.activities.human import HumanTask
+    from holdfast.activities.scheduling import Cron, Delay, StartAt, Timer
     from holdfast.activities.scripting import Inline, RunScript
     from holdfast.authoring.activity import Activity
     from holdfast.authoring.compiled import WorkflowFunction, workflow
@@ -74,7 +75,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.activities.control.state_machine": ("StateMachine",),
     "holdfast.activities.data": ("Correlate", "SetName", "SetOutput", "SetVariable"),
     "holdfast.activities.events": ("Event", "PublishEvent", "RunTask"),
-    "holdfast.activities.scheduling": ("Delay", "StartAt", "Timer"),
+    "holdfast.activities.human": ("HumanTask",),
+    "holdfast.activities.scheduling": ("Cron", "Delay", "StartAt", "Timer"),
     "holdfast.activities.scripting": ("Inline", "RunScript"),
     "holdfast.authoring.activity": ("Activity",),
     "holdfast.authoring.compiled": ("WorkflowFunction", "workflow"),
@@ -131,6 +133,7 @@ __all__ = [
     "Context",
     "Continue",
     "Correlate",
+    "Cron",
     "Definition",
     "Delay",
     "DoWhile",
@@ -149,6 +152,7 @@ __all__ = [
     "Fork",
     "Holdfast",
     "HoldfastError",
+    "HumanTask",
     "If",
     "Incident",
     "IncidentStrategy",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,11 +28,22 @@ from holdfast.model.reader import parse_definition
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.validate import validate
 from holdfast.model.values import TypeRegistry
+from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.plugins import Registry, load_plugins
-from holdfast.ports import ActivityType, Clock, MiddlewarePlacement, Plugin, Registration, Store
+from holdfast.ports import (
+    ActivityType,
+    Clock,
+    ExpressionEvaluator,
+    MiddlewarePlacement,
+    Plugin,
+    Registration,
+    Store,
+    WorkflowDispatcher,
+)
 from holdfast.runtime.background import Background, Recurring
 from holdfast.runtime.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
 from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.hosting import Hosting, node_name
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.runner import Runner
 from holdfast.runtime.services import ServiceTable
@@ -40,6 +51,7 @@ from holdfast.runtime.workflow_activities import WorkflowActivities
 from holdfast.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from holdfast.runtime.durable.placement import Placement
     from holdfast.runtime.durable.runtime import Runtime
 
 
@@ -100,11 +112,21 @@ class Holdfast:
 
     `activities` are functions and classes that JSON may name; objects in a workflow bring theirs along. `definitions` are
     workflows that others execute or use as activities.
+
+    With a `store` (an address or a `Store`) it is an application: `async with app:` opens the store, joins the cluster as
+    `node`, publishes `workflows`, and takes work unless `worker` is False; `app.runtime` is then there. `dispatcher` is
+    called with the runtime and carries requests instead of ours.
     """
 
     def __init__(
         self,
         *,
+        store: str | Store | None = None,
+        workflows: Iterable[Any] = (),
+        dispatcher: Callable[[Any], WorkflowDispatcher] | None = None,
+        node: str | None = None,
+        tenant: str = DEFAULT_TENANT,
+        worker: bool = True,
         plugins: Iterable[Plugin] = (),
         activities: Iterable[Any] = (),
         definitions: Iterable[Any] = (),
@@ -120,6 +142,8 @@ class Holdfast:
         standard = StandardPlugin(self.definitions)
         self.registry: Registry = load_plugins([standard, *plugins, own], entry_points=entry_points)
         ordered(self.registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
+        if isinstance(store, str):
+            settings["store"] = store
         self.settings: Settings = load_settings(settings, declared=self.registry.settings)
         standard.configure(self.settings)
         self.clock = clock or SystemClock()
@@ -129,9 +153,16 @@ class Holdfast:
         self._plans = PlanCache(self._compile)
         self._read: dict[int, tuple[Any, Definition]] = {}
         """Definitions of the workflow objects that were run here, by identity (the object is kept, so it stays its own)."""
-        for definition in definitions:
+        workflows = tuple(workflows)
+        for definition in (*definitions, *workflows):
             self.definitions.add(self.definition(definition))
         self.refresh()
+        self._hosting = Hosting(
+            store=None if store is None else (lambda: self.store() if isinstance(store, str) else store),
+            make=lambda found: self.runtime_on(found, tenant=tenant, node=node or node_name(), dispatcher=dispatcher),
+            workflows=workflows,
+            worker=worker,
+        )
         self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
         self._background = Background(
             self.clock,
@@ -142,13 +173,29 @@ class Holdfast:
     # -- life ----------------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        """Run the start-up tasks of plugins and begin their recurring ones; needed only where plugins bring some."""
-        await self._background.start()
+        """Open the application: its store and node, if it has one, then the tasks of plugins."""
+        await self._hosting.open()
+        try:
+            await self._background.start()
+        except BaseException:
+            await self._hosting.close()
+            raise
         return self
 
     async def __aexit__(self, *error: object) -> None:
         await self._background.stop()
+        await self._hosting.close()
         self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the application is between `async with` and its end, with a store."""
+        return self._hosting.is_open
+
+    @property
+    def runtime(self) -> Runtime:
+        """Instances with storage, while the application is open."""
+        return self._hosting.runtime
 
     # -- definitions ---------------------------------------------------------------------------------------------------
 
@@ -224,7 +271,7 @@ class Holdfast:
         return compile_plan(
             definition,
             Environment(
-                activity=self._activity,
+                activity=self.activity_type,
                 known_types=lambda: sorted(self._types),
                 languages=self.registry.languages,
                 types=self._value_types(),
@@ -236,7 +283,12 @@ class Holdfast:
             ),
         )
 
-    def _activity(self, name: str, version: int) -> ActivityType | None:
+    @property
+    def languages(self) -> Mapping[str, ExpressionEvaluator]:
+        return self.registry.languages
+
+    def activity_type(self, name: str, version: int = 1) -> ActivityType | None:
+        """By type and version; an unknown version gives the latest."""
         return self._versions.get((name, version)) or self._types.get(name)
 
     def _value_types(self) -> TypeRegistry:
@@ -277,9 +329,25 @@ class Holdfast:
             retry=RetryPolicy(retries=settings.store_retries, delay=settings.store_retry_delay),
         )
 
-    def runtime(self, store: Store, *, tenant: str = DEFAULT_TENANT, node: str = "local", lanes: int = 2) -> Runtime:
-        """Executes workflows with storage: `async with engine.runtime(store) as runtime`."""
+    def runtime_on(
+        self,
+        store: Store,
+        *,
+        tenant: str = DEFAULT_TENANT,
+        node: str = "local",
+        lanes: int = 2,
+        dispatcher: Callable[[Any], WorkflowDispatcher] | None = None,
+        queues: Sequence[str] = (DEFAULT_QUEUE,),
+        placement: Placement | None = None,
+        second_handle: Callable[[], Store] | None = None,
+    ) -> Runtime:
+        """A runtime on a store that is open: `async with engine.runtime_on(store) as runtime`. It takes no work by itself.
+
+        `queues` are those that it serves when it takes work, `placement` says where effects run and what carries steps,
+        `second_handle` makes another handle of the store, for the heartbeat.
+        """
         from holdfast.runtime.durable.node import Node
+        from holdfast.runtime.durable.placement import Placement
         from holdfast.runtime.durable.runtime import Runtime
 
         settings = self.settings
@@ -296,9 +364,17 @@ class Holdfast:
                 tenant=tenant,
                 name=node,
                 lanes=lanes,
+                time_to_live=settings.node_alive,
+                beat_every=settings.node_beat,
+                sweep_every=settings.node_sweep,
+                second_handle=second_handle,
                 definitions=self.definitions,
+                queues=queues,
+                placement=placement or Placement(default=settings.effects_queue),
             ),
-            self.plan,
+            self,
+            dispatcher=dispatcher,
+            deployment=settings.deployment,
         )
 
     def _limits(self) -> Limits:

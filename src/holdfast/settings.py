@@ -79,6 +79,13 @@ class Settings(Struct, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = ""
+    deployment: Annotated[
+        str,
+        Meta(
+            description="The name of this deployment: workflows written in code are published once per deployment. Empty: "
+            "when their content is first seen."
+        ),
+    ] = ""
     python_steps: Annotated[int, Meta(ge=1_000, description="Steps that one Python expression or script may take.")] = (
         2_000_000
     )
@@ -89,6 +96,66 @@ class Settings(Struct, frozen=True, kw_only=True):
     javascript_memory: Annotated[
         int, Meta(ge=1_000_000, description="How many bytes one JavaScript expression or script may use.")
     ] = 33_554_432
+    admin_password: Annotated[
+        str,
+        Meta(
+            description="Password of the first admin, made when a server starts on a store without users. Empty: one is "
+            "made up and printed once.",
+            extra={"secret": True},
+        ),
+    ] = ""
+    auth_secret: Annotated[
+        str,
+        Meta(
+            description="Signs access tokens and resume links; at least 32 characters. Empty: made once and kept in the "
+            "store.",
+            extra={"secret": True},
+        ),
+    ] = ""
+    access_token_time: Annotated[timedelta, Meta(description="How long an access token is good.")] = timedelta(
+        minutes=15
+    )
+    refresh_token_time: Annotated[
+        timedelta, Meta(description="A session ends when it was not refreshed for this long.")
+    ] = timedelta(days=30)
+    resume_link_time: Annotated[
+        timedelta, Meta(description="How long a link that resumes a bookmark is good.")
+    ] = timedelta(days=7)
+    public_url: Annotated[
+        str, Meta(description="How others reach this server, for links in messages: `https://host/base`.")
+    ] = "http://127.0.0.1:8600"
+    request_bytes_max: Annotated[
+        int, Meta(ge=1_000, description="How many bytes the body of a request to `/api` may have.")
+    ] = 10_000_000
+    execute_wait: Annotated[
+        timedelta, Meta(description="How long `/execute` waits for an instance before it answers 202.")
+    ] = timedelta(seconds=30)
+    cors_origins: Annotated[
+        str, Meta(description="Origins whose pages may use the API, separated by commas; `*` allows all. Empty: none.")
+    ] = ""
+    node_alive: Annotated[
+        timedelta, Meta(description="A node counts as alive for this long after its heartbeat; then others take over.")
+    ] = timedelta(seconds=30)
+    node_beat: Annotated[
+        timedelta, Meta(description="How often a node renews its heartbeat; at least three times within `node_alive`.")
+    ] = timedelta(seconds=10)
+    node_sweep: Annotated[
+        timedelta, Meta(description="How often a worker looks for effects of dead nodes and for steps that nobody took.")
+    ] = timedelta(seconds=5)
+    transport: Annotated[
+        str,
+        Meta(
+            description="What carries steps: the address of a broker, or `database`, the store's own work table.",
+            extra={"secret": True},
+        ),
+    ] = "database"
+    effects_queue: Annotated[
+        str, Meta(description="The queue of effects that name none themselves; `inline` runs them where they are committed.")
+    ] = "inline"
+    step_concurrency: Annotated[int, Meta(ge=1, description="Steps that one worker runs at a time.")] = 32
+    drain_limit: Annotated[
+        timedelta, Meta(description="How long a worker that is told to stop waits for what it has in hand.")
+    ] = timedelta(seconds=30)
     plugins: Mapping[str, Any] = {}
     """Values of the settings that plugins added, by name."""
 

@@ -16,6 +16,7 @@ from holdfast import Holdfast
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
+from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing.mysql_server import mysql_database
 from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
@@ -48,11 +49,15 @@ class Cluster:
         work: bool = False,
         time_to_live: timedelta = timedelta(minutes=5),
         engine: Holdfast | None = None,
+        queues: tuple[str, ...] = ("default",),
+        placement: Placement | None = None,
         **engine_options: Any,
     ) -> Runtime:
         store = await self.store()
         engine = engine or Holdfast(entry_points=False, **engine_options)
-        runtime = engine.runtime(store, tenant=self.tenant, node=f"{self.tenant}-{name}")
+        runtime = engine.runtime_on(
+            store, tenant=self.tenant, node=f"{self.tenant}-{name}", queues=queues, placement=placement
+        )
         runtime.node.heart.time_to_live = time_to_live
         await runtime.node.start()
         if work:

@@ -23,7 +23,7 @@ async def test_a_function_goes_on_in_another_engine(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'kept.db'}"
     store = Store.from_url(address)
     await store.open()
-    async with Holdfast(entry_points=False).runtime(store) as runtime:
+    async with Holdfast(entry_points=False).runtime_on(store) as runtime:
         started = await runtime.start(bill, {"amount": 21})
         assert started.result is not None
         waiting = await runtime.settle(started.result.instance_id)
@@ -33,7 +33,7 @@ async def test_a_function_goes_on_in_another_engine(tmp_path: Path) -> None:
     again = Store.from_url(address)
     await again.open()
     engine = Holdfast(activities=[doubled], entry_points=False)
-    async with engine.runtime(again) as runtime:
+    async with engine.runtime_on(again) as runtime:
         ended = await runtime.resume(waiting.instance_id, payload=2)
         assert ended.status is Status.FINISHED
         assert ended.outputs == {"result": 40}

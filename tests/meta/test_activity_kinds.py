@@ -7,18 +7,19 @@ from holdfast.model.descriptor import Kind
 from holdfast.plugins import activity_type_of
 
 PURE = {
-    "Break", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Delay", "DoWhile", "End", "Event",
+    "Break", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Cron", "Delay", "DoWhile", "End", "Event",
     "ExecuteWorkflow", "Fault", "Finish", "FlowDecision", "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For",
-    "ForEach", "Fork", "If", "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript",
+    "ForEach", "Fork", "HttpEndpoint", "If", "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript",
     "RunTask", "Scope", "Sequence", "SetName", "SetOutput", "SetVariable", "Start", "StartAt", "StateMachine", "Switch",
-    "Timer", "Try", "While", "WriteLine",
+    "Timer", "Try", "While", "WriteFileHttpResponse",
+    "WriteHttpResponse", "WriteLine",
     "Attempt", "Branch", "Choose", "Code", "First", "Function", "Gather", "LoopOver", "LoopWhile", "Return", "Sleep",
     "Undo", "WaitFor",
 }  # fmt: skip
 """Control flow, data, bookmarks, scripts, the parts of compiled functions, and what is only a row of the commit."""
 
-EFFECTS: set[str] = set()
-"""What talks to the world. The first ones come with the server: HTTP, mail, files, SQL."""
+EFFECTS = {"DownloadHttpFile", "FlowSendHttpRequest", "SendHttpRequest"}
+"""What talks to the world."""
 
 
 def test_every_built_in_activity_is_listed_with_its_kind() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 def standard_types() -> list[Any]:
     """Every built-in activity class."""
-    from holdfast.activities import code, composition, console, data, events, scheduling, scripting
+    from holdfast.activities import code, composition, console, data, events, http, human, scheduling, scripting
     from holdfast.activities.control import CONTROL
 
     return [
@@ -17,6 +17,8 @@ def standard_types() -> list[Any]:
         *console.ACTIVITIES,
         *data.ACTIVITIES,
         *events.ACTIVITIES,
+        *http.ACTIVITIES,
+        *human.ACTIVITIES,
         *scheduling.ACTIVITIES,
         *scripting.ACTIVITIES,
     ]

@@ -15,7 +15,7 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.execution.record import NewBookmark
 from holdfast.model.definition import Definition, InputDeclaration, OutputDeclaration
-from holdfast.model.instance import Bookmark, BookmarkKind
+from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
 
@@ -91,7 +91,8 @@ class Composite(Activity, abstract=True):
 class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflow"):
     """Starts another workflow as an instance of its own and waits for it (`wait`), or only until it first waits.
 
-    The result is `{"instance_id", "status", "outputs"}`, whenever it comes.
+    The result is `{"instance_id", "status", "outputs"}`, whenever it comes. Without a correlation id of its own the
+    new instance has this one's.
     """
 
     workflow: str
@@ -111,8 +112,7 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
         def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
             if isinstance(payload, Mapping) and payload.get("refused"):
                 raise ActivityFault(str(payload["refused"]), category="Composition")
-            elsa = "elsa" in live.plan.definition.metadata
-            put(live, activation.outer, {**payload, **in_elsa_words(payload)} if elsa else payload)
+            put(live, activation.outer, _result(live, payload))
             live.complete(activation)
 
         node.hooks.resume = resume
@@ -123,7 +123,7 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
                 "reference": str(workflow_of(scope)),
                 "input": {} if given is None else dict(convert(given, "object")),
                 "wait": bool(wait_of(scope)),
-                "correlation_id": correlation_of(scope),
+                "correlation_id": correlation_of(scope) or live.correlation_id,
             }
             activation = live.activate(node, owner, scope)
             child_id = f"{live.id}-{activation.id}"
@@ -131,6 +131,46 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
             live.child_starts.append(ChildStart(activation.id, instance_id=child_id, **start))
 
         return op
+
+
+class DispatchWorkflow(ExecuteWorkflow, pure=True, category="Composition", icon="send"):
+    """Starts another workflow as an instance of its own; goes on at once, or with `wait` when that one has ended.
+
+    The result is `{"instance_id", "status", "outputs"}`: of one that is not waited for, its id and `pending`. Such a
+    one lives by itself: it is not canceled with this instance.
+    """
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        waiting = super().compile(builder)
+        node, put, done = builder.node, builder.output("result"), builder.done
+        workflow_of, input_of = builder.input("workflow"), builder.input("input")
+        correlation_of, wait_of = builder.input("correlation_id"), builder.input("wait", default=False)
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            if wait_of(scope):
+                waiting(live, owner, scope)
+                return
+            n = live.sequence = live.sequence + 1
+            child_id, given = f"{live.id}-{n}", input_of(scope)
+            start = ChildStart(
+                n,
+                str(workflow_of(scope)),
+                {} if given is None else dict(convert(given, "object")),
+                wait=False,
+                correlation_id=correlation_of(scope) or live.correlation_id,
+                instance_id=child_id,
+            )
+            live.child_starts.append(start)
+            put(live, scope, _result(live, {"instance_id": child_id, "status": "pending", "outputs": {}}))
+            live.journal.append((JournalEvent.COMPLETED, node.index, n, live.now(), {"instance_id": child_id}))
+            done(live, owner, scope, None)
+
+        return op
+
+
+def _result(live: LiveInstance, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**payload, **in_elsa_words(payload)} if "elsa" in live.plan.definition.metadata else payload
 
 
 def in_elsa_words(payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,4 +186,4 @@ def in_elsa_words(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {**words, **{name[0].lower() + name[1:]: value for name, value in words.items() if name != "Status"}}
 
 
-ACTIVITIES = (Scope_, ExecuteWorkflow)
+ACTIVITIES = (Scope_, ExecuteWorkflow, DispatchWorkflow)

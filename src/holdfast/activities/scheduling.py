@@ -1,18 +1,27 @@
-"""Waiting for time: a bookmark with a due moment."""
+"""Waiting for time: a bookmark with a due moment, and as a trigger a schedule that starts instances.
+
+A trigger's payload is its schedule (`holdfast.model.schedule`): what is written there at publish is what the cluster fires by.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field
+from holdfast.errors import ExecutionError
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
+from holdfast.model.cron import CRON
+from holdfast.model.schedule import Misfire
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
+from holdfast.ports import CronCalendar, Services
 
 
 def _waiting(builder: NodeBuilder, due_of: Callable[[LiveInstance, Scope], datetime], *, past_completes: bool) -> Op:
@@ -54,6 +63,16 @@ class Timer(Activity, pure=True, trigger=True, category="Scheduling", icon="time
     """Starts the workflow again and again; inside a workflow it waits once, as Delay does."""
 
     interval: timedelta
+    misfire: str = field(default="fire_once", kw_only=True)
+    """What becomes of firings that were missed while nobody ran: `fire_once`, `skip` or `catch_up`."""
+    catch_up_max: int = field(default=10, kw_only=True)
+    """With `catch_up`: at most so many, the latest."""
+
+    def trigger_payloads(self) -> list[dict[str, Any]]:
+        interval = _duration(self.interval)
+        if interval <= timedelta(0):
+            raise ExecutionError("A timer needs an interval above zero, such as PT30S.")
+        return [{"interval": interval, **_misfire(self.misfire, self.catch_up_max)}]
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -68,6 +87,10 @@ class StartAt(Activity, pure=True, trigger=True, category="Scheduling", icon="ca
 
     at: datetime
 
+    def trigger_payloads(self) -> list[dict[str, Any]]:
+        at: datetime = convert(self.at, "datetime")
+        return [{"at": at.astimezone(UTC)}]
+
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
         at_of = builder.input("at")
@@ -79,4 +102,52 @@ class StartAt(Activity, pure=True, trigger=True, category="Scheduling", icon="ca
         return _waiting(builder, due, past_completes=True)
 
 
-ACTIVITIES = (Delay, Timer, StartAt)
+class Cron(Activity, pure=True, trigger=True, category="Scheduling", icon="calendar-sync"):
+    """Starts the workflow by a cron expression; inside a workflow it waits for the next time that it names.
+
+    Five fields, or six with seconds first; `@daily` and its kin. DST: a fixed time fires once a day, also when the clocks change.
+    """
+
+    expression: str
+    zone: str = "UTC"
+    """Such as `Europe/Berlin`."""
+    misfire: str = field(default="fire_once", kw_only=True)
+    """What becomes of firings that were missed while nobody ran: `fire_once`, `skip` or `catch_up`."""
+    catch_up_max: int = field(default=10, kw_only=True)
+    """With `catch_up`: at most so many, the latest."""
+
+    def trigger_payloads(self) -> list[dict[str, Any]]:
+        expression, zone = str(self.expression), str(self.zone or "UTC")
+        return [{"expression": expression, "zone": zone, **_misfire(self.misfire, self.catch_up_max)}]
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        expression_of, zone_of = builder.input("expression"), builder.input("zone", "UTC")
+
+        def due(live: LiveInstance, scope: Scope) -> datetime:
+            expression, zone = str(expression_of(scope)), str(zone_of(scope) or "UTC")
+            found = calendar_of(live.services).next(expression, zone, live.moment())
+            if found is None:
+                raise ExecutionError(f"The cron expression '{expression}' names no time within 50 years. Correct it.")
+            return found
+
+        return _waiting(builder, due, past_completes=False)
+
+
+def calendar_of(services: Services) -> CronCalendar:
+    """The one that was registered as a service, or ours."""
+    try:
+        return services.get(CronCalendar)  # type: ignore[type-abstract]  # a port is a name for what was registered
+    except ExecutionError:
+        return CRON
+
+
+def _misfire(policy: object, limit: object) -> dict[str, Any]:
+    try:
+        return {"misfire": Misfire(str(policy)).value, "catch_up_max": max(1, int(str(limit)))}
+    except ValueError:
+        known = ", ".join(Misfire)
+        raise ExecutionError(f"A misfire policy is one of {known}, with a whole number of catch_up_max.") from None
+
+
+ACTIVITIES = (Delay, Timer, StartAt, Cron)

@@ -106,6 +106,12 @@ class Activity:
         """What the activity does. May be `async def`."""
         raise ActivityDeclarationError(f"{type(self).__name__} has no execute(self, context) method.")
 
+    def trigger_payloads(self) -> Iterable[Any]:
+        """What stimuli start an instance here, if it is a trigger: asked when the workflow is published, with the inputs
+        evaluated. A stimulus of the activity's type whose payload equals one of these starts it; by default its inputs."""
+        specs = type(self).activity_type.specs
+        return [{name: getattr(self, name) for name, spec in specs.items() if isinstance(spec, InputSpec)}]
+
     @classmethod
     def compile(cls, builder: Any) -> Any:
         """Make the operation of one node; only compiled activities override it (see `execution.builder`)."""
@@ -231,6 +237,9 @@ class ClassActivity:
 
     def compile(self, builder: Any) -> Any:
         return self.cls.compile(builder)
+
+    def trigger_payloads(self, inputs: Mapping[str, Any]) -> list[Any]:
+        return list(self.new(inputs, {}).trigger_payloads())
 
     def new(self, inputs: Mapping[str, Any], children: Mapping[str, Any]) -> Activity:
         """The object that executes: evaluated values in its fields, children to schedule in its ports."""

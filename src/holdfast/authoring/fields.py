@@ -40,8 +40,12 @@ def field(
     editor: str | None = None,
     secret: bool = False,
     evaluated: bool = True,
+    kw_only: bool = False,
 ) -> Any:
-    """An input with more to say than its type. `secret`: never journaled. `evaluated=False`: a callable is handed in."""
+    """An input with more to say than its type. `secret`: never journaled. `evaluated=False`: a callable is handed in.
+
+    `kw_only` keeps type checkers from taking it by position.
+    """
     return InputSpec(
         default=default,
         display_name=display_name,

@@ -110,12 +110,14 @@ async def wait_for(event: Any, **options: Any) -> Any:
 
 
 @overload
-async def ask(who: str, *, form: type[T], about: Any = None) -> T: ...
+async def ask(
+    who: str, *, form: type[T], about: Any = None, title: str = "", due: datetime | timedelta | None = None
+) -> T: ...
 @overload
-async def ask(who: str, *, about: Any = None) -> Any: ...
+async def ask(who: str, *, about: Any = None, title: str = "", due: datetime | timedelta | None = None) -> Any: ...
 @_word("ask")
 async def ask(who: str, **options: Any) -> Any:
-    """A task for a person or a role; the result is what they fill in."""
+    """A task for a person (`"ann"`) or a role (`"role:bosses"`); the result is what they fill in."""
     return await _double("ask", who, **options)
 
 

@@ -20,8 +20,12 @@ COMMANDS = {
     "validate": "Say everything that is wrong with definitions.",
     "convert": "Turn Elsa 3 JSON into ours, and ours into Elsa's.",
     "graph": "Draw a definition.",
+    "diff": "Say what changed since the stored version, and for which instances.",
     "schema": "Print the JSON Schema of definitions.",
     "activities": "List the activity types.",
+    "doctor": "Say what is wrong with a set-up, a stimulus or an instance.",
+    "users": "List, add, change and remove users.",
+    "keys": "List, add and remove API keys.",
 }
 """By name, in the order of `--help`; each is the function of its name in the module of its name
 (with an underscore where Python has taken the name)."""

@@ -113,7 +113,7 @@ async def opened(engine: Holdfast, url: str) -> AsyncIterator[Runtime]:
     store = engine.store(url)
     await store.open()
     try:
-        runtime = engine.runtime(store, node=f"cli-{socket.gethostname()[:40]}-{os.getpid()}")
+        runtime = engine.runtime_on(store, node=f"cli-{socket.gethostname()[:40]}-{os.getpid()}")
         runtime.node.heart.time_to_live = TIME_TO_LIVE
         async with runtime:
             yield runtime

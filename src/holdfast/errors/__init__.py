@@ -3,7 +3,10 @@
     HoldfastError
     ├── DefinitionError                 what was written cannot be run
     │   ├── InvalidDefinition           all problems of a document at once
-    │   └── CompositionCycle            a workflow contains itself as an activity
+    │   ├── CompositionCycle            a workflow contains itself as an activity
+    │   ├── DefinitionNotFound          no definition of that id or version
+    │   └── DefinitionNotPublished      none of its versions is published
+    ├── InvalidCron                     a cron expression or time zone that cannot be read
     ├── InvalidInput                    inputs do not fit the declared ones: all problems at once
     ├── ValueRefused                    a value that cannot be kept in an instance's state
     ├── UnknownValueType                stored data names a type that nobody registered
@@ -21,11 +24,28 @@
     │   ├── ActivityTimeout             an activity took longer than its timeout
     │   ├── BookmarkNotFound            no such bookmark, or it is burned
     │   ├── InstanceNotFound            no instance of that id is stored
+    │   ├── ScheduleNotFound            no schedule of that id
     │   ├── InstanceAtRest              the instance has ended and takes no more work
-    │   └── InvalidState                a state document that cannot be continued
+    │   │   ├── InstanceEnded           finished or canceled: it takes nothing any more
+    │   │   └── PlaceTaken              another instance holds the place that is there once
+    │   ├── InvalidState                a state document that cannot be continued
+    │   └── NoResult                    a workflow that has returned nothing (yet)
+    │       └── InstanceFaulted         it failed; the first incident says with what
+    ├── TaskError                       a human task that cannot be worked on as asked
+    │   ├── TaskNotFound                no task of that id is stored
+    │   ├── TaskTaken                   somebody else has claimed it
+    │   ├── TaskClosed                  it was completed, or its workflow went on without it
+    │   ├── TaskNotYours                it is meant for somebody else
+    │   └── AnswerRefused               the answer does not fit the form: all problems at once
     ├── PluginError                     plugins that do not fit together
     ├── ActivityDeclarationError        an @activity or Activity class that cannot be described
     ├── SettingsError                   a setting that does not exist or has no sense
+    ├── AccessError                     sign-in, permissions and accounts
+    │   ├── NotSignedIn                 no credentials, or wrong, expired or revoked ones
+    │   ├── PermissionDenied            the caller is known and may not do this
+    │   ├── TooManyAttempts             sign-in failed too often; wait a while
+    │   ├── AccountNotFound             no user, role or API key of that name
+    │   └── AccountRefused              a user, role or API key that cannot be as asked for
     ├── ConversionError                 an Elsa document that is not one
     ├── TransportError                  a broker did not carry it
     │   ├── TransportUnavailable        it does not answer, or the connection broke; tried again, without success
@@ -40,6 +60,8 @@
         ├── OriginRefused               trusted code through a way that is not trusted
         ├── UndecodablePayload          stored bytes whose codec, key or content is not ours
         ├── AlreadyStored               something of that identity is there already
+        │   └── KeyReused               an idempotency key of a request with another body
+        ├── VersionConflict             a definition was changed by somebody else since it was read
         ├── DeletionRefused             an instance that lives, or whose child or parent does
         └── StoreError                  the database did not do it
             ├── StoreUnavailable        it does not answer, or the connection broke; tried again, without success
@@ -52,6 +74,14 @@ Import them from here, whichever module they stand in.
 
 from __future__ import annotations
 
+from holdfast.errors.access import (
+    AccessError,
+    AccountNotFound,
+    AccountRefused,
+    NotSignedIn,
+    PermissionDenied,
+    TooManyAttempts,
+)
 from holdfast.errors.base import (
     HoldfastError,
 )
@@ -63,6 +93,14 @@ from holdfast.errors.carrying import (
     TransportUnavailable,
     UnreadableTicket,
 )
+from holdfast.errors.dispatching import (
+    DefinitionNotFound,
+    DefinitionNotPublished,
+    InstanceEnded,
+    KeyReused,
+    PlaceTaken,
+    VersionConflict,
+)
 from holdfast.errors.execution import (
     ActivityFault,
     ActivityTimeout,
@@ -70,9 +108,12 @@ from holdfast.errors.execution import (
     ExecutionError,
     InputEvaluationFailed,
     InstanceAtRest,
+    InstanceFaulted,
     InstanceNotFound,
     InvalidState,
+    NoResult,
     PureActivityWaited,
+    ScheduleNotFound,
     VariableNotFound,
 )
 from holdfast.errors.persistence import (
@@ -90,6 +131,14 @@ from holdfast.errors.persistence import (
     StoreUnavailable,
     UndecodablePayload,
 )
+from holdfast.errors.tasks import (
+    AnswerRefused,
+    TaskClosed,
+    TaskError,
+    TaskNotFound,
+    TaskNotYours,
+    TaskTaken,
+)
 from holdfast.errors.writing import (
     ActivityDeclarationError,
     CompositionCycle,
@@ -100,6 +149,7 @@ from holdfast.errors.writing import (
     ExpressionLimit,
     ExpressionRefused,
     ExpressionSyntax,
+    InvalidCron,
     InvalidDefinition,
     InvalidInput,
     PluginError,
@@ -110,15 +160,21 @@ from holdfast.errors.writing import (
 )
 
 __all__ = [
+    "AccessError",
+    "AccountNotFound",
+    "AccountRefused",
     "ActivityDeclarationError",
     "ActivityFault",
     "ActivityTimeout",
     "AlreadyStored",
+    "AnswerRefused",
     "BatchRefused",
     "BookmarkNotFound",
     "CompositionCycle",
     "ConversionError",
     "DefinitionError",
+    "DefinitionNotFound",
+    "DefinitionNotPublished",
     "DelayUnsupported",
     "DeletionRefused",
     "ExecutionError",
@@ -130,22 +186,37 @@ __all__ = [
     "HoldfastError",
     "InputEvaluationFailed",
     "InstanceAtRest",
+    "InstanceEnded",
+    "InstanceFaulted",
     "InstanceNotFound",
+    "InvalidCron",
     "InvalidCursor",
     "InvalidDefinition",
     "InvalidId",
     "InvalidInput",
     "InvalidState",
+    "KeyReused",
+    "NoResult",
+    "NotSignedIn",
     "OriginRefused",
+    "PermissionDenied",
     "PersistenceError",
+    "PlaceTaken",
     "PluginError",
     "PureActivityWaited",
+    "ScheduleNotFound",
     "SchemaMismatch",
     "SettingsError",
     "StoreClosed",
     "StoreError",
     "StoreMisconfigured",
     "StoreUnavailable",
+    "TaskClosed",
+    "TaskError",
+    "TaskNotFound",
+    "TaskNotYours",
+    "TaskTaken",
+    "TooManyAttempts",
     "TransportClosed",
     "TransportError",
     "TransportMisconfigured",
@@ -156,6 +227,7 @@ __all__ = [
     "UnreadableTicket",
     "ValueRefused",
     "VariableNotFound",
+    "VersionConflict",
 ]
 
 for _name in __all__:

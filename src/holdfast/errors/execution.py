@@ -80,6 +80,17 @@ class InstanceNotFound(ExecutionError, LookupError):
         )
 
 
+class ScheduleNotFound(ExecutionError, LookupError):
+    """No schedule of that id."""
+
+    def __init__(self, schedule_id: str) -> None:
+        self.schedule_id = schedule_id
+        super().__init__(
+            f"There is no schedule '{schedule_id}'. A schedule is there while a definition with a Timer, Cron or StartAt "
+            "trigger is published: list them, or publish the definition."
+        )
+
+
 class InstanceAtRest(ExecutionError):
     """The instance has ended and takes no more work."""
 
@@ -91,3 +102,22 @@ class InstanceAtRest(ExecutionError):
 
 class InvalidState(ExecutionError):
     """A state document that cannot be continued."""
+
+
+class NoResult(ExecutionError):
+    """The workflow has returned nothing: it failed, was canceled, still waits, or is not there yet."""
+
+    def __init__(self, instance_id: str, status: str, reason: str) -> None:
+        self.instance_id = instance_id
+        self.status = status
+        super().__init__(f"Instance {instance_id} has no result: {reason}")
+
+
+class InstanceFaulted(NoResult):
+    """The workflow failed: the first incident says with what."""
+
+    def __init__(self, instance_id: str, *, fault_type: str, message: str, incident_id: str | None = None) -> None:
+        self.fault_type = fault_type
+        self.fault_message = message
+        self.incident_id = incident_id
+        super().__init__(instance_id, "faulted", f"{fault_type}: {message} Correct the cause, then retry the instance.")

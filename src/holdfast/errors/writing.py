@@ -38,6 +38,18 @@ class CompositionCycle(DefinitionError):
         )
 
 
+class InvalidCron(HoldfastError, ValueError):
+    """A cron expression or a time zone that cannot be read."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        self.text = text
+        self.reason = reason
+        super().__init__(
+            f"'{text}' cannot be used in a schedule: {reason}. Write five fields (minute hour day month weekday), six with "
+            "seconds first, or @hourly, @daily, @weekly, @monthly, @yearly; and a zone such as Europe/Berlin."
+        )
+
+
 # -- values ------------------------------------------------------------------------------------------------------------
 
 

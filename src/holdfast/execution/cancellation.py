@@ -60,6 +60,9 @@ def forget_bookmarks(live: LiveInstance, activation: Activation) -> None:
     for key in activation.bookmarks or ():
         live.bookmarks.pop(key, None)
     activation.bookmarks = None
+    children = activation.node.hooks.children
+    if children is not None:
+        live.orphans.extend(children(live, activation))
 
 
 def withdraw(live: LiveInstance, owners: Iterable[Activation]) -> None:

@@ -131,6 +131,10 @@ class RecordingContext:
         return self._facts.started_instance
 
     @property
+    def is_trigger(self) -> bool:
+        return self._facts.started_instance
+
+    @property
     def canceled(self) -> bool:
         return self._is_canceled is not None and self._is_canceled()
 

@@ -35,10 +35,15 @@ def start(
     trigger: str | None = None,
     trigger_payload: Any = None,
     flowchart_mode: str | None = None,
+    principal: str | None = None,
+    trace: str | None = None,
+    properties: Mapping[str, Any] | None = None,
+    pending: bool = False,
 ) -> LiveInstance:
-    """A new instance with its root in the queue. Inputs are complete and checked."""
+    """A new instance with its root in the queue. Inputs are complete and checked. A pending one waits for `begin`."""
     live = LiveInstance(plan, id, now, services)
     live.correlation_id, live.name, live.parent_id = correlation_id, name, parent_id
+    live.principal, live.trace, live.properties = principal, trace, dict(properties or {})
     live.trigger, live.trigger_payload, live.trigger_open = trigger, trigger_payload, trigger is not None
     live.flowchart_mode = flowchart_mode or plan.flowchart_mode
     shape = plan.root.shape
@@ -50,10 +55,19 @@ def start(
     live.root = Activation(1, plan.root, None, scope, scope)
     live.cleanup = Activation(0, plan.root, None, scope, scope)
     live.cleanup.data = []
-    live.status = RUNNING_STATUS
-    live.note(INSTANCE_STARTED, None, {"trigger": trigger} if trigger else None)
-    _begin(live)
+    if not pending:
+        begin(live)
     return live
+
+
+def begin(live: LiveInstance) -> None:
+    """From pending to running: the workflow's first activity is in the queue."""
+    live.status = RUNNING_STATUS
+    data: dict[str, Any] = {"trigger": live.trigger} if live.trigger else {}
+    if live.principal is not None:
+        data["principal"] = live.principal
+    live.note(INSTANCE_STARTED, None, data or None)
+    _begin(live)
 
 
 def _begin(live: LiveInstance) -> None:

@@ -64,6 +64,7 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
         ancestor = ancestor.owner
     incident = incident_of(live, activation, error)
     live.incidents.append(incident)
+    live.error = error
     if live.plan.ends_instance(incident):
         live.fault_pending = True
     if top is live.cleanup:

@@ -20,6 +20,7 @@ from holdfast.execution.plan import Node, Outcome, Plan
 from holdfast.execution.record import EffectRequest, NewBookmark
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, JournalEvent, Status, moment
+from holdfast.model.replies import HttpReply
 from holdfast.model.scope import Scope, Shape
 from holdfast.ports import Services
 
@@ -30,6 +31,7 @@ EFFECT_RECORDED = JournalEvent.EFFECT_RECORDED
 class LiveInstance:
     __slots__ = (
         "__weakref__",
+        "asked",
         "bookmark_count",
         "bookmarks",
         "canceled_effects",
@@ -42,6 +44,7 @@ class LiveInstance:
         "correlation_id",
         "created",
         "effects",
+        "error",
         "fault_pending",
         "flowchart_mode",
         "id",
@@ -53,11 +56,15 @@ class LiveInstance:
         "name",
         "new_effects",
         "now",
+        "orphans",
         "outcome",
         "parent_id",
         "plan",
+        "principal",
+        "properties",
         "published",
         "queue",
+        "replies",
         "results",
         "retrying",
         "root",
@@ -66,6 +73,7 @@ class LiveInstance:
         "spare_outputs",
         "status",
         "stopping",
+        "trace",
         "trigger",
         "trigger_open",
         "trigger_payload",
@@ -83,6 +91,12 @@ class LiveInstance:
         self.correlation_id: str | None = None
         self.name: str | None = None
         self.parent_id: str | None = None
+        self.principal: str | None = None
+        """On whose behalf it was started."""
+        self.trace: str | None = None
+        """The trace context of who started it."""
+        self.properties: dict[str, Any] = {}
+        """What its starter wants to find again; the workflow does not see it."""
         self.flowchart_mode = plan.flowchart_mode
         self.trigger: str | None = None
         """Id of the trigger that started the instance: its flowchart begins there."""
@@ -106,9 +120,15 @@ class LiveInstance:
         """Recorded in this segment: to be started after its commit."""
         self.canceled_effects: list[int] = []
         self.child_starts: list[ChildStart] = []
+        self.orphans: list[str] = []
+        """Instances that nobody waits for any more: to be canceled by this segment's commit."""
         self.published: list[dict[str, Any]] = []
         self.lines: list[str] = []
         """What WriteLine wrote in this segment: printed after its commit."""
+        self.asked: set[str] = set()
+        """Requests from outside that came with this burst: whoever brought one looks at `replies` after the commit."""
+        self.replies: dict[str, HttpReply] = {}
+        """Answers that this burst gave, by request: they leave after the commit (rule M13)."""
         self.incidents: list[Incident] = []
         self.results: dict[str, dict[str, Any]] = {}
         self.spare_outputs: dict[str, Any] = {}
@@ -116,6 +136,8 @@ class LiveInstance:
         self.leftovers: list[Activation] = []
         """Completed activities whose queued children still run; what those leave behind ends with the segment."""
         self.fault_pending = False
+        self.error: BaseException | None = None
+        """What the last incident was made of, for those in this process; no part of the state."""
         self.stopping: str | None = None
         """The cause of a cancellation that is under way."""
         self.outcome: Outcome = None

@@ -39,6 +39,7 @@ class Hooks:
 
     __slots__ = (
         "borrowed",
+        "children",
         "dump",
         "explain",
         "fault",
@@ -72,6 +73,8 @@ class Hooks:
         """Complete ends this composite from inside, with these outcomes."""
         self.borrowed: Done | None = None
         """An activity of another node, run under this activation (a compensation), is done."""
+        self.children: Callable[[LiveInstance, Activation], list[str]] | None = None
+        """Instances that this activation started and waits for, where there are many."""
         self.dump: Callable[[Any], Any] | None = None
         self.load: Callable[[Any, Activation], Any] | None = None
 

@@ -35,6 +35,8 @@ _PLAIN_FIELDS: dict[str, tuple[Any, Any]] = {
     "correlation_id": (str | None, None),
     "name": (str | None, None),
     "parent_id": (str | None, None),
+    "principal": (str | None, None),
+    "trace": (str | None, None),
     "flowchart_mode": (str, "counter"),
     "trigger": (str | None, None),
     "trigger_open": (bool, False),
@@ -118,7 +120,7 @@ class _Writer:
             ]
         if live.incidents:
             body["incidents"] = [msgspec.to_builtins(item) for item in live.incidents]
-        for name in ("results", "spare_outputs", "published"):
+        for name in ("results", "spare_outputs", "published", "properties"):
             found = getattr(live, name)
             if found:
                 body[name] = self.value(found)
@@ -268,6 +270,7 @@ class _Reader:
         live.results = self.value(document.get("results", {}))
         live.spare_outputs = self.value(document.get("spare_outputs", {}))
         live.published = self.value(document.get("published", []))
+        live.properties = self.value(document.get("properties", {}))
         live.journal = [
             (JournalEvent(event), index, n, at, self.value(data))
             for event, index, n, at, data in document.get("journal", ())

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from holdfast.errors import OriginRefused
+from holdfast.model.definition import Definition
 from holdfast.model.stored import DEFAULT_TENANT
 
 
@@ -34,6 +35,42 @@ class DefinitionContent(Struct, frozen=True, kw_only=True):
     document: bytes
 
 
+class Source(StrEnum):
+    """Which way a version came in: what people see beside it."""
+
+    API = "api"
+    CODE = "code"
+    FILE = "file"
+
+
+class VersionDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What lists show of a version without reading its content."""
+
+    source: Source = Source.API
+    description: str = ""
+    labels: tuple[str, ...] = ()
+    folder: str = ""
+    usable_as_activity: bool = False
+
+    @classmethod
+    def of(cls, definition: Definition, source: Source) -> VersionDetails:
+        folder = definition.metadata.get("folder")
+        return cls(
+            source=source,
+            description=definition.description or "",
+            labels=tuple(definition.labels),
+            folder=folder if isinstance(folder, str) else "",
+            usable_as_activity=definition.options.usable_as_activity,
+        )
+
+    def encoded(self) -> bytes:
+        return msgspec.json.encode(self)
+
+
+_NO_DETAILS = VersionDetails()
+_read_details = msgspec.json.Decoder(VersionDetails).decode
+
+
 class DefinitionVersion(Struct, frozen=True, kw_only=True):
     """A label on content. One version of a definition is published at most, the highest is the latest."""
 
@@ -46,6 +83,10 @@ class DefinitionVersion(Struct, frozen=True, kw_only=True):
     latest: bool = True
     created: datetime
     metadata: bytes = b""
+
+    @property
+    def details(self) -> VersionDetails:
+        return _read_details(self.metadata) if self.metadata else _NO_DETAILS
 
 
 class TriggerRow(Struct, frozen=True, kw_only=True):
@@ -65,6 +106,8 @@ class TriggerRow(Struct, frozen=True, kw_only=True):
 class Which(StrEnum):
     LATEST = "latest"
     PUBLISHED = "published"
+    LATEST_OR_PUBLISHED = "latest_or_published"
+    """The published one, else the latest. Of the runtime: stores are asked for one of the others."""
     ALL = "all"
 
 

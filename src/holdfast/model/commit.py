@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from holdfast.errors import BatchRefused
 from holdfast.model.guard import Guard, GuardRef
+from holdfast.model.record_rows import RecordRow
 from holdfast.model.stored import (
     DEFAULT_TENANT,
     BookmarkRef,
@@ -60,6 +61,8 @@ class Commit(Struct, frozen=True, kw_only=True):
     values_dropped: tuple[str, ...] = ()
     schedules_fired: tuple[ScheduleStep, ...] = ()
     dead_letters: tuple[DeadLetterRow, ...] = ()
+    records: tuple[RecordRow, ...] = ()
+    """Written whatever version of them is stored: each gets the next one."""
 
     @property
     def key(self) -> InstanceKey | None:
@@ -73,7 +76,7 @@ class Commit(Struct, frozen=True, kw_only=True):
         return JournalSegment(version=self.instance.version, burst_id=self.burst_id, written=self.instance.updated)
 
 
-_OfTenant = InstanceRow | BookmarkRow | WorkRow | EffectRow | InboxRow | OutboxRow | IncidentRow | ValueRow
+_OfTenant = InstanceRow | BookmarkRow | WorkRow | EffectRow | InboxRow | OutboxRow | IncidentRow | ValueRow | RecordRow
 
 
 class Loss(StrEnum):
@@ -140,6 +143,7 @@ def check_batch(batch: Sequence[Commit]) -> None:
                 f"Commit {commit.burst_id} has rows of an instance but no instance. Give it the instance's new row."
             )
         _check_tenant(commit)
+        _check_records(commit)
 
 
 def _check_instance(commit: Commit, instance: InstanceRow) -> None:
@@ -165,6 +169,14 @@ def _check_instance(commit: Commit, instance: InstanceRow) -> None:
             )
 
 
+def _check_records(commit: Commit) -> None:
+    seen: set[tuple[str, str]] = set()
+    for row in commit.records:
+        if (row.kind, row.id) in seen:
+            raise BatchRefused(f"Commit {commit.burst_id} writes record '{row.id}' twice. Write what it is at the end.")
+        seen.add((row.kind, row.id))
+
+
 def _check_tenant(commit: Commit) -> None:
     tenant = commit.tenant
     groups: tuple[Sequence[_OfTenant], ...] = (
@@ -177,6 +189,7 @@ def _check_tenant(commit: Commit) -> None:
         commit.incidents_added,
         commit.values_added,
         tuple(letter.work for letter in commit.dead_letters),
+        commit.records,
     )
     for row in chain.from_iterable(groups):
         if row.tenant != tenant:

@@ -106,6 +106,8 @@ class JournalEvent(StrEnum):
     EFFECT_RECORDED = "effect_recorded"
     EFFECT_RESULT = "effect_result"
     RESULT_DROPPED = "result_dropped"
+    TAKEN_OVER = "taken_over"
+    """The node that ran an effect died; another goes on with it."""
     RETRY_SCHEDULED = "retry_scheduled"
     PUBLISHED = "published"
     LOGGED = "logged"
@@ -116,6 +118,8 @@ class JournalEvent(StrEnum):
     INSTANCE_FAULTED = "instance_faulted"
     INSTANCE_CANCELED = "instance_canceled"
     INCIDENT = "incident"
+    OPERATED = "operated"
+    """Somebody outside acted on the instance: which verb, who, and why."""
 
 
 class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):

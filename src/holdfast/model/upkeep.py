@@ -7,6 +7,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from holdfast.model.guard import GuardRow
+from holdfast.model.record_rows import RecordRow
 from holdfast.model.stored import BookmarkRow, IncidentRow, InstanceRow, JournalSegment, ValueRow
 from holdfast.model.work import EffectRow, InboxRow, OutboxRow, WorkRow
 
@@ -36,6 +37,7 @@ class InstanceExport(Struct, frozen=True, kw_only=True):
     inbox: tuple[InboxRow, ...] = ()
     outbox: tuple[OutboxRow, ...] = ()
     guards: tuple[GuardRow, ...] = ()
+    records: tuple[RecordRow, ...] = ()
 
 
 class StoreStats(Struct, frozen=True, kw_only=True):

@@ -30,6 +30,10 @@ class WorkKind(StrEnum):
     STEP = "step"
     CANCEL = "cancel"
     BROADCAST = "broadcast"
+    BEGIN = "begin"
+    """A pending instance begins."""
+    RUN = "run"
+    """A dispatched instance goes on."""
 
 
 class WorkRow(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,9 @@ from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.instance import Incident
 from holdfast.model.scope import Names, Scope
+from holdfast.ports.access import Authenticator, EndpointPolicy, RequestFacts
 from holdfast.ports.context import Child, ChildResult, Context
+from holdfast.ports.dispatching import WorkflowDispatcher
 from holdfast.ports.store import (
     Claim,
     Codec,
@@ -29,6 +31,7 @@ from holdfast.ports.store import (
     NodeStore,
     OutboxStore,
     ReadStore,
+    RecordStore,
     SearchStore,
     Store,
     TransientErrors,
@@ -65,6 +68,19 @@ class Clock(Protocol):
 
     async def wait_until(self, moment: datetime) -> None:
         """Return when the moment has come."""
+
+
+class CronCalendar(Protocol):
+    """Reads cron expressions. Ours is `holdfast.model.cron`; register another as a service of this type.
+
+    Pure: the same answer for the same question, whenever and wherever it is asked. Raises `InvalidCron`.
+    """
+
+    def check(self, expression: str, zone: str) -> None:
+        """Raise if it cannot be read."""
+
+    def next(self, expression: str, zone: str, after: datetime) -> datetime | None:
+        """The first moment after that one, in UTC; None if there is none."""
 
 
 # -- expressions -------------------------------------------------------------------------------------------------------
@@ -238,6 +254,7 @@ class Plugin(Protocol):
 __all__ = [
     "ActivityProvider",
     "ActivityType",
+    "Authenticator",
     "Child",
     "ChildResult",
     "Claim",
@@ -249,6 +266,7 @@ __all__ = [
     "CompiledScript",
     "Consumer",
     "Context",
+    "CronCalendar",
     "DeadTicket",
     "DefinitionSource",
     "DefinitionStore",
@@ -256,6 +274,7 @@ __all__ = [
     "Disconnected",
     "EffectMiddleware",
     "EffectStore",
+    "EndpointPolicy",
     "ExpressionEvaluator",
     "InboxStore",
     "IncidentRule",
@@ -269,7 +288,9 @@ __all__ = [
     "PureMiddleware",
     "ReadStore",
     "Reconnected",
+    "RecordStore",
     "Registration",
+    "RequestFacts",
     "ScriptResult",
     "SearchStore",
     "Services",
@@ -282,4 +303,5 @@ __all__ = [
     "TransportListener",
     "UpkeepStore",
     "WorkStore",
+    "WorkflowDispatcher",
 ]

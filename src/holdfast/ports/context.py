@@ -70,6 +70,10 @@ class Context(Protocol):
         """This activity is the trigger that started the instance."""
 
     @property
+    def is_trigger(self) -> bool:
+        """The same."""
+
+    @property
     def canceled(self) -> bool:
         """For effects in threads: someone wants this to end; look now and then."""
 

@@ -18,6 +18,7 @@ from holdfast.model.cluster import NodeRow, NodeState, Registration
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
+from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.stored import (
     BookmarkQuery,
     BookmarkRow,
@@ -345,6 +346,23 @@ class UpkeepStore(Protocol):
         A slow scan, for `doctor`; there should be none."""
 
 
+class RecordStore(Protocol):
+    """Small documents beside instances, of one tenant each."""
+
+    async def put_record(self, row: RecordRow) -> bool:
+        """Version 1 inserts, n writes only over n - 1. False, and nothing written, if somebody was faster."""
+
+    async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None: ...
+
+    async def list_records(self, query: RecordQuery) -> Sequence[RecordRow]:
+        """Latest first, then by id."""
+
+    async def count_records(self, query: RecordQuery) -> int:
+        """How many fit, whatever `limit` and `after` say."""
+
+    async def delete_record(self, tenant: str, kind: str, record_id: str) -> bool: ...
+
+
 class Store(
     DefinitionStore,
     CommitStore,
@@ -356,6 +374,7 @@ class Store(
     NodeStore,
     SearchStore,
     UpkeepStore,
+    RecordStore,
     Protocol,
 ):
     """Where everything is kept. Run `holdfast.testing.store_contract` against yours.

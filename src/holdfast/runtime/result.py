@@ -77,6 +77,11 @@ class RunResult:
         return list(self._live.incidents)
 
     @property
+    def error(self) -> BaseException | None:
+        """The exception behind the last incident, if it happened in this burst."""
+        return self._live.error
+
+    @property
     def journal(self) -> list[JournalEntry]:
         return readable(self._live.plan, self._live.journal, self._live.journal_base)
 

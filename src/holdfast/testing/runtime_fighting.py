@@ -66,7 +66,7 @@ def engine() -> Holdfast:
 
 
 def node_on(store: Store, name: str) -> Runtime:
-    runtime = engine().runtime(store, tenant=TENANT, node=name)
+    runtime = engine().runtime_on(store, tenant=TENANT, node=name)
     runtime.node.heart.time_to_live = TIME_TO_LIVE
     return runtime
 

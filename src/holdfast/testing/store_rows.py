@@ -9,6 +9,7 @@ from typing import Any
 
 from holdfast.model.catalog import DefinitionContent, Origin, content_hash
 from holdfast.model.commit import Commit
+from holdfast.model.record_rows import RecordRow
 from holdfast.model.stored import BookmarkRow, IncidentRow, InstanceRow, JournalSegment, ValueRow, wake_key
 from holdfast.model.work import EffectRow, InboxRow, OutboxRow, WorkRow
 
@@ -109,6 +110,11 @@ def incident(tenant: str, instance_id: str, **given: Any) -> IncidentRow:
 
 def value(tenant: str, instance_id: str, ref: str, data: bytes = b"value") -> ValueRow:
     return ValueRow(tenant=tenant, instance_id=instance_id, ref=ref, data=data)
+
+
+def record(tenant: str, record_id: str, **given: Any) -> RecordRow:
+    fields: dict[str, Any] = {"kind": "task", "created": AT, "updated": later(1), "payload": b"form"}
+    return RecordRow(tenant=tenant, id=record_id, **(fields | given))
 
 
 def content(tenant: str, document: bytes = b'{"id": "order"}', origin: Origin = Origin.DOCUMENT) -> DefinitionContent:

@@ -238,7 +238,9 @@ async def test_a_person_fills_in_a_form(engine: Holdfast) -> None:
     result = await engine.runner.run(asking)
     bookmark = result.bookmarks[0]
 
-    assert bookmark.metadata["payload"]["who"] == "role:boss"
+    task = bookmark.metadata["task"]
+    assert (task["role"], task["assignee"], task["about"]) == ("boss", None, {"order": 7})
+    assert task["form"]["properties"]["approved"] == {"type": "boolean"}
     assert (await engine.runner.resume(result, bookmark, {"approved": True})).outputs == {"result": True}
 
 

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from datetime import timedelta
+from inspect import getsource
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from hypothesis import given, strategies as st
 
+from holdfast import activity, parallel, wait_for, workflow
 from holdfast.model.definition import ActivityNode, Connection, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.drawing import to_mermaid, to_svg
@@ -176,3 +180,88 @@ def test_a_large_chart_is_drawn() -> None:
         connections=tuple(Connection(source=ids[number // 2], target=ids[number]) for number in range(1, 500)),
     )
     assert to_svg(Definition(id="d", root=root)).count("<rect") == 501
+
+
+# -- compiled functions ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Paper:
+    signed: bool
+
+
+@activity
+async def stamp(line: str) -> str:
+    return line
+
+
+@workflow
+async def stamping(lines: list[str], limit: int) -> str:
+    """Written as people write: stretches of plain Python between the awaits."""
+    kept = []
+    names = [line.strip() for line in lines if line]
+    names.sort()
+    if len(names) > limit:
+        paper = await wait_for(Paper, timeout=timedelta(days=1), default=Paper(signed=False))
+        if not paper.signed:
+            return "refused"
+    for name in names:
+        if name.startswith("#"):
+            continue
+        found = await stamp(name)
+        found = found.upper()
+        kept.append(found)
+    async with parallel(limit=3) as branches:
+        for name in names:
+            branches.start(stamp(name))
+    total = sum(map(len, kept))
+    total += len(branches.results)
+    text = ", ".join(kept)
+    return f"{text}: {await stamp(str(total))}"
+
+
+def test_a_compiled_function_is_drawn_as_it_was_written() -> None:
+    boxes = list(sketch(stamping.definition).walk())
+    titles = [box.title for box in boxes]
+    assert titles == [
+        "stamping",
+        "kept = [] and 2 more",
+        "len(names) > limit",
+        "wait_for(Paper, timeout=timedelta(days=…",
+        "not paper.signed",
+        'return "refused"',
+        "name in names",
+        'name.startswith("#")',
+        "stamp(name)",
+        "found = found.upper() and 1 more",
+        "for name in names",
+        "parallel(limit=3)",
+        "stamp(name)",
+        "total = sum(map(len, kept)) and 2 more",
+        'return f"{text}: {await stamp(str(total…',
+    ]
+    lines = len(getsource(stamping.function).splitlines())
+    assert len(boxes) <= lines * 2 / 3
+
+
+def test_parts_of_a_try_are_named() -> None:
+    titles = [box.title for box in sketch(trying.definition).walk()]
+    assert titles == [
+        "trying",
+        "try",
+        "stamp(line)",
+        'handlers: ValueError: return "bad"',
+        'finally: stamp("end")',
+        "return line",
+    ]
+
+
+@workflow
+async def trying(line: str) -> str:
+    try:
+        await stamp(line)
+    except ValueError:
+        return "bad"
+    finally:
+        await stamp("end")
+    return line

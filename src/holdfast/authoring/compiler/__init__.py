@@ -24,6 +24,7 @@ from holdfast.authoring.compiler.source import Source, read_source
 from holdfast.authoring.compiler.statements import Statements
 from holdfast.authoring.compiler.types import check_annotations, classes_in, type_names
 from holdfast.authoring.compiler.unit import Unit
+from holdfast.authoring.compiler.walking import nodes_of
 from holdfast.errors import ValueRefused
 from holdfast.model.definition import Expression, InputDeclaration, OutputDeclaration, Variable
 from holdfast.model.values import encode
@@ -75,7 +76,7 @@ def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit,
     unit.ids.new(source.name)
     draft = Draft(type="Function", id=f"{prefix}{source.name}", name=source.name)
     draft.metadata = {"file": source.place.file, "line": source.place.line_of(source.tree), "title": source.name}
-    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call) and node not in _decorators(source)]
+    calls = [node for node in nodes_of(source.tree) if isinstance(node, ast.Call) and node not in _decorators(source)]
     draft.ports["body"] = unit.statements.part(source.tree.body)
     unit.calls.refuse_forgotten(calls)
     draft.inputs["uses"] = Expression("code", json.dumps(_uses(unit)))
@@ -92,7 +93,7 @@ def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit,
 def _typed_by_results(unit: Unit) -> dict[str, str]:
     """Locals that are assigned once, by an activity, have the type of its result."""
     stores = Counter(
-        node.id for node in ast.walk(unit.source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node.id for node in nodes_of(unit.source.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
     return {name: types[0] for name, types in unit.result_types.items() if stores[name] == 1}
 
@@ -146,7 +147,7 @@ def _uses(unit: Unit) -> dict[str, Any]:
 def _imports(source: Source) -> dict[str, Any]:
     """What the function imports itself: a local may hold it over an await."""
     found: list[str] = []
-    for node in ast.walk(source.tree):
+    for node in nodes_of(source.tree):
         if isinstance(node, ast.Import):
             found.extend(alias.name if alias.asname else alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

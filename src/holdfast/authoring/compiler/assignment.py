@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 
 from holdfast.authoring.compiler.unit import Unit
+from holdfast.authoring.compiler.walking import nodes_of
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Assert)
 
 
 def targets_of(target: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {node.id for node in nodes_of(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def deleted_in(node: ast.AST) -> set[str]:
@@ -19,9 +20,9 @@ def deleted_in(node: ast.AST) -> set[str]:
     if known is not None:
         return known
     found: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in nodes_of(node):
         if isinstance(inner, ast.Delete):
-            found |= {name.id for target in inner.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+            found |= {name.id for target in inner.targets for name in nodes_of(target) if isinstance(name, ast.Name)}
         elif isinstance(inner, ast.ExceptHandler) and inner.name:
             found.add(inner.name)
     node._deleted = found  # type: ignore[attr-defined]  # nodes are ordinary objects
@@ -48,6 +49,6 @@ def walrus_in(node: ast.stmt) -> set[str]:
         inner.target.id
         for part in parts
         if part is not None
-        for inner in ast.walk(part)
+        for inner in nodes_of(part)
         if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name)
     }

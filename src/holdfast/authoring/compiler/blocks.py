@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from holdfast.authoring.compiler.refusals import Place
+from holdfast.authoring.compiler.walking import children_of, nodes_of
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _NO_FLOW = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -13,7 +14,7 @@ _NO_FLOW = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def located(new: Any, old: ast.AST) -> Any:
     """Give nodes that we made the place of the one they stand for."""
-    for node in ast.walk(new):
+    for node in nodes_of(new):
         if "lineno" in node._attributes and not hasattr(node, "lineno"):
             ast.copy_location(node, old)
     return new
@@ -28,7 +29,7 @@ def has_await(node: Any) -> bool:
     known = getattr(node, "_awaits", None)
     if known is None:
         own = isinstance(node, ast.Await | ast.AsyncFor | ast.AsyncWith)
-        known = own or any(has_await(child) for child in ast.iter_child_nodes(node))
+        known = own or any(has_await(child) for child in children_of(node))
         node._awaits = known
     return bool(known)
 
@@ -89,12 +90,14 @@ class Completions(ast.NodeTransformer):
         return node
 
 
-def text_of(body: list[ast.stmt], place: Place) -> tuple[str, list[list[int]]]:
-    """Source text, and the lines of its nodes in walking order, run-length encoded."""
-    module = ast.fix_missing_locations(ast.Module(body=body, type_ignores=[]))
+def text_of(body: list[ast.stmt], place: Place) -> tuple[str, list[list[int]], list[ast.AST]]:
+    """Source text, the lines of its nodes in walking order, run-length encoded, and the nodes."""
+    module = ast.Module(body=body, type_ignores=[])
+    nodes = nodes_of(module)
+    if any(not hasattr(node, "lineno") for node in nodes if node._attributes):
+        ast.fix_missing_locations(module)
     text = ast.unparse(module)
     lines: list[list[int]] = []
-    nodes = list(ast.walk(module))
     for node in nodes:
         line = getattr(node, "lineno", None)
         if line is None:
@@ -107,4 +110,4 @@ def text_of(body: list[ast.stmt], place: Place) -> tuple[str, list[list[int]]]:
     # Only f-strings may come back from text as another tree.
     if ast.JoinedStr in kinds and [type(node) for node in ast.walk(ast.parse(text))] != kinds:
         place.refuse("unparse", body[0], "This cannot be written back as source text.", "Split it into two statements.")
-    return text, lines
+    return text, lines, nodes

@@ -14,7 +14,9 @@ from holdfast.authoring.compiler.names import MISSING
 from holdfast.authoring.compiler.unit import Out, Unit
 from holdfast.authoring.function import FunctionActivity
 from holdfast.authoring.words import Finished
+from holdfast.model.definition import Expression
 from holdfast.model.descriptor import Kind
+from holdfast.model.forms import form_of
 from holdfast.model.policy import ActivityOptions
 from holdfast.model.values.registry import default_name, is_registrable
 
@@ -260,22 +262,20 @@ class Calls:
 
     def _ask(self, call: ast.Call, out: Out) -> ast.expr:
         unit = self.unit
-        given = word_arguments(unit, call, ("who", "form", "about"))
+        given = word_arguments(unit, call, ("who", "form", "about", "title", "due"))
         form: Any = unit.world.resolve(given["form"]) if "form" in given else MISSING
         if "form" in given and not is_registrable(form):
             unit.refuse(
                 "ask-form", given["form"], "A form is a class of data.", "Use a dataclass or a model of a module."
             )
-        names: list[str] = [name for name in ("who", "about") if name in given]
+        names: list[str] = [name for name in given if name != "form"]
         values = unit.expressions.lower_all([given[name] for name in names], out)
-        draft = self._word("RunTask", "ask", call)
-        draft.inputs = {"task_name": "ask"}
-        payload = _dict(names, values)
+        draft = self._word("HumanTask", "ask", call)
+        for name, value in zip(names, values, strict=True):
+            draft.inputs["assignee" if name == "who" else name] = self.input_of(value)
         if form is not MISSING:
             unit.value_types[form] = None
-            payload.keys.append(ast.Constant("form"))
-            payload.values.append(ast.Constant(default_name(form)))
-        draft.inputs["payload"] = unit.code([located(ast.Expr(payload), call)])[0]
+            draft.inputs["form"] = Expression(language="literal", source=form_of(form))
         result = self._result(draft, call, out)
         return self.helped("filled_in", [result, given["form"]], call) if "form" in given else result
 

@@ -10,6 +10,7 @@ from typing import Any
 from holdfast.authoring.compiler.blocks import has_await
 from holdfast.authoring.compiler.names import COMPREHENSIONS, is_temporary, local_names
 from holdfast.authoring.compiler.source import Source
+from holdfast.authoring.compiler.walking import nodes_of
 
 _FRAME_MAGIC = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals", "breakpoint"})
 _ALWAYS_MAGIC = frozenset({"locals", "super", "eval", "exec", "globals", "breakpoint"})
@@ -48,7 +49,7 @@ class _Checker:
     def check(self) -> None:
         self._signature()
         for statement in self.source.tree.body:
-            for node in ast.walk(statement):
+            for node in nodes_of(statement):
                 rule = self.rules.get(type(node))
                 if rule is not None:
                     rule(node)

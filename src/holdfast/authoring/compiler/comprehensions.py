@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.authoring.compiler.blocks import located
 from holdfast.authoring.compiler.names import COMPREHENSIONS
 from holdfast.authoring.compiler.unit import Out, Unit
+from holdfast.authoring.compiler.walking import nodes_of
 
 _EMPTY = {ast.ListComp: "[]", ast.SetComp: "set()", ast.DictComp: "{}"}
 
@@ -15,7 +16,7 @@ _EMPTY = {ast.ListComp: "[]", ast.SetComp: "set()", ast.DictComp: "{}"}
 def lower_comprehension(unit: Unit, node: Any, out: Out) -> ast.expr:
     _refuse(unit, node)
     first = unit.expressions.lower(node.generators[0].iter, out)
-    targets = {name.id for item in node.generators for name in ast.walk(item.target) if isinstance(name, ast.Name)}
+    targets = {name.id for item in node.generators for name in nodes_of(item.target) if isinstance(name, ast.Name)}
     rename = _Rename({name: unit.temporary() for name in sorted(targets)})
     source, collected = unit.temporary(), unit.temporary()
     out.append(unit.assign(source, located(ast.Call(ast.Name("iter", ast.Load()), [first], []), first)))
@@ -49,7 +50,7 @@ def _collect(unit: Unit, node: Any, collected: str, rename: _Rename) -> list[ast
 
 def _expression(text: str) -> ast.expr:
     tree = ast.parse(text, mode="eval").body
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
             if hasattr(node, name):
                 delattr(node, name)
@@ -57,7 +58,7 @@ def _expression(text: str) -> ast.expr:
 
 
 def _refuse(unit: Unit, node: ast.expr) -> None:
-    for inner in ast.walk(node):
+    for inner in nodes_of(node):
         if isinstance(inner, ast.Lambda):
             unit.refuse("comprehension-lambda", inner, "A lambda in a comprehension that awaits.", "Use a `for` loop.")
         if inner is not node and isinstance(inner, COMPREHENSIONS):

@@ -6,6 +6,7 @@ import ast
 
 from holdfast.authoring.compiler.blocks import located
 from holdfast.authoring.compiler.unit import Unit
+from holdfast.authoring.compiler.walking import nodes_of
 
 _EXC_INFO = "__holdfast_exc_info"
 
@@ -31,7 +32,7 @@ def managed(unit: Unit, node: ast.With) -> list[ast.stmt]:
     unit.helpers[_EXC_INFO] = {"of": "sys:exc_info"}
     names = {name: unit.temporary() for name in ("manager", "value", "well")}
     made = ast.parse(_TEXT.format(exc_info=_EXC_INFO, **names))
-    for inner in ast.walk(made):
+    for inner in nodes_of(made):
         if hasattr(inner, "lineno"):
             ast.copy_location(inner, node)
     first, enter, well, attempt = made.body

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from holdfast.authoring.compiler.source import Source
+from holdfast.authoring.compiler.walking import children_of, nodes_of
 from holdfast.errors import ValueRefused
 from holdfast.model.values import SCALARS, encode
 
@@ -45,7 +46,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield node.name
         return
     if isinstance(node, COMPREHENSIONS):
-        for inner in ast.walk(node):
+        for inner in nodes_of(node):
             if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name):
                 yield inner.target.id
         return
@@ -58,7 +59,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             yield (alias.asname or alias.name).split(".")[0]
-    for child in ast.iter_child_nodes(node):
+    for child in children_of(node):
         yield from _bound(child)
 
 

@@ -102,7 +102,7 @@ def lower_parallel(unit: Unit, node: ast.AsyncWith, out: Out) -> None:
             "`await` inside `async with parallel(…)`.",
             "Start the calls there, await before or after.",
         )
-    out.append(unit.assign(started, located(ast.List([], ast.Load()), node)))
+    out.append(_made(unit.assign(started, located(ast.List([], ast.Load()), node))))
     for statement in body:
         unit.statements.statement(statement, out)
     draft.inputs["results"] = unit.temporary()
@@ -116,7 +116,13 @@ def lower_parallel(unit: Unit, node: ast.AsyncWith, out: Out) -> None:
     draft.outputs["result"] = result
     out.append(draft)
     finished = unit.calls.helped("Finished", [unit.load(result, node)], node)
-    out.append(located(ast.Assign([ast.Name(name, ast.Store())], finished), node))
+    out.append(_made(located(ast.Assign([ast.Name(name, ast.Store())], finished), node)))
+
+
+def _made(statement: ast.stmt) -> ast.stmt:
+    """Nobody wrote it: a picture leaves it out."""
+    statement._made = True  # type: ignore[attr-defined]  # nodes are ordinary objects
+    return statement
 
 
 def _parallel(unit: Unit, node: ast.AsyncWith) -> tuple[ast.Call, str]:

@@ -181,7 +181,9 @@ class Statements:
                 )
             out.append(unit.assign(current, located(read, target)))
         value = self.lower(node.value, out)
-        out.append(located(ast.AugAssign(ast.Name(current, ast.Store()), node.op, value), node))
+        computed = located(ast.AugAssign(ast.Name(current, ast.Store()), node.op, value), node)
+        computed._made = True
+        out.append(computed)
         out.append(located(ast.Assign([store], unit.load(current, target)), node))
 
     def _return(self, node: ast.Return, out: Out) -> None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 from holdfast.authoring.compiler.source import Source
+from holdfast.authoring.compiler.walking import nodes_of
 from holdfast.model.types import describe
 from holdfast.model.values.registry import is_registrable
 
@@ -19,7 +20,7 @@ _NEVER_KEPT = (io.IOBase, types.FunctionType, types.ModuleType, types.GeneratorT
 def type_names(source: Source) -> dict[str, str]:
     """The public type names of what is annotated; what cannot be said in a definition counts as anything."""
     found = {name: _name(annotation) for name, annotation in source.annotations.items()}
-    for node in ast.walk(source.tree):
+    for node in nodes_of(source.tree):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found.setdefault(node.target.id, _name(_value(source, node.annotation)))
     return found

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.authoring.compiler.blocks import Completions, located, text_of
 from holdfast.authoring.compiler.drafts import Draft, Ids
-from holdfast.authoring.compiler.names import World, is_temporary, local_names
+from holdfast.authoring.compiler.names import COMPREHENSIONS, FUNCTIONS, World, is_temporary, local_names
 from holdfast.authoring.compiler.source import Source
+from holdfast.authoring.compiler.walking import nodes_of
 from holdfast.model.definition import Expression
 
 if TYPE_CHECKING:
@@ -93,8 +94,8 @@ class Unit:
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def code(self, body: list[ast.stmt]) -> tuple[Expression, list[list[int]]]:
-        text, lines = text_of(body, self.place)
-        self.used |= names_beyond(text)
+        text, lines, nodes = text_of(body, self.place)
+        self.used |= names_beyond(text, nodes)
         return Expression("code", text), lines
 
     def put_code(self, draft: Draft, name: str, body: list[ast.stmt]) -> None:
@@ -124,14 +125,15 @@ class Unit:
 
     def block(self, body: list[ast.stmt], title: str | None = None) -> Draft:
         transformed = [Completions().visit(item) for item in body]
-        draft = self.draft("Code", base_of(body[0]), body[0], title or self.title(body))
-        if all(is_preparing(item) for item in body):
+        first = next((item for item in body if not is_made(item)), body[0])
+        draft = self.draft("Code", base_of(body[0]), first, title or self.title(body))
+        if all(map(is_made, body)):
             draft.metadata["folded"] = True  # a picture may leave it out: it only serves the await that follows
         self.put_code(draft, "source", transformed)
         return draft
 
     def title(self, body: list[ast.stmt]) -> str:
-        own = [item for item in body if not getattr(item, "_made", False)] or body
+        own = [item for item in body if not is_made(item)] or body
         first = self.label(own[0]).partition(":")[0] if hasattr(own[0], "body") else self.label(own[0])
         return first if len(own) == 1 else f"{first} and {len(own) - 1} more"
 
@@ -141,14 +143,24 @@ class Unit:
         return self.draft("Sequence", "steps", at, ports={"activities": drafts})
 
 
-def is_preparing(statement: ast.stmt) -> bool:
-    """It only fills or ends temporaries."""
+def is_made(statement: ast.stmt) -> bool:
+    """Nobody wrote it, or it only fills or ends temporaries."""
+    if getattr(statement, "_made", False):
+        return True
     targets = statement.targets if isinstance(statement, ast.Assign | ast.Delete) else [ast.Constant(0)]
     return all(isinstance(target, ast.Name) and is_temporary(target.id) for target in targets)
 
 
-def names_beyond(text: str) -> set[str]:
-    """Names that the text takes from outside; those of its comprehensions and lambdas are its own."""
+_OWN_SCOPES = frozenset((*FUNCTIONS, *COMPREHENSIONS))
+
+
+def names_beyond(text: str, nodes: list[ast.AST]) -> set[str]:
+    """Names that the text takes from outside; those of its comprehensions and lambdas are its own.
+
+    Without such scopes these are all its names: the function's own locals are nobody's concern.
+    """
+    if _OWN_SCOPES.isdisjoint(map(type, nodes)):
+        return {node.id for node in nodes if isinstance(node, ast.Name)}
     tables = [symtable(f"def block():\n{indent(text, ' ')}", "block", "exec")]
     found: set[str] = set()
     while tables:
@@ -163,7 +175,7 @@ def base_of(statement: ast.stmt) -> str:
     """What a block is called after: what it assigns, calls or is."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-        names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
+        names = [node.id for node in nodes_of(target) if isinstance(node, ast.Name)]
         return f"set_{names[0].strip('_')}" if names and not names[0].strip("_").isdigit() else "prepare"
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         function = statement.value.func

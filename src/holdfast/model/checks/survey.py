@@ -14,7 +14,7 @@ from holdfast.model.problem import Problem, Severity
 from holdfast.model.scope import Names, Shape
 from holdfast.model.values import TypeRegistry
 
-__all__ = ["Language", "Place", "Survey", "guess"]
+__all__ = ["Language", "Place", "Survey", "children_of", "guess"]
 
 
 class Language(Protocol):
@@ -71,13 +71,14 @@ class Survey:
         inner = Names((_handed(path, handed), *own.shapes)) if handed else own
         yield Place(node, path, descriptor, names, inner, certain)
         certain = certain and descriptor is not None
-        for port, child, child_path in _children(node, path):
+        for port, child, child_path in children_of(node, path):
             found = descriptor.port(port) if descriptor else None
             here = Names((_handed(child_path, found.variables), *own.shapes)) if found and found.variables else own
             yield from self._places_in(child, child_path, here, certain=certain)
 
 
-def _children(node: ActivityNode, path: str) -> Iterator[tuple[str, ActivityNode, str]]:
+def children_of(node: ActivityNode, path: str) -> Iterator[tuple[str, ActivityNode, str]]:
+    """Port, activity and place of each child."""
     for port, value in node.ports.items():
         here = pointer(path, port)
         if isinstance(value, ActivityNode):

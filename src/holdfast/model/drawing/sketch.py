@@ -1,10 +1,15 @@
-"""What there is to draw: boxes inside boxes, and arrows between boxes that stand side by side."""
+"""What there is to draw: boxes inside boxes, and arrows between boxes that stand side by side.
+
+Of a compiled function the picture shows what its author wrote, about one box per two lines: what only serves an await
+(`folded`), the sequences that hold statements together and the branches around calls have no boxes of their own.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from holdfast.model.definition import ActivityNode, Definition, PortEntry
 from holdfast.model.descriptor import ActivityDescriptor
@@ -60,6 +65,9 @@ class _Sketcher:
         kind = (descriptor.display_name if descriptor else None) or node.type
         title = str(node.metadata.get("title") or node.name or node.id)
         box = self._box(title, kind if kind != title else "", self._style(node, descriptor))
+        if _is_code(node):
+            self._add_code(box, node)
+            return box
         for port, children in node.ports.items():
             if port == "activities" and all(isinstance(child, ActivityNode) for child in children):
                 self._add_activities(box, node)
@@ -87,6 +95,38 @@ class _Sketcher:
             following = list(boxes.values())
             box.arrows.extend(Arrow(one.key, other.key) for one, other in itertools.pairwise(following))
 
+    # -- compiled functions --------------------------------------------------------------------------------------------
+
+    def _add_code(self, box: Box, node: ActivityNode) -> None:
+        """The main part stands in the box itself; other parts in boxes of their names."""
+        parts = [(name, boxes) for name, part in _parts(node) if (boxes := self._statements(part))]
+        for name, boxes in parts:
+            if name in _MAIN and (len(parts) == 1 or name == "body"):
+                inside = box
+            elif len(boxes) == 1 and not boxes[0].children:
+                boxes[0].title = _short(f"{name}: {boxes[0].title}")
+                box.children.append(boxes[0])
+                continue
+            else:
+                box.children.append(inside := self._box(name, style="port"))
+            inside.children.extend(boxes)
+            if name not in _AT_ONCE:
+                inside.arrows.extend(Arrow(one.key, other.key) for one, other in itertools.pairwise(boxes))
+
+    def _statements(self, nodes: Iterable[ActivityNode]) -> list[Box]:
+        """One box for each statement: `return await charge(order)` is one, though two activities."""
+        found: list[Box] = []
+        before: tuple[Any, str] = None, ""
+        for node in _flat(nodes):
+            box, here = self.activity(node), (node.metadata.get("line"), node.type)
+            ends = node.type in _ENDINGS and here[0] == before[0] and before[1] not in _ENDINGS
+            if ends and (not found[-1].children or before[1] in _CALLS):
+                found[-1].title, found[-1].style = box.title, box.style
+            else:
+                found.append(box)
+            before = here
+        return found
+
     def _port(self, name: str, children: object) -> Iterator[Box]:
         """One box for the port with what stands in it; for entries one box each."""
         if isinstance(children, ActivityNode):
@@ -107,6 +147,41 @@ class _Sketcher:
                         [self.activity(child)] if len(item.activities) == 1 else self._port(port, child)
                     )
                 yield box
+
+
+_ENDINGS = ("Code", "Return")
+_CALLS = ("Gather", "First", "Function")
+_JUMPS = ("Break", "Continue")
+_MAIN = ("body", "then", "branches")
+_AT_ONCE = ("branches",)
+
+
+def _is_code(node: ActivityNode) -> bool:
+    """Made from a line of a function."""
+    return "line" in node.metadata
+
+
+def _flat(nodes: Iterable[ActivityNode]) -> Iterator[ActivityNode]:
+    for node in nodes:
+        if node.metadata.get("folded") or node.type in _JUMPS:
+            continue
+        if node.type == "Branch" or (node.type == "Sequence" and _is_code(node)):
+            yield from _flat(node.children())
+        else:
+            yield node
+
+
+def _parts(node: ActivityNode) -> Iterator[tuple[str, tuple[ActivityNode, ...]]]:
+    for port, children in node.ports.items():
+        if isinstance(children, ActivityNode):
+            yield port.strip("_"), (children,)
+            continue
+        for index, item in enumerate(children):
+            if isinstance(item, PortEntry):
+                yield _entry_title(port, index, item), tuple(item.activities.values())
+        own = tuple(item for item in children if isinstance(item, ActivityNode))
+        if own:
+            yield port, own
 
 
 def _entry_title(port: str, index: int, entry: PortEntry) -> str:

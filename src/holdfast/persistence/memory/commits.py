@@ -14,6 +14,7 @@ from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.model.work import EffectRef
 from holdfast.persistence import faultpoints
 from holdfast.persistence.judge import Holder, judge
+from holdfast.persistence.memory.records import write_record
 from holdfast.persistence.memory.tables import MemoryPart, Tables
 
 
@@ -127,6 +128,8 @@ def _write(tables: Tables, commit: Commit) -> None:
         tables.inbox.setdefault((tenant, stimulus.id), stimulus)
     tables.outbox.update({(tenant, row.id): row for row in commit.outbox_added})
     tables.dead_letters.update({(tenant, letter.work.id): letter for letter in commit.dead_letters})
+    for record in commit.records:
+        write_record(tables, record)
     for step in commit.schedules_fired:
         schedule = tables.schedules[tenant, step.schedule_id]
         tables.schedules[tenant, step.schedule_id] = replace(schedule, due=step.next_due, fired=step.due)

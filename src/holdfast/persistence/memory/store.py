@@ -8,6 +8,7 @@ from holdfast.persistence.memory.effects import MemoryEffects
 from holdfast.persistence.memory.mail import MemoryMail
 from holdfast.persistence.memory.nodes import MemoryNodes
 from holdfast.persistence.memory.reads import MemoryReads
+from holdfast.persistence.memory.records import MemoryRecords
 from holdfast.persistence.memory.search import MemorySearch
 from holdfast.persistence.memory.upkeep import MemoryUpkeep
 from holdfast.persistence.memory.work import MemoryWork
@@ -24,6 +25,7 @@ class MemoryStore(
     MemoryNodes,
     MemorySearch,
     MemoryUpkeep,
+    MemoryRecords,
 ):
     """Lost with its process. `MemoryStore(now=…)` runs by a clock of the test's own."""
 

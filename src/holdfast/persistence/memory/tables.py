@@ -11,6 +11,7 @@ from typing import TypeVar
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, TriggerRow
 from holdfast.model.cluster import NodeRow
 from holdfast.model.guard import GuardKind, GuardRow
+from holdfast.model.record_rows import RecordRow
 from holdfast.model.stored import (
     BookmarkRef,
     BookmarkRow,
@@ -50,6 +51,7 @@ class Tables:
         self.outbox_held: dict[tuple[str, str], datetime] = {}
         self.schedules: dict[tuple[str, str], ScheduleRow] = {}
         self.dead_letters: dict[tuple[str, str], DeadLetterRow] = {}
+        self.records: dict[tuple[str, str, str], RecordRow] = {}
         self.nodes: dict[str, NodeRow] = {}
         self.epoch = 0
         self.boots = 0

@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored, DeletionRefused
 from holdfast.model.guard import GuardKind, GuardRow
+from holdfast.model.record_rows import RecordRow
 from holdfast.model.stored import ENDED, InstanceKey, InstanceRow
 from holdfast.model.upkeep import InstanceExport, RetentionRule, StoreStats
 from holdfast.model.work import NOBODY, InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.memory.commits import burn
 from holdfast.persistence.memory.tables import MemoryPart
 
-_OfInstance = WorkRow | InboxRow | OutboxRow | GuardRow
+_OfInstance = WorkRow | InboxRow | OutboxRow | GuardRow | RecordRow
 
 
 class MemoryUpkeep(MemoryPart):
@@ -88,6 +89,7 @@ class MemoryUpkeep(MemoryPart):
             inbox=tuple(row for _, row in sorted(tables.inbox.items()) if _belongs(row, key)),
             outbox=tuple(row for _, row in sorted(tables.outbox.items()) if _belongs(row, key)),
             guards=tuple(row for _, row in sorted(tables.guards.items()) if _belongs(row, key)),
+            records=tuple(row for _, row in sorted(tables.records.items()) if _belongs(row, key)),
         )
 
     async def import_instance(self, export: InstanceExport) -> None:
@@ -110,6 +112,7 @@ class MemoryUpkeep(MemoryPart):
         tables.inbox.update({(key.tenant, row.id): row for row in export.inbox})
         tables.outbox.update({(key.tenant, row.id): row for row in export.outbox})
         tables.guards.update({(row.tenant, row.kind, row.name): row for row in export.guards})
+        tables.records.update({(row.tenant, row.kind, row.id): row for row in export.records})
         self._changed()
 
     async def stats(self, tenant: str | None = None) -> StoreStats:
@@ -177,6 +180,8 @@ class MemoryUpkeep(MemoryPart):
         _remove(tables.outbox, key)
         for name in [name for name, letter in tables.dead_letters.items() if _belongs(letter.work, key)]:
             del tables.dead_letters[name]
+        for record in [place for place, row in tables.records.items() if _belongs(row, key)]:
+            del tables.records[record]
         for guard, row in list(tables.guards.items()):
             if _belongs(row, key):
                 del tables.guards[guard]

@@ -23,6 +23,7 @@ from holdfast.persistence.sql.instance_tables import (
     VALUE,
     StoredSegment,
 )
+from holdfast.persistence.sql.records import RECORD, first_version, written_over
 from holdfast.persistence.sql.script import Script, Statement, Value, each
 from holdfast.persistence.sql.tables import micros, micros_or_none
 from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
@@ -71,6 +72,10 @@ def writes(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterato
     yield from _remarks(with_instance, codec)
     yield from _work(commits, codec)
     yield from _mail(commits, dialect, codec)
+    yield each(
+        f"{RECORD.insert} {written_over(dialect)}",
+        [first_version(row, codec) for commit in commits for row in commit.records],
+    )
 
 
 _Written = Sequence[tuple[Commit, InstanceRow]]

@@ -13,6 +13,13 @@ class Dialect(Struct, frozen=True, kw_only=True):
     """The same for rows that nobody else has locked: claims."""
     skip_existing: str = "on conflict do nothing"
     """Behind an INSERT that leaves a row of the same key as it is."""
+    insert_once: str = ""
+    """Behind an INSERT that others race for: it then gives a row if it was written. Empty where nobody can race, or
+    where a key that is there is an error upon which the script is run again."""
+    over_existing: str = "on conflict (tenant, kind, id) do update set"
+    """Behind an INSERT of a record: what is there is changed."""
+    new_value: str = "excluded.{column}"
+    """There, the value that was to be inserted."""
     listing: str = "hf_instance"
     """The table that lists are read from; where the projection stands apart, its own."""
     now: str | None = None

@@ -22,6 +22,7 @@ from holdfast.persistence.sql.instance_tables import (
     StoredSegment,
 )
 from holdfast.persistence.sql.part import SqlPart
+from holdfast.persistence.sql.records import RECORD
 from holdfast.persistence.sql.script import Script, Statement, ask, each
 from holdfast.persistence.sql.tables import Table
 from holdfast.persistence.sql.work_tables import INBOX, OUTBOX, WORK
@@ -57,6 +58,7 @@ class SqlTransfer(SqlPart):
             inbox=(yield from rows(INBOX, "id")),
             outbox=(yield from rows(OUTBOX, "id")),
             guards=(yield from rows(GUARD, "kind, name")),
+            records=(yield from rows(RECORD, "kind, id")),
         )
 
     def _import(self, export: InstanceExport) -> Script[None]:
@@ -76,6 +78,7 @@ class SqlTransfer(SqlPart):
             each(INBOX.insert, [INBOX.encode(row, self._codec) for row in export.inbox]),
             each(OUTBOX.insert, [OUTBOX.encode(row, self._codec) for row in export.outbox]),
             each(GUARD.insert, [GUARD.encode(row, self._codec) for row in export.guards]),
+            each(RECORD.insert, [RECORD.encode(row, self._codec) for row in export.records]),
         )
         for statement in inserts:
             if statement.values:

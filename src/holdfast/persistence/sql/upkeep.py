@@ -25,6 +25,7 @@ OF_INSTANCE = (
     "hf_dead_letter",
     "hf_inbox",
     "hf_outbox",
+    "hf_record",
 )
 """Tables whose rows go with their instance, by the column `instance_id`. Guards apart: keys outlive it."""
 

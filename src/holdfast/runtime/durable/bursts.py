@@ -25,6 +25,7 @@ from holdfast.model.stored import InstanceRow
 from holdfast.runtime.durable.changes import NEW, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
+from holdfast.runtime.durable.task_jobs import TaskJob
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -125,7 +126,7 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
             continue
         if changed:
             burst.changed = True
-            if not context.run(_run_queue, live, limits):
+            if not job.idle and not context.run(_run_queue, live, limits):
                 burst.go_on = f"{live.id}.c{burst.before.version + 1}"
         elif burst.hot:
             burst.leave_out(job)
@@ -163,9 +164,14 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
     assert live is not None
     consumed = _consumed(burst.applied)
     if not burst.changed:
-        if not consumed.work:
+        if not consumed.work and not consumed.inbox:
             return None
-        return Commit(tenant=node.tenant, burst_id=node.next_id(), work_consumed=tuple(consumed.work))
+        return Commit(
+            tenant=node.tenant,
+            burst_id=node.next_id(),
+            work_consumed=tuple(consumed.work),
+            inbox_consumed=consumed.inbox,
+        )
     starts = _take_child_starts(burst, live)
     if _is_transient(burst, live, consumed):
         burst.kept = False
@@ -198,6 +204,7 @@ def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
         and live.status is Status.FINISHED
         and not consumed.work
         and not consumed.guards
+        and not consumed.schedules
         and live.parent_id is None
         and all(event["local"] for event in live.published)
     )
@@ -205,11 +212,18 @@ def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
 
 def _consumed(jobs: list[Job]) -> Consumed:
     if len(jobs) == 1 and isinstance(jobs[0], StartJob) and jobs[0].consumes_work is None:
-        return Consumed(guards=list(jobs[0].guards))
+        fires = jobs[0].fires
+        return Consumed(
+            guards=list(jobs[0].guards), schedules=() if fires is None else (fires,), adds=tuple(jobs[0].adds)
+        )
     work = dict.fromkeys(job.consumes_work for job in jobs if job.consumes_work is not None)
     return Consumed(
         work=list(work),
         effects=[job.consumes_effect for job in jobs if job.consumes_effect is not None],
         guards=[guard for job in jobs for guard in job.guards],
         bookmarks={job.bookmark_id for job in jobs if isinstance(job, ResumeJob)},
+        closed={job.bookmark_id: job.closed for job in jobs if isinstance(job, TaskJob) and job.closed is not None},
+        schedules=tuple(job.fires for job in jobs if job.fires is not None),
+        inbox=tuple(dict.fromkeys(name for job in jobs for name in job.consumes_inbox)),
+        adds=tuple(row for job in jobs for row in job.adds),
     )

@@ -25,10 +25,14 @@ from holdfast.model.stored import (
     correlation_key,
     wake_key,
 )
-from holdfast.model.work import EffectRef, EffectRow, Owner, WorkKind, WorkRow, queue_of
+from holdfast.model.tasks import Task
+from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner, ScheduleStep, WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
 from holdfast.runtime.durable.large_values import Packed, refers_to
+from holdfast.runtime.durable.placement import Placement, step_row
+from holdfast.runtime.durable.reply_rows import reply_records
+from holdfast.runtime.durable.task_rows import task_records
 
 _STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
 """Kinds that stimuli can find. The others are woken by their timer alone."""
@@ -71,14 +75,21 @@ class Consumed(Struct, kw_only=True):
     guards: list[Guard] = []
     bookmarks: set[str] = set()
     """Those that were woken: a child that woke its parent has ended by itself."""
+    schedules: tuple[ScheduleStep, ...] = ()
+    inbox: tuple[str, ...] = ()
+    adds: tuple[WorkRow, ...] = ()
+    """Work that the jobs themselves ask for."""
+    closed: dict[str, Task] = {}
+    """Tasks that somebody completed, by the bookmark that waited."""
 
 
 class Maker:
     """Makes the commits of one node for one tenant."""
 
-    def __init__(self, tenant: str, owner: Owner) -> None:
+    def __init__(self, tenant: str, owner: Owner, placement: Placement) -> None:
         self.tenant = tenant
         self.owner = owner
+        self.placement = placement
 
     def commit(
         self,
@@ -100,9 +111,17 @@ class Maker:
         """Most commits have few kinds of rows; a kind that is not named is empty."""
         if live.bookmarks or before.bookmarks:
             self._add_bookmarks(rows, live, before, now, content)
+        if (live.bookmarks or before.bookmarks) and (
+            tasks := tuple(task_records(self.tenant, live, before, consumed, now))
+        ):
+            rows["records"] = tasks
+        if live.replies and (replies := reply_records(self.tenant, live, now)):
+            rows["records"] = (*rows.get("records", ()), *replies)
         if live.new_effects or live.canceled_effects:
             rows["effects_dropped"] = tuple(live.canceled_effects)
-            rows["effects_added"] = tuple(self._effect(live, item, now) for item in fresh_effects(live))
+            added = rows["effects_added"] = tuple(self._effect(live, item, now) for item in fresh_effects(live))
+            if self.placement.rows and (steps := [step_row(row, content) for row in added if row.queue]):
+                rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
             self._add_incidents(rows, live, before)
         self._add_work(rows, live, before, consumed, now, content, starts, begun=begun, go_on=go_on)
@@ -119,6 +138,8 @@ class Maker:
             guards_released=guards_released,
             work_consumed=tuple(consumed.work),
             effects_consumed=tuple(consumed.effects),
+            schedules_fired=consumed.schedules,
+            inbox_consumed=consumed.inbox,
             **rows,
         )
 
@@ -236,7 +257,7 @@ class Maker:
         go_on: str | None,
     ) -> None:
         tenant = self.tenant
-        added: list[WorkRow] = []
+        added: list[WorkRow] = list(consumed.adds)
         if go_on is not None:
             added.append(
                 WorkRow(
@@ -249,7 +270,7 @@ class Maker:
                     content=content,
                 )
             )
-        if live.parent_id is not None:
+        if live.parent_id is not None and "#" in live.parent_id:  # else nobody waits for it
             if live.status.at_rest and not before.at_rest:
                 added.append(messages.ended(tenant, live, now))
             elif begun:
@@ -258,24 +279,26 @@ class Maker:
         for number, event in enumerate(live.published):
             if not event["local"]:
                 row_id = f"{live.id}.e{before.version + 1}.{number}"
-                added.append(messages.stimulus(tenant, live, row_id, event, now))
-        orphans = _orphans(live, before, consumed) if before.bookmarks else ()
-        for mark in orphans:
-            added.append(messages.cancel(tenant, child_of(mark), now))
-            rows["work_dropped"] = (*rows.get("work_dropped", ()), messages.start_id(child_of(mark)))
+                added.append(messages.stimulus(tenant, messages.published(live, row_id, event), now))
+        orphans = [*_orphans(live, before, consumed), *live.orphans] if before.bookmarks else []
+        if orphans:
+            added += [messages.cancel(tenant, child, live.stopping, now) for child in orphans]
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), *map(messages.start_id, orphans))
         if added:
             rows["work_added"] = (*rows.get("work_added", ()), *added)
 
     def _effect(self, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
+        queue = self.placement.queue_of(node)
         return EffectRow(
             tenant=self.tenant,
             instance_id=live.id,
             execution=request.execution_id,
             attempt=request.attempt,
-            owner=self.owner,
+            owner=self.owner if queue is None else NOBODY,
             activity_id=request.activity_id,
             type=node.definition.type,
+            queue="" if queue is None else queue_of(self.tenant, queue),
             on_lost=(node.definition.options.on_lost or OnLost.RETRY).value,
             created=now,
             deadline=None if node.timeout is None else now + node.timeout,
@@ -319,12 +342,15 @@ def fresh_effects(live: LiveInstance) -> list[EffectRequest]:
     return [item for item in live.new_effects if live.effects.get(item.execution_id) is item]
 
 
-def _orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[Bookmark]:
+def _orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[str]:
     """Waits for children that ended otherwise than by the child's word: those children are canceled."""
     return [
-        mark
+        child_of(mark)
         for mark in before.bookmarks.values()
-        if mark.kind is BookmarkKind.CHILD and mark.id not in live.bookmarks and mark.id not in consumed.bookmarks
+        if mark.kind is BookmarkKind.CHILD
+        and mark.id not in live.bookmarks
+        and mark.id not in consumed.bookmarks
+        and "child" in mark.payload
     ]
 
 

@@ -63,10 +63,15 @@ class EffectsHere:
         gone, live.canceled_effects = live.canceled_effects, []
         for execution_id in gone:
             self.cancel((live.id, execution_id), live.stopping or "lost race")
-        starting = fresh_effects(live)
+        place = self._node.placement.queue_of
+        starting = [item for item in fresh_effects(live) if place(live.plan.by_key[item.activity_id]) is None]
         live.new_effects = []
         if starting:
             self._begin(live, starting)
+
+    def run(self, live: LiveInstance, request: EffectRequest) -> None:
+        """Begin one that is this node's, wherever it was placed: its row says so."""
+        self._begin(live, [request])
 
     def _begin(self, live: LiveInstance, starting: list[EffectRequest]) -> None:
         if self._node.heart.fenced:
@@ -116,6 +121,7 @@ class EffectsHere:
             if not self._per_instance[key[0]]:
                 del self._per_instance[key[0]]
             self._node.tell_watchers(key[0])
+            self._node.steps.ended(key)
         return running
 
     def keep_only(self, asked: set[Key], owned: list[EffectRow]) -> None:

@@ -14,7 +14,7 @@ from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.model.guard import Guard
 from holdfast.model.instance import Incident, JournalEvent, Status
-from holdfast.model.work import EffectRef
+from holdfast.model.work import EffectRef, ScheduleStep, WorkRow
 from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.runtime.result import RunResult
 
@@ -32,8 +32,14 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Job:
     """One delivery to one instance."""
 
-    __slots__ = ("answer", "consumes_effect", "consumes_work", "guards", "instance_id", "sure", "tries")
+    __slots__ = ("answer", "consumes_effect", "consumes_work", "fires", "guards", "instance_id", "sure", "tries")
 
+    consumes_inbox: tuple[str, ...] = ()
+    """Kept stimuli that it delivers: deleted by the commit that did it."""
+    adds: tuple[WorkRow, ...] = ()
+    """Work that its commit puts on the table."""
+    idle = False
+    """It only writes something down: what waits in the instance's queue is left for others."""
     quiet = False
     """A hint: where there is nothing to do, its row is used up and nobody hears of it."""
 
@@ -44,8 +50,11 @@ class Job:
         wanted: bool = True,
         consumes_work: str | None = None,
         guards: tuple[Guard, ...] = (),
+        fires: ScheduleStep | None = None,
     ) -> None:
         self.instance_id = instance_id
+        self.fires = fires
+        """The schedule that asked for it: moved on by the commit that did it (rule M20)."""
         self.consumes_work = consumes_work
         """The work row that asked for it: deleted by the commit that did it."""
         self.consumes_effect: EffectRef | None = None
@@ -193,6 +202,50 @@ class HoldJob(Job):
             )
         )
         live.note(JournalEvent.INCIDENT, live.waiters.get(self.execution_id), {"type": "lost", "message": message})
+        return True
+
+
+class PoisonJob(Job):
+    """Work of this instance ends processes: an incident says so. Its queue is not run, for it may be what does it."""
+
+    __slots__ = ("message", "work_id")
+
+    idle = True
+
+    def __init__(self, instance_id: str, work_id: str, message: str) -> None:
+        super().__init__(instance_id)
+        self.work_id = work_id
+        self.message = message
+
+    def apply(self, live: LiveInstance) -> bool:
+        identity = f"{live.id}-poison-{self.work_id}"
+        if any(item.id == identity for item in live.incidents):
+            return False
+        live.incidents.append(Incident(id=identity, type="process-died", message=self.message, at=live.moment()))
+        live.note(JournalEvent.INCIDENT, None, {"type": "process-died", "message": self.message})
+        return True
+
+
+class TakenOverJob(Job):
+    """A receipt: whose effect it was, who has it now."""
+
+    __slots__ = ("attempt", "by", "died", "execution_id")
+
+    idle = True
+
+    def __init__(self, instance_id: str, execution_id: int, *, died: str, by: str, attempt: int) -> None:
+        super().__init__(instance_id, wanted=False)
+        self.execution_id = execution_id
+        self.died = died
+        self.by = by
+        self.attempt = attempt
+
+    def apply(self, live: LiveInstance) -> bool:
+        if live.status.at_rest or self.execution_id not in live.effects:
+            return False
+        told = f"node {self.died} died, effect taken over by {self.by}, attempt {self.attempt}"
+        data = {"node": self.died, "by": self.by, "attempt": self.attempt, "message": told}
+        live.note(JournalEvent.TAKEN_OVER, live.waiters.get(self.execution_id), data)
         return True
 
 

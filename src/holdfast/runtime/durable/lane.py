@@ -70,6 +70,10 @@ class Lane:
         while self._waiting:
             self._waiting.popleft().refuse(StoreError("The node was stopped before this was done. Ask again."))
 
+    @property
+    def busy(self) -> bool:
+        return bool(self._in_hand)
+
     def has(self, instance_id: str) -> bool:
         """Whether something waits here, or is under way, for that instance."""
         return instance_id in self._in_hand
@@ -211,6 +215,8 @@ class Lane:
             node.print_lines(live, lines)
             node.effects.start(live)
             if commit is not None:
+                if commit.effects_added and commit.instance is not None:
+                    node.steps.send(live, commit.instance, commit.effects_added)
                 node.uptake.take_own(commit.work_added)
         answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed)
         for job in burst.applied:

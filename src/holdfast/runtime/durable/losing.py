@@ -74,6 +74,10 @@ class Losing:
                 self._not_started(job, burst.instance_id)
             elif loss.reason is Loss.WORK and job.consumes_work == loss.name:
                 job.tell(Answer(dropped=True))
+            elif loss.reason is Loss.INBOX and loss.name in job.consumes_inbox:
+                job.tell(Answer(dropped=True))  # Somebody else delivered it.
+            elif loss.reason is Loss.SCHEDULE and job.fires is not None:
+                job.tell(Answer(dropped=True))  # Another node fired it.
             elif loss.reason is Loss.EFFECT and isinstance(job, EffectJob) and str(job.ref.execution) == loss.name:
                 job.late = True
                 self._again(job)

@@ -15,6 +15,7 @@ from holdfast.execution.composite import UNSET
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.model import values
 from holdfast.model.instance import BookmarkKind
+from holdfast.model.requests import EVENT, DispatchInstance, decode_request, encode_request
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable.encoding import encode_payload
@@ -30,7 +31,9 @@ class StartRequest(Struct, frozen=True, kw_only=True):
     correlation_id: str | None
     instance_id: str
     parent_id: str
-    """`instance#bookmark`."""
+    """`instance#bookmark`; without a bookmark nobody waits for it."""
+    principal: str | None = None
+    trace: str | None = None
 
 
 _pack = msgpack.Encoder().encode
@@ -53,7 +56,8 @@ def start_id(child_id: str) -> str:
 def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) -> WorkRow:
     marks = live.bookmarks.values()
     bookmark = next(
-        item.id for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == wanted.execution_id
+        (item.id for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == wanted.execution_id),
+        None,
     )
     request = StartRequest(
         reference=wanted.reference,
@@ -61,7 +65,9 @@ def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) ->
         wait=wanted.wait,
         correlation_id=wanted.correlation_id,
         instance_id=wanted.instance_id,
-        parent_id=f"{live.id}#{bookmark}",
+        parent_id=live.id if bookmark is None else f"{live.id}#{bookmark}",
+        principal=live.principal,
+        trace=live.trace,
     )
     return WorkRow(
         tenant=tenant,
@@ -83,8 +89,8 @@ def start_inputs(request: StartRequest, types: TypeRegistry) -> dict[str, Any]:
     return found
 
 
-def cancel(tenant: str, child: str, now: datetime) -> WorkRow:
-    """For a child that nobody waits for any more."""
+def cancel(tenant: str, child: str, cause: str | None, now: datetime) -> WorkRow:
+    """For a child that nobody waits for any more. Where its parent is terminated, it is too."""
     return WorkRow(
         tenant=tenant,
         id=f"{child}.cancel",
@@ -92,6 +98,7 @@ def cancel(tenant: str, child: str, now: datetime) -> WorkRow:
         queue=queue_of(tenant),
         instance_id=child,
         created=now,
+        payload=(cause or "").encode(),
     )
 
 
@@ -137,43 +144,103 @@ def outputs_of(live: LiveInstance) -> dict[str, Any]:
 # -- to whoever waits --------------------------------------------------------------------------------------------------
 
 
-class Published(Struct, frozen=True, kw_only=True):
-    """An event on its way to those who wait for it."""
+class Stimulus(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that happened, on its way to those whom it concerns (rule H12). Values are encoded."""
 
-    name: str
-    correlation_id: str | None
-    payload: Any
-    """Encoded value."""
+    id: str
+    type: str = EVENT
+    event_name: str | None = None
+    payload: Any = None
+    """What triggers and bookmarks are matched by, unless it is an event."""
+    input: Any = None
+    """What they receive."""
+    correlation_id: str | None = None
+    instance_id: str | None = None
+    key: Any = None
+    broadcast: bool = False
+    guarded: bool = False
+    """It came with an idempotency key, which its id is made of."""
+    principal: str | None = None
+    trace: str | None = None
     after: tuple[str, int] = ("", 0)
     """Those up to here have it already: a broadcast goes in pages (rule M6)."""
+    taken: bool = False
+    """Somebody took it on an earlier page."""
+
+    @property
+    def is_broadcast(self) -> bool:
+        return self.broadcast or (self.instance_id is None and self.correlation_id is None and self.key is None)
 
 
-_unpack_published = msgpack.Decoder(Published).decode
+_unpack_stimulus = msgpack.Decoder(Stimulus).decode
 
 
-def stimulus(tenant: str, live: LiveInstance, row_id: str, event: dict[str, Any], now: datetime) -> WorkRow:
-    published = Published(
-        name=event["name"],
+def published(live: LiveInstance, row_id: str, event: dict[str, Any]) -> Stimulus:
+    """What PublishEvent said. With a correlation id it is addressed, else it is for everyone."""
+    return Stimulus(
+        id=row_id,
+        event_name=event["name"],
         correlation_id=event["correlation_id"],
-        payload=values.encode(event["payload"], live.plan.types),
+        input=values.encode(event["payload"], live.plan.types),
+        principal=live.principal,
+        trace=live.trace,
     )
+
+
+def stimulus(tenant: str, found: Stimulus, now: datetime, **more: Any) -> WorkRow:
+    return WorkRow(
+        tenant=tenant,
+        id=found.id,
+        kind=WorkKind.STIMULUS,
+        created=now,
+        payload=_pack(found),
+        **{"queue": queue_of(tenant), **more},
+    )
+
+
+def read_stimulus(row: WorkRow) -> Stimulus:
+    return _unpack_stimulus(row.payload)
+
+
+def encoded(found: Stimulus) -> bytes:
+    return _pack(found)
+
+
+def encoded_input(found: Stimulus) -> bytes:
+    """As a resumed bookmark reads it."""
+    return _pack(found.input)
+
+
+# -- dispatched --------------------------------------------------------------------------------------------------------
+
+
+def begin(tenant: str, instance_id: str, content: str, now: datetime, **more: Any) -> WorkRow:
+    """A pending instance begins."""
+    return WorkRow(
+        tenant=tenant,
+        id=f"{instance_id}.begin",
+        kind=WorkKind.BEGIN,
+        instance_id=instance_id,
+        content=content,
+        created=now,
+        **{"queue": queue_of(tenant), **more},
+    )
+
+
+def run(tenant: str, row_id: str, request: DispatchInstance, content: str, now: datetime, **more: Any) -> WorkRow:
     return WorkRow(
         tenant=tenant,
         id=row_id,
-        kind=WorkKind.STIMULUS,
-        queue=queue_of(tenant),
+        kind=WorkKind.RUN,
+        instance_id=request.instance_id,
+        content=content,
         created=now,
-        payload=_pack(published),
+        payload=encode_request(request),
+        **{"queue": queue_of(tenant), **more},
     )
 
 
-def read_stimulus(row: WorkRow) -> Published:
-    return _unpack_published(row.payload)
-
-
-def encoded(published: Published) -> bytes:
-    return _pack(published)
-
-
-def encoded_payload(published: Published) -> bytes:
-    return _pack(published.payload)
+def read_run(row: WorkRow, types: TypeRegistry | None = None) -> DispatchInstance:
+    found = decode_request(row.payload, types)
+    assert isinstance(found, DispatchInstance)
+    return found

@@ -13,17 +13,21 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from zlib import crc32
 
-from holdfast.errors import DefinitionError, InstanceNotFound, StoreError
+from holdfast.errors import DefinitionError, ExecutionError, InstanceNotFound, StoreError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
+from holdfast.model.cluster import NodeState
 from holdfast.model.commit import Commit
+from holdfast.model.cron import CRON
 from holdfast.model.definition import ActivationStrategy, Definition
 from holdfast.model.ids import IdGenerator
 from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow, ValueRow
-from holdfast.model.work import NOBODY, Owner
-from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services, Store
+from holdfast.model.work import DEFAULT_QUEUE, NOBODY, Owner, queue_of
+from holdfast.ports import Clock, CronCalendar, DefinitionSource, MiddlewarePlacement, Services, Store
+from holdfast.runtime.durable.care import Gate
 from holdfast.runtime.durable.changes import Maker, slot_for
+from holdfast.runtime.durable.firing import Firing
 from holdfast.runtime.durable.heart import Heart
 from holdfast.runtime.durable.inflight import EffectsHere
 from holdfast.runtime.durable.jobs import Job
@@ -31,14 +35,22 @@ from holdfast.runtime.durable.lane import Lane
 from holdfast.runtime.durable.large_values import StateMoved, ValueCache, refers_to
 from holdfast.runtime.durable.messages import parent_of
 from holdfast.runtime.durable.pins import PinnedPlans
+from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
+from holdfast.runtime.nodes import describe_node
 from holdfast.runtime.pools import EffectPools
+from holdfast.runtime.steps import Steps
 
 logger = logging.getLogger("holdfast")
 
 HOT_MAX = 10_000
-TIME_TO_LIVE = timedelta(seconds=15)
+TIME_TO_LIVE = timedelta(seconds=30)
+SWEEP = timedelta(seconds=5)
+RESEND = timedelta(seconds=30)
+
+DRAIN_LOOK = 0.05
+"""Seconds between two looks whether a draining node is done."""
 
 OnLine = Callable[[str], None]
 
@@ -59,8 +71,14 @@ class Node:
         name: str = "local",
         lanes: int = 2,
         time_to_live: timedelta = TIME_TO_LIVE,
+        beat_every: timedelta | None = None,
+        sweep_every: timedelta = SWEEP,
+        second_handle: Callable[[], Store] | None = None,
         definitions: DefinitionSource | None = None,
+        queues: Sequence[str] = (DEFAULT_QUEUE,),
+        placement: Placement | None = None,
     ) -> None:
+        """`second_handle` makes another handle of the store, for the heartbeat. `queues` are those that it serves."""
         self.store = store
         self.tenant = tenant
         self.clock = clock
@@ -69,11 +87,19 @@ class Node:
         self.pins = PinnedPlans(store, tenant, plan_of, clock.now)
         self.hot: OrderedDict[str, InstanceRow] = OrderedDict()
         self.owner = Owner(name, 0)
-        self.maker = Maker(tenant, self.owner)
+        self.placement = placement or Placement()
+        self.maker = Maker(tenant, self.owner, self.placement)
         self.next_id: Callable[[], str]
+        self.queues = tuple(queues)
+        self.work_queues = [queue_of(tenant, queue) for queue in self.queues]
+        self.gate = Gate()
+        self.calendar = _calendar(services)
         self.uptake = Uptake(self)
-        self.heart = Heart(self, time_to_live)
+        self.heart = Heart(self, time_to_live, beat_every=beat_every, second_handle=second_handle)
+        self.sweep_every = sweep_every
         self.takeover = TakeOver(self)
+        self.firing = Firing(self)
+        self.steps = Steps(self, self.placement)
         self.effects = EffectsHere(self, pools, middleware, cancel_grace)
         self._plan_of = plan_of
         self._definitions = definitions
@@ -89,9 +115,13 @@ class Node:
     # -- life ----------------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        registration = await self.store.register_node(self.name, time_to_live=self.heart.time_to_live)
+        registration = await self.store.register_node(
+            self.name, time_to_live=self.heart.time_to_live, details=describe_node(self)
+        )
         self.owner = registration.node.owner
-        self.maker = Maker(self.tenant, self.owner)
+        self.maker = Maker(self.tenant, self.owner, self.placement)
+        if registration.predecessor_died:
+            self.gate.be_careful()
         self.next_id = IdGenerator(lambda: self.clock.now_ns() // 1_000_000, registration.node.worker)
         for lane in self._lanes:
             lane.start()
@@ -102,12 +132,34 @@ class Node:
         """From now on also do what others left on the work table, and take over from nodes that died."""
         self.uptake.start()
         self.takeover.start()
+        self.firing.start()
+        self.steps.start()
+
+    async def drain(self, limit: timedelta) -> bool:
+        """Take nothing new and let what is in hand end, within the limit; whether it did. `stop` comes after it."""
+        self.gate.paused = True
+        self.heart.state = NodeState.DRAINING
+        await self.steps.stop_taking()
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                await self.heart.beat()
+                while self.is_busy:
+                    await asyncio.sleep(DRAIN_LOOK)
+        except (TimeoutError, StoreError):
+            return not self.is_busy
+        return True
+
+    @property
+    def is_busy(self) -> bool:
+        return bool(len(self.effects) or self._held or self.uptake.in_hand or any(lane.busy for lane in self._lanes))
 
     async def stop(self) -> None:
         """Drain: the batches under way are finished, running effects canceled and given back, then goodbye."""
         if not self._running:
             return
         self._running = False
+        await self.steps.stop()
+        await self.firing.stop()
         await self.uptake.stop()
         await self.takeover.stop()
         for lane in self._lanes:
@@ -263,3 +315,11 @@ class Node:
         for future in self._watchers.pop(instance_id, ()):
             if not future.done():
                 future.set_result(None)
+
+
+def _calendar(services: Services) -> CronCalendar:
+    """The one that was registered as a service, or ours."""
+    try:
+        return services.get(CronCalendar)  # type: ignore[type-abstract]  # a port is a name for what was registered
+    except ExecutionError:
+        return CRON

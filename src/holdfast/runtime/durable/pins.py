@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
 
@@ -14,10 +16,13 @@ from holdfast.model.definition import Definition
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.ports import Store
+from holdfast.runtime.catalog import PLANS_MAX
+from holdfast.runtime.durable.epochs import CurrentDefinitions
+from holdfast.runtime.triggers import Workshop, awaited_rows
 
 
 class PinnedPlans:
-    """Plans by content. What was saved or compiled once in this process is not asked for again."""
+    """Plans by content. What was saved or compiled once in this process is not asked for again; the least used go."""
 
     def __init__(
         self, store: Store, tenant: str, plan_of: Callable[[Definition], Plan], now: Callable[[], datetime]
@@ -26,8 +31,11 @@ class PinnedPlans:
         self._tenant = tenant
         self._plan_of = plan_of
         self._now = now
-        self._plans: dict[str, Plan] = {}
+        self.workshop: Workshop | None = None
+        self.current = CurrentDefinitions(store, tenant)
+        self._plans: OrderedDict[str, Plan] = OrderedDict()
         self._contents: dict[int, tuple[Plan, str]] = {}
+        self._pinning: dict[int, asyncio.Task[str]] = {}
         self.lacking: set[str] = set()
         """Content that this process cannot run (its code is not here): such work is left to others (rule H10)."""
 
@@ -36,13 +44,29 @@ class PinnedPlans:
         known = self._contents.get(id(plan))
         if known is not None:
             return known[1]
+        # However many start it at once: one of them saves it.
+        task = self._pinning.get(id(plan))
+        if task is None:
+            task = self._pinning[id(plan)] = asyncio.get_running_loop().create_task(self._pin(plan))
+            task.add_done_callback(lambda _: self._pinning.pop(id(plan), None))
+        return await asyncio.shield(task)
+
+    async def _pin(self, plan: Plan) -> str:
         document = msgspec.json.encode(write_definition(plan.definition))
         content = content_hash(document)
         if await self._store.load_content(self._tenant, content) is None:
             await self._save(plan.definition, content, document)
+        self.know(plan, content)
+        return content
+
+    def know(self, plan: Plan, content: str) -> None:
+        """This plan is of that content, which is in the store."""
         self._contents[id(plan)] = (plan, content)
         self._plans[content] = plan
-        return content
+        self._plans.move_to_end(content)
+        if len(self._plans) > PLANS_MAX:
+            _, oldest = self._plans.popitem(last=False)
+            self._contents = {key: item for key, item in self._contents.items() if item[0] is not oldest}
 
     async def _save(self, definition: Definition, content: str, document: bytes) -> None:
         """Under the number that it says, if that is free, else under the next: a label that others use does not move.
@@ -67,9 +91,10 @@ class PinnedPlans:
         # A definition of this process holds trusted code only if this process' own functions made it: no document that
         # is read may (rule H11).
         origin = Origin.CODE if b'"$code"' in document else Origin.DOCUMENT
-        await self._store.save_version(
-            label, DefinitionContent(tenant=self._tenant, hash=content, origin=origin, created=now, document=document)
-        )
+        kept = DefinitionContent(tenant=self._tenant, hash=content, origin=origin, created=now, document=document)
+        # Its triggers stay asleep until somebody publishes it; what it waits for is noted.
+        waits = () if self.workshop is None else awaited_rows(definition, self.workshop, label)
+        await self._store.save_version(label, kept, waits)
 
     async def plan(self, content: str) -> Plan:
         """The plan of the content that an instance pins."""
@@ -86,14 +111,13 @@ class PinnedPlans:
             except HoldfastError:
                 self.lacking.add(content)
                 raise
-            self._plans[content] = found
-            self._contents[id(found)] = (found, content)
+            self.know(found, content)
         return found
 
     async def find(self, reference: str, version: int | None = None) -> Definition | None:
         """A definition by id: the published one, else the latest, or a version by number."""
         for which in (version,) if version is not None else (Which.PUBLISHED, Which.LATEST):
-            label = await self._store.find_version(self._tenant, reference, which)
+            label = await self.current.version(reference, which)
             if label is not None:
                 return (await self.plan(label.content)).definition
         return None

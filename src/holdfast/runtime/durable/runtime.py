@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.errors import BookmarkNotFound, ExecutionError
 from holdfast.execution import delivery
-from holdfast.execution.plan import Plan
 from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, JournalEntry
+from holdfast.ports import WorkflowDispatcher
+from holdfast.runtime.definitions import Definitions, Engine
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
 from holdfast.runtime.durable.losing import other_request, place_taken
 from holdfast.runtime.durable.node import Node, OnLine
 from holdfast.runtime.result import RunResult
+from holdfast.runtime.triggers import Triggers
+
+if TYPE_CHECKING:
+    from holdfast.runtime.alterations import Alterations
+    from holdfast.runtime.nodes import Nodes
+    from holdfast.runtime.operators import Operators
+    from holdfast.runtime.schedules import Schedules
+    from holdfast.runtime.tasks import Tasks
 
 LOOK_AGAIN = timedelta(seconds=1)
 
@@ -26,9 +36,64 @@ LOOK_AGAIN = timedelta(seconds=1)
 class Runtime:
     """Starts, resumes, cancels and reads instances of one tenant on one node."""
 
-    def __init__(self, node: Node, plan_of: Callable[[Any], Plan]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        engine: Engine,
+        *,
+        dispatcher: Callable[[Runtime], WorkflowDispatcher] | None = None,
+        deployment: str = "",
+    ) -> None:
         self.node = node
-        self._plan_of = plan_of
+        self._deployment = deployment
+        self.engine = engine
+        self._plan_of = engine.plan
+        self._make_dispatcher = dispatcher
+        node.pins.workshop = engine
+
+    # -- parts, made when they are first asked for ---------------------------------------------------------------------
+
+    @cached_property
+    def definitions(self) -> Definitions:
+        return Definitions(self.node, self.engine, self._deployment)
+
+    @cached_property
+    def triggers(self) -> Triggers:
+        return Triggers(self.node)
+
+    @cached_property
+    def schedules(self) -> Schedules:
+        from holdfast.runtime.schedules import Schedules
+
+        return Schedules(self.node)
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        from holdfast.runtime.nodes import Nodes
+
+        return Nodes(self.node)
+
+    @cached_property
+    def tasks(self) -> Tasks:
+        from holdfast.runtime.tasks import Tasks
+
+        return Tasks(self.node)
+
+    @cached_property
+    def alterations(self) -> Alterations:
+        from holdfast.runtime.alterations import Alterations
+
+        return Alterations(self.node)
+
+    @cached_property
+    def operators(self) -> Operators:
+        from holdfast.runtime.operators import Operators
+
+        return Operators(self.node)
+
+    def take_work(self) -> None:
+        """From now on also do what others left, and take over from nodes that died."""
+        self.node.take_work()
 
     async def __aenter__(self) -> Self:
         await self.node.start()

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from holdfast.execution.record import EffectFailure
+from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
 from holdfast.model.work import NOBODY, EffectRef, EffectRow
+from holdfast.runtime.durable.care import CAREFUL_FOR
 from holdfast.runtime.durable.encoding import decode_state
-from holdfast.runtime.durable.jobs import EffectJob, HoldJob
+from holdfast.runtime.durable.jobs import EffectJob, HoldJob, TakenOverJob
+from holdfast.runtime.nodes import read_details
+from holdfast.runtime.steps import is_stale
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -48,18 +53,33 @@ class TakeOver:
                 await self.sweep()
             except Exception:
                 logger.warning("effects of dead nodes could not be taken over", exc_info=True)
-            await asyncio.sleep(self._node.heart.time_to_live.total_seconds() / 3)
+            await asyncio.sleep(min(self._node.sweep_every, self._node.heart.time_to_live / 3).total_seconds())
 
     async def sweep(self) -> int:
         """Take over what dead nodes left of any instance of this tenant; how many."""
         node = self._node
         if not node.heart.may_start_effects:
             return 0
+        now = await node.store.now()
+        await self._look_around(now)
         lost = await node.store.lost_effects(PAGE)
+        waiting = [row for row in await node.store.waiting_effects(now, PAGE) if row.tenant == node.tenant]
         # Given back by a node that was stopped, or imported: inline ones wait for nobody but us.
-        free = [row for row in await node.store.waiting_effects(await node.store.now(), PAGE) if not row.queue]
+        free = [row for row in waiting if not row.queue]
         taken = [await self.take(row) for row in (*lost, *free) if row.tenant == node.tenant]
+        for row in waiting:
+            if is_stale(row, now):
+                await node.steps.resend(row)
         return sum(taken) + await self._pick_up_own()
+
+    async def _look_around(self, now: datetime) -> None:
+        """A node of this tenant that died within the last minute: perhaps of work that is now ours (rule H15)."""
+        node = self._node
+        for other in await node.store.list_nodes():
+            gone = other.heartbeat + other.time_to_live
+            died = other.state is not NodeState.LEFT and gone <= now < gone + CAREFUL_FOR
+            if died and other.id != node.name and read_details(other.details).serves(node.tenant):
+                node.gate.be_careful()
 
     async def _pick_up_own(self) -> int:
         """Effects that are this node's and that it does not run: it took them over, and then the store did not answer.
@@ -69,7 +89,7 @@ class TakeOver:
         idle = await self._idle_own()
         again = [row for row in await self._idle_own() if row in idle] if idle else []
         for row in again:
-            await self._adopt(row)
+            await self.adopt(row)
         return len(again)
 
     async def _idle_own(self) -> list[EffectRow]:
@@ -93,7 +113,9 @@ class TakeOver:
             node.submit(HoldJob(row.instance_id, row.execution, row.owner.node))
             return False
         counted = 0 if row.owner == NOBODY else 1  # An attempt that was given back does not count.
-        new = EffectRef(row.execution, row.attempt + counted, node.owner)
+        # A step goes back to its queue: not every node serves it.
+        back = row.queue and row.on_lost != OnLost.FAIL and row.owner != NOBODY
+        new = EffectRef(row.execution, row.attempt + counted, NOBODY if back else node.owner)
         node.hold(row.instance_id)  # It is in hand from here on, though no lane knows of it yet.
         try:
             moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)
@@ -102,7 +124,12 @@ class TakeOver:
             if row.on_lost == OnLost.FAIL:
                 self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
             else:
-                await self._adopt(moved)
+                await (node.steps.resend(moved) if back else self.adopt(moved))
+            if counted:
+                taken = "its queue" if back else node.name
+                node.submit(
+                    TakenOverJob(row.instance_id, row.execution, died=row.owner.node, by=taken, attempt=moved.attempt)
+                )
         finally:
             node.let_go(row.instance_id)
         return True
@@ -112,7 +139,7 @@ class TakeOver:
             EffectJob(row.instance_id, row.ref, EffectFailure(type="EffectLost", message=message, cause="lost"))
         )
 
-    async def _adopt(self, row: EffectRow) -> None:
+    async def adopt(self, row: EffectRow) -> None:
         """Run an effect that is this node's now."""
         node = self._node
         stored, values = await node.state(row.instance_id)
@@ -125,5 +152,5 @@ class TakeOver:
             self._fail(row, f"'{row.activity_id}' has ended its process {LOST_MAX} times. Mend it, then retry.")
             return
         request.attempt = live.waiters[row.execution].attempt = row.attempt
-        live.new_effects, live.canceled_effects = [request], []
-        node.effects.start(live)
+        live.new_effects, live.canceled_effects = [], []
+        node.effects.run(live, request)

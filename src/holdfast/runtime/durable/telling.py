@@ -8,6 +8,7 @@ from holdfast import telemetry
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
+from holdfast.runtime.durable.dispatch_jobs import BeginJob
 from holdfast.runtime.durable.jobs import ResumeJob
 
 
@@ -15,10 +16,12 @@ def tell(burst: Burst, live: LiveInstance) -> None:
     if not telemetry.listeners:
         return
     names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
-    if burst.before.version == 0:
+    if live.status is Status.PENDING:
+        return
+    if burst.before.version == 0 or any(isinstance(job, BeginJob) for job in burst.applied):
         telemetry.emit("instance.started", **names, definition_version=live.definition_version)
     for job in burst.applied:
-        if isinstance(job, ResumeJob):
+        if isinstance(job, ResumeJob) and job.bookmark_id:
             telemetry.emit("instance.resumed", **names, bookmark_id=job.bookmark_id)
     telemetry.emit("segment.committed", **names, activities=live.sequence)
     if live.status is Status.SUSPENDED:

@@ -17,9 +17,10 @@ from holdfast.errors import DefinitionError, HoldfastError, StoreUnavailable
 from holdfast.execution import delivery
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
-from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow, queue_of
-from holdfast.runtime.durable import messages
+from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
+from holdfast.runtime.durable import care, messages
 from holdfast.runtime.durable.broadcast import deliver_page
+from holdfast.runtime.durable.care import InHand
 from holdfast.runtime.durable.encoding import encode_payload
 from holdfast.runtime.durable.jobs import Answer, CancelJob, ContinueJob, Job, ResumeJob, StartJob, StoredResumeJob
 
@@ -41,12 +42,14 @@ class Uptake:
         self._node = node
         self._task: asyncio.Task[None] | None = None
         self._pending: set[asyncio.Task[None]] = set()
-        self._in_hand: set[str] = set()
+        self.in_hand = InHand()
 
     # -- rows that this node has just written itself -------------------------------------------------------------------
 
     def take_own(self, rows: Iterable[WorkRow]) -> None:
-        self.take(row for row in rows if row.kind in OWN_KINDS and row.due is None)
+        if self._node.gate.careful or self._node.gate.paused:
+            return  # They stand in the table, and are taken from there.
+        self.take(row for row in rows if row.kind in OWN_KINDS and row.due is None and row.queue in self._node.work_queues)
 
     def take(self, rows: Iterable[WorkRow]) -> None:
         """Do what these rows ask for, unless this node is at it."""
@@ -54,9 +57,9 @@ class Uptake:
             self._take_soon(row)
 
     def _take_soon(self, row: WorkRow) -> None:
-        if row.id in self._in_hand:
+        if row.id in self.in_hand:
             return
-        self._in_hand.add(row.id)
+        self.in_hand.add(row.id)
         if row.kind in (WorkKind.START, WorkKind.STIMULUS):
             self._in_background(row, self._take(row))
         else:
@@ -73,7 +76,7 @@ class Uptake:
             self._pending.discard(task)
             node.let_go(instance_id)
             if not task.cancelled() and (error := task.exception()) is not None:
-                self._in_hand.discard(row.id)
+                self.in_hand.discard(row.id)
                 logger.error("work row %s could not be taken up", row.id, exc_info=error)
 
         task.add_done_callback(done)
@@ -103,7 +106,7 @@ class Uptake:
                 await asyncio.sleep(POLL.total_seconds())
 
     async def _until_next(self) -> timedelta:
-        due = await self._node.store.next_due([queue_of(self._node.tenant)])
+        due = None if self._node.gate.paused else await self._node.store.next_due(self._node.work_queues)
         if due is None:
             return POLL
         return min(POLL, max(due - await self._node.store.now(), timedelta(milliseconds=1)))
@@ -111,8 +114,12 @@ class Uptake:
     async def take_due(self) -> int:
         """Take up what is due now; how many rows."""
         node = self._node
-        async with node.store.claim([queue_of(node.tenant)], LIMIT, lacking=node.pins.lacking) as claim:
-            rows = [row for row in claim.rows if row.id not in self._in_hand]
+        if node.gate.paused:
+            return 0
+        if node.gate.careful:
+            return await care.take_one(node)
+        async with node.store.claim(node.work_queues, LIMIT, lacking=node.pins.lacking) as claim:
+            rows = [row for row in claim.rows if row.id not in self.in_hand]
         self.take(rows)
         return len(rows)
 
@@ -124,9 +131,9 @@ class Uptake:
                 self._give(row, await self._start_child(row))
             else:
                 await deliver_page(self._node, row)
-                self._in_hand.discard(row.id)
+                self.in_hand.discard(row.id)
         except StoreUnavailable:
-            self._in_hand.discard(row.id)  # It is still there when the store is back.
+            self.in_hand.discard(row.id)  # It is still there when the store is back.
         except HoldfastError as error:
             if row.kind == WorkKind.START:
                 self._give(row, self._refused(row, error))
@@ -135,7 +142,7 @@ class Uptake:
 
     def _give(self, row: WorkRow, job: Job | None) -> None:
         if job is None:
-            self._in_hand.discard(row.id)
+            self.in_hand.discard(row.id)
             return
         assert job.answer is not None
         job.answer.add_done_callback(partial(self._done, row))
@@ -144,7 +151,7 @@ class Uptake:
     def _done(self, row: WorkRow, answer: asyncio.Future[Answer]) -> None:
         error = None if answer.cancelled() else answer.exception()
         if error is None or isinstance(error, StoreUnavailable):
-            self._in_hand.discard(row.id)
+            self.in_hand.discard(row.id)
         else:
             self._in_background(row, self._failed(row, error))
 
@@ -160,7 +167,8 @@ class Uptake:
         if row.kind == WorkKind.CONTINUE:
             return ContinueJob(instance_id, consumes_work=row.id)
         if row.kind == WorkKind.CANCEL:
-            return CancelJob(instance_id, "canceled", quiet=True, consumes_work=row.id)
+            goes_on = row.payload != TERMINATED.encode()
+            return CancelJob(instance_id, "parent", finalize=goes_on, quiet=True, consumes_work=row.id)
         return None
 
     # -- children ------------------------------------------------------------------------------------------------------
@@ -187,6 +195,8 @@ class Uptake:
                 inputs=inputs,
                 correlation_id=asked.correlation_id,
                 parent_id=asked.parent_id,
+                principal=asked.principal,
+                trace=asked.trace,
             ),
             parent=messages.parent_of(asked.parent_id),
             waits=asked.wait,
@@ -200,7 +210,8 @@ class Uptake:
     @staticmethod
     def _told(row: WorkRow, asked: messages.StartRequest, reason: str) -> Job:
         parent, bookmark = messages.parent_of(asked.parent_id)
-        return ResumeJob(parent, bookmark, {"refused": reason}, quiet=True, consumes_work=row.id)
+        told = {"refused": reason, "instance_id": asked.instance_id}
+        return ResumeJob(parent, bookmark, told, quiet=True, consumes_work=row.id)
 
     # -- what cannot be done -------------------------------------------------------------------------------------------
 
@@ -233,4 +244,4 @@ class Uptake:
                     ]
                 )
         finally:
-            self._in_hand.discard(row.id)
+            self.in_hand.discard(row.id)

@@ -28,6 +28,7 @@ from holdfast.testing.store_contract.mail import MailContract
 from holdfast.testing.store_contract.nodes import NodeContract
 from holdfast.testing.store_contract.processes import ProcessContract
 from holdfast.testing.store_contract.reads import ReadContract
+from holdfast.testing.store_contract.records import RecordContract
 from holdfast.testing.store_contract.search import SearchContract
 from holdfast.testing.store_contract.tenancy import TenancyContract
 from holdfast.testing.store_contract.upkeep import UpkeepContract
@@ -48,5 +49,6 @@ class StoreContract(
     SearchContract,
     UpkeepContract,
     TenancyContract,
+    RecordContract,
 ):
     """Every obligation of the port, within one process."""

@@ -24,6 +24,7 @@ from holdfast.testing.store_rows import (
     instance,
     later,
     message,
+    record,
     segment,
     stimulus,
     value,
@@ -49,6 +50,7 @@ def everything(tenant: str, name: str, status: str = "finished") -> Commit:
         incidents_added=(incident(tenant, name),),
         values_added=(value(tenant, name, "v"),),
         dead_letters=(DeadLetterRow(work=work(tenant, instance_id=name), reason="attempts", died=AT),),
+        records=(record(tenant, f"of {name}", instance_id=name),),
     )
 
 

@@ -30,6 +30,7 @@ from holdfast.persistence.sql.mysql.statements import rewritten
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.part import system_now
 from holdfast.persistence.sql.reads import SqlReads
+from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script, ask, marks
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.transfer import SqlTransfer
@@ -48,13 +49,26 @@ MYSQL = Dialect(
     lock=" for update",
     lock_free=" for update skip locked",
     skip_existing=_SKIP.strip(),
+    over_existing="on duplicate key update",
+    new_value="values({column})",
     now="select cast(unix_timestamp(now(6)) * 1000000 as signed)",
     # Bytes have no lower case. Of all character sets, Hebrew's knows only that of ASCII, and leaves other bytes alone.
     contains="instr(cast(lower(convert({column} using hebrew)) as binary), ?) > 0",
 )
 
 
-class MysqlStore(SqlDefinitions, SqlWork, SqlReads, SqlEffects, SqlMail, SqlNodes, SqlSearch, SqlUpkeep, SqlTransfer):
+class MysqlStore(
+    SqlDefinitions,
+    SqlWork,
+    SqlReads,
+    SqlEffects,
+    SqlMail,
+    SqlNodes,
+    SqlSearch,
+    SqlUpkeep,
+    SqlTransfer,
+    SqlRecords,
+):
     name = "mysql"
 
     def __init__(

@@ -121,7 +121,13 @@ def _in_order(batch: _Placed) -> tuple[list[tuple[int, Commit]], bool]:
     first: list[tuple[int, Commit]] = []
     wanted: set[tuple[str, ...]] = set()
     for place, commit in batch:
-        if commit.guards_taken or commit.work_consumed or commit.inbox_consumed or commit.schedules_fired:
+        if (
+            commit.guards_taken
+            or commit.work_consumed
+            or commit.inbox_consumed
+            or commit.schedules_fired
+            or commit.records
+        ):
             wants = _wants(commit)
             if not wanted.isdisjoint(wants):
                 continue
@@ -143,6 +149,7 @@ def _wants(commit: Commit) -> list[tuple[str, ...]]:
         *(("inbox", tenant, name) for name in commit.inbox_consumed),
         *(("schedule", tenant, step.schedule_id) for step in commit.schedules_fired),
         *((guard.kind.value, tenant, guard.name) for guard in commit.guards_taken),
+        *(("record", tenant, row.kind, row.id) for row in commit.records),
     ]
 
 

@@ -8,6 +8,7 @@ POSTGRESQL = Dialect(
     name="postgresql",
     lock=" for update",
     lock_free=" for update skip locked",
+    insert_once=" on conflict do nothing returning version",
     listing="hf_listing",
     now="select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
     contains="strpos(lower({column}), ?) > 0",

@@ -17,6 +17,7 @@ from holdfast.persistence.sql.instance_tables import (
     INSTANCE,
     VALUE,
 )
+from holdfast.persistence.sql.records import first_version
 from holdfast.persistence.sql.tables import micros, micros_or_none
 from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
 from holdfast.ports import Codec
@@ -59,6 +60,8 @@ def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:
             _instance(kinds, number, commit, commit.instance, codec)
         if commit.work_added or commit.work_dropped or commit.inbox_added or commit.outbox_added or commit.dead_letters:
             _mail(kinds, number, commit, codec)
+        for record in commit.records:
+            _add(kinds, "record", (number, *first_version(record, codec)))
     return rows
 
 

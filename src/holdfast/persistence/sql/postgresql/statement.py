@@ -26,7 +26,9 @@ from functools import lru_cache
 from typing import Any
 
 from holdfast.persistence.sql.instance_tables import BOOKMARK, EFFECT, INCIDENT, INSTANCE, JOURNAL, VALUE
+from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.rows import CHANGED, NEW, NOTHING, BatchRows
+from holdfast.persistence.sql.records import RECORD, written_over
 from holdfast.persistence.sql.tables import Table
 from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
 
@@ -48,6 +50,7 @@ _EFFECT_KEY = "tenant, instance_id, execution"
 _ADDED: Mapping[str, Table[Any]] = {
     "journal": JOURNAL, "bookmark_added": BOOKMARK, "effect_added": EFFECT, "incident_added": INCIDENT,
     "value_added": VALUE, "work_added": WORK, "inbox_added": INBOX, "outbox_added": OUTBOX, "dead_letter": DEAD_LETTER,
+    "record": RECORD,
 }  # fmt: skip
 _GONE = {
     "bookmark_burned": ("hf_bookmark", "tenant, wake_key, correlation, instance_id, seq"),
@@ -267,13 +270,17 @@ _BEFORE = {
 """What must be gone before rows of this kind are added, so that a key can be used again."""
 
 
+_AGAIN = {"inbox_added": " on conflict do nothing", "record": " " + written_over(POSTGRESQL)}
+"""What becomes of a row whose key is there."""
+
+
 def _inserts(text: _Text) -> Iterator[str]:
     for kind, table in _ADDED.items():
         if kind in text:
             first = "".join(
                 f" and (select count(*) from gone_{gone}) >= 0" for gone in _BEFORE.get(kind, ()) if gone in text
             )
-            once = " on conflict do nothing" if kind == "inbox_added" else ""
+            once = _AGAIN.get(kind, "")
             yield (
                 f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
                 f" where {text.of_ok}{first}{once})"

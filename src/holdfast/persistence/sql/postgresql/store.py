@@ -28,6 +28,7 @@ from holdfast.persistence.sql.postgresql.driver import PostgresDriver
 from holdfast.persistence.sql.postgresql.inserts import insert_new
 from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
 from holdfast.persistence.sql.postgresql.upkeep import PostgresTransfer, PostgresUpkeep
+from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.work import SqlWork
@@ -47,6 +48,7 @@ class PostgresStore(
     SqlSearch,
     PostgresUpkeep,
     PostgresTransfer,
+    SqlRecords,
 ):
     name = "postgresql"
 

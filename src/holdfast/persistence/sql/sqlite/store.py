@@ -24,6 +24,7 @@ from holdfast.persistence.sql.mail import SqlMail
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.part import system_now
 from holdfast.persistence.sql.reads import SqlReads
+from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
@@ -38,7 +39,18 @@ T = TypeVar("T")
 SQLITE = Dialect(name="sqlite")
 
 
-class SqliteStore(SqlDefinitions, SqlWork, SqlReads, SqlEffects, SqlMail, SqlNodes, SqlSearch, SqlUpkeep, SqlTransfer):
+class SqliteStore(
+    SqlDefinitions,
+    SqlWork,
+    SqlReads,
+    SqlEffects,
+    SqlMail,
+    SqlNodes,
+    SqlSearch,
+    SqlUpkeep,
+    SqlTransfer,
+    SqlRecords,
+):
     name = "sqlite"
 
     def __init__(

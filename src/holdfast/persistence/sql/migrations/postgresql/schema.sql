@@ -183,6 +183,18 @@ create table hf_trigger (
 );
 create index hf_trigger_key on hf_trigger (tenant, wake_key);
 
+create table hf_record (
+    due bigint, created bigint not null, updated bigint not null, version integer not null,
+    tenant text collate "C" not null, kind text collate "C" not null, id text collate "C" not null,
+    instance_id text collate "C", owner text collate "C" not null, status text collate "C" not null,
+    payload bytea not null,
+    primary key (tenant, kind, id)
+) with (fillfactor = 80);
+alter table hf_record alter column payload set storage external;
+create index hf_record_created on hf_record (tenant, kind, created);
+create index hf_record_owner on hf_record (tenant, kind, owner);
+create index hf_record_instance on hf_record (tenant, instance_id) where instance_id is not null;
+
 -- Rows as the commit statement is handed them: an array of each, one parameter.
 create type hf_row_commits as (
     number integer, does integer, needed integer, tenant text, id text, version integer
@@ -266,4 +278,8 @@ create type hf_row_value_dropped as (
 );
 create type hf_row_guard_released as (
     number integer, tenant text, kind text, name text, instance_id text
+);
+create type hf_row_record as (
+    number integer, tenant text, kind text, id text, version integer, instance_id text, owner text, status text, due
+    bigint, created bigint, updated bigint, payload bytea
 );

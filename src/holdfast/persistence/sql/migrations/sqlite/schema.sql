@@ -115,3 +115,12 @@ CREATE INDEX hf_schedule_due on hf_schedule (due) where due is not null;
 CREATE INDEX hf_version_content on hf_version (tenant, content);
 CREATE INDEX hf_trigger_key on hf_trigger (tenant, wake_key);
 CREATE INDEX hf_instance_definition on hf_instance (tenant, definition_id, created);
+CREATE TABLE hf_record (
+    tenant text not null, kind text not null, id text not null, version integer not null, instance_id text,
+    owner text not null, status text not null, due integer, created integer not null, updated integer not null,
+    payload blob not null,
+    primary key (tenant, kind, id)
+) without rowid;
+CREATE INDEX hf_record_created on hf_record (tenant, kind, created);
+CREATE INDEX hf_record_owner on hf_record (tenant, kind, owner);
+CREATE INDEX hf_record_instance on hf_record (tenant, instance_id) where instance_id is not null;

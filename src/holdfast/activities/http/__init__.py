@@ -1,0 +1,17 @@
+"""HTTP: workflows that are called, and workflows that call."""
+
+from __future__ import annotations
+
+from holdfast.activities.http.download import DownloadHttpFile
+from holdfast.activities.http.endpoint import HttpEndpoint
+from holdfast.activities.http.response import WriteFileHttpResponse, WriteHttpResponse
+from holdfast.activities.http.sending import FlowSendHttpRequest, SendHttpRequest
+
+ACTIVITIES = (
+    HttpEndpoint,
+    WriteHttpResponse,
+    WriteFileHttpResponse,
+    SendHttpRequest,
+    FlowSendHttpRequest,
+    DownloadHttpFile,
+)

@@ -1,0 +1,171 @@
+"""HttpEndpoint: an HTTP request starts the workflow, or wakes it.
+
+What a request is matched by is its route and method alone (`model.routes`); who may send it and how large it may be is
+told beside that, and the door judges by it before anything starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import output
+from holdfast.errors import DefinitionError
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op
+from holdfast.execution.record import NewBookmark
+from holdfast.model.instance import Bookmark
+from holdfast.model.replies import WAITING
+from holdfast.model.routes import METHODS, endpoint_key, parse_route
+from holdfast.model.scope import Scope
+from holdfast.model.types import convert
+
+TOO_LARGE = "Request too large"
+FILE_TOO_LARGE = "File too large"
+BAD_EXTENSION = "Invalid file extension"
+BAD_MIME_TYPE = "Invalid file MIME type"
+
+_DETAILS = (
+    "authorize",
+    "policy",
+    "request_timeout",
+    "request_size_limit",
+    "file_size_limit",
+    "allowed_file_extensions",
+    "blocked_file_extensions",
+    "allowed_mime_types",
+)
+_EXPOSED = {
+    "expose_request_too_large_outcome": TOO_LARGE,
+    "expose_file_too_large_outcome": FILE_TOO_LARGE,
+    "expose_invalid_file_extension_outcome": BAD_EXTENSION,
+    "expose_invalid_file_mime_type_outcome": BAD_MIME_TYPE,
+}
+
+
+class HttpEndpoint(
+    Activity,
+    pure=True,
+    trigger=True,
+    category="HTTP",
+    icon="globe",
+    display_name="HTTP Endpoint",
+    outcomes=("Done", TOO_LARGE, FILE_TOO_LARGE, BAD_EXTENSION, BAD_MIME_TYPE),
+):
+    """Starts the workflow when a request of that path and method arrives, or waits for one."""
+
+    path: str
+    """A route below `/workflows`: `orders/{id}`, `files/{*rest}`."""
+    supported_methods: list[str] = ["GET"]  # noqa: RUF012 - a field; every reader gets a copy
+    authorize: bool = False
+    """The caller must be signed in."""
+    policy: str | None = None
+    """The name of a registered policy that the caller must pass."""
+    request_timeout: timedelta | None = None
+    """How long the caller waits for the answer before hearing 202."""
+    request_size_limit: int | None = None
+    file_size_limit: int | None = None
+    allowed_file_extensions: list[str] | None = None
+    blocked_file_extensions: list[str] | None = None
+    allowed_mime_types: list[str] | None = None
+    expose_request_too_large_outcome: bool = False
+    expose_file_too_large_outcome: bool = False
+    expose_invalid_file_extension_outcome: bool = False
+    expose_invalid_file_mime_type_outcome: bool = False
+    result: Any = output()
+    parsed_content: Any = output()
+    files: Any = output()
+    file: Any = output()
+    route_data: Any = output()
+    query_string_data: Any = output()
+    headers: Any = output()
+
+    def trigger_payloads(self) -> list[dict[str, Any]]:
+        """One per method."""
+        return endpoints({name: getattr(self, name) for name in INPUTS})
+
+    @staticmethod
+    def trigger_key(payload: Mapping[str, Any]) -> dict[str, Any]:
+        return {"route": payload["route"], "method": payload["method"]}
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        node = builder.node
+        inputs = {name: builder.input(name) for name in INPUTS}
+        take = _taking(builder)
+
+        def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+            take(live, activation, payload)
+
+        node.hooks.resume = resume
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            if live.takes_trigger(node):
+                payload, live.trigger_payload = live.trigger_payload, None  # It goes to the outputs, and is kept once.
+                take(live, live.activate(node, owner, scope), payload)
+                return
+            wanted = endpoints({name: read(scope) for name, read in inputs.items()})
+            activation = live.activate(node, owner, scope)
+            for item in wanted:
+                live.bookmark(activation, NewBookmark(payload=cls.trigger_key(item), metadata=item))
+
+        return op
+
+
+INPUTS = ("path", "supported_methods", *_DETAILS, *_EXPOSED)
+
+
+def endpoints(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the door must know of an endpoint, one item per method. Raises `DefinitionError`."""
+    route = parse_route(str(given["path"] or ""))
+    details = {name: given[name] for name in _DETAILS if given[name] not in (None, False, "", [])}
+    if "request_timeout" in details:
+        details["request_timeout"] = convert(details["request_timeout"], "duration")
+    exposed = [outcome for name, outcome in _EXPOSED.items() if given[name]]
+    if exposed:
+        details["exposed"] = exposed
+    return [
+        {**endpoint_key(route, method), "template": route.template, **details}
+        for method in _methods(given["supported_methods"])
+    ]
+
+
+def _methods(given: Any) -> list[str]:
+    listed: Sequence[Any] = [given] if isinstance(given, str) else list(given or ("GET",))
+    methods = list(dict.fromkeys(str(item).upper() for item in listed))
+    unknown = [item for item in methods if item not in METHODS]
+    if unknown:
+        raise DefinitionError(f"No such HTTP method: {', '.join(unknown)}. There are: {', '.join(METHODS)}.")
+    return methods
+
+
+def _taking(builder: NodeBuilder) -> Callable[[LiveInstance, Activation, Any], None]:
+    """Puts a request into the outputs and completes. `payload` is what the door made of it, or whatever somebody resumed
+    the bookmark with by hand."""
+    puts = {item.name: builder.output(item.name) for item in builder.node.descriptor.outputs}
+
+    def take(live: LiveInstance, activation: Activation, payload: Any) -> None:
+        request: Mapping[str, Any] = payload if isinstance(payload, Mapping) else {"content": payload}
+        waiting = request.get("request_id")
+        if waiting is not None:
+            live.asked.add(str(waiting))
+            live.properties[WAITING] = [*live.properties.get(WAITING, ()), str(waiting)]
+        files = list(request.get("files") or ())
+        given = {
+            "result": {key: value for key, value in request.items() if key not in {"files", "outcome", "request_id"}},
+            "parsed_content": request.get("content"),
+            "files": files,
+            "file": files[0] if files else None,
+            "route_data": dict(request.get("route") or {}),
+            "query_string_data": dict(request.get("query") or {}),
+            "headers": dict(request.get("headers") or {}),
+        }
+        for name, value in given.items():
+            puts[name](live, activation.outer, value)
+        live.complete(activation, request.get("outcome"))
+
+    return take

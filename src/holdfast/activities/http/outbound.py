@@ -1,0 +1,147 @@
+"""Requests that leave: one way out for all activities that call others, with a guard at its end.
+
+A workflow's author, or the data of a request, may name any address: also those of this network that trust whoever reaches
+them (cloud metadata, databases, neighbours). So every socket is looked at before it connects, by the address that the name
+was resolved to: redirects, odd spellings of addresses and names that change between two look-ups end here too. Private
+addresses need to be allowed by the setting `http_private_allowed`. Proxies of the environment are not used: they would
+connect where this guard cannot see.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Any
+
+from msgspec import Struct
+
+from holdfast.errors import ExecutionError, SettingsError
+
+Network = IPv4Network | IPv6Network
+ANY = "*"
+RESPONSE_MAX = 10 * 1024 * 1024
+REDIRECTS_MAX = 10
+
+
+class AddressRefused(OSError):
+    """The guard does not let this address be called."""
+
+
+class OutboundResponse(Struct, frozen=True, kw_only=True):
+    status: int
+    headers: dict[str, str]
+    """Names in lower case; several of one name are joined."""
+    url: str
+    content_type: str
+    charset: str
+    body: bytes
+
+
+class OutboundHttp:
+    """The service that activities call others by."""
+
+    def __init__(self, allowed: str = "") -> None:
+        self.networks: tuple[Network, ...] = ()
+        self.any = False
+        self.allow(allowed)
+
+    def allow(self, text: str) -> None:
+        """Addresses and networks, separated by commas; `*` allows all."""
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        self.any = ANY in words
+        try:
+            self.networks = tuple(ip_network(word, strict=False) for word in words if word != ANY)
+        except ValueError as error:
+            raise SettingsError(
+                f"http_private_allowed: {error}. Give addresses or networks such as 10.0.0.0/8."
+            ) from error
+
+    def is_allowed(self, host: str) -> bool:
+        """Whether this address, as it was resolved, may be called."""
+        if self.any:
+            return True
+        address = ip_address(host.partition("%")[0])
+        mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None)
+        address = mapped or address
+        is_public = address.is_global and not address.is_multicast and not address.is_reserved
+        return is_public or any(address.version == item.version and address in item for item in self.networks)
+
+    def _socket(self, info: Any) -> socket.socket:
+        family, kind, protocol, _, address = info
+        if not self.is_allowed(address[0]):
+            raise AddressRefused(
+                f"{address[0]} is a private address, which workflows may not call. If this one may be called, allow it: "
+                "http_private_allowed."
+            )
+        made = socket.socket(family, kind, protocol)
+        made.setblocking(False)
+        return made
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        timeout: timedelta = timedelta(seconds=100),
+        size_max: int = RESPONSE_MAX,
+    ) -> OutboundResponse:
+        """Raises `AddressRefused`, `TimeoutError`, or another `OSError` where nobody could be reached."""
+        try:
+            import aiohttp
+        except ImportError as error:
+            raise ExecutionError("Calling others needs aiohttp: pip install 'holdfast[http]'.") from error
+        if not url.lower().startswith(("http://", "https://")):
+            raise ExecutionError(f"'{url}' is no address of a web server. It must begin with http:// or https://.")
+        connector = aiohttp.TCPConnector(socket_factory=self._socket, use_dns_cache=False)
+        limit = aiohttp.ClientTimeout(total=timeout.total_seconds())
+        try:
+            async with (
+                aiohttp.ClientSession(
+                    connector=connector, trust_env=False, timeout=limit, cookie_jar=aiohttp.DummyCookieJar()
+                ) as session,
+                session.request(method, url, headers=headers, data=body, max_redirects=REDIRECTS_MAX) as response,
+            ):
+                return OutboundResponse(
+                    status=response.status,
+                    headers=_joined(response.headers.items()),
+                    url=str(response.url),
+                    content_type=response.content_type,
+                    charset=response.charset or "utf-8",
+                    body=await _read(response, size_max),
+                )
+        except TimeoutError as error:
+            raise TimeoutError(f"{method} {url} took longer than {timeout}.") from error
+        except (aiohttp.InvalidURL, aiohttp.TooManyRedirects, ValueError) as error:
+            raise ExecutionError(f"{method} {url}: {error or type(error).__name__}.") from error
+        except aiohttp.ClientError as error:
+            cause: BaseException | None = error
+            while cause is not None:
+                if isinstance(cause, AddressRefused):
+                    raise cause from error
+                cause = cause.__cause__ or getattr(cause, "os_error", None)
+            raise OSError(f"{method} {url}: {error}") from error
+
+
+async def _read(response: Any, size_max: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_chunked(65_536):
+        size += len(part)
+        if size > size_max:
+            raise ExecutionError(
+                f"The answer is larger than {size_max:_} bytes. Ask for less, or raise response_size_limit."
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _joined(items: Any) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in items:
+        key = name.lower()
+        found[key] = f"{found[key]}, {value}" if key in found else value
+    return found

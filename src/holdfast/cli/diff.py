@@ -1,0 +1,175 @@
+"""`holdfast diff`: what changed between the stored version of a workflow and the code, and which instances it concerns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import activities_option, json_option, store_option
+
+if TYPE_CHECKING:
+    from holdfast.engine import Holdfast
+    from holdfast.model.definition import Definition
+    from holdfast.model.diff import DefinitionDiff, FieldChange
+    from holdfast.ports import Store
+
+_MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
+_LISTED = 50
+_LONGEST = 72
+
+
+@click.command(epilog="\b\nExample:\n  holdfast diff shop:fulfil --store sqlite:///holdfast.db")
+@click.argument("workflow", metavar="FILE|MODULE:NAME")
+@click.argument("other", required=False, metavar="[OTHER]")
+@store_option("Which store; the setting `store` if it is not given.")
+@json_option("Print the changes and the instances as JSON.")
+@activities_option
+def diff(workflow: str, other: str | None, store: str | None, as_json: bool, activity_modules: tuple[str, ...]) -> None:
+    """Compare a workflow with its current version in a store (the published one, else the latest), or with OTHER.
+
+    Live instances stay on the version that they started with; those of the store whose content is another one are listed
+    with the activities at which they wait.
+    """
+    import asyncio
+
+    from holdfast.cli.engines import make_engine
+    from holdfast.cli.sources import open_source, runnable
+    from holdfast.cli.tables import show_json
+
+    engine = make_engine(activity_modules)
+    definition = runnable(open_source(workflow), engine)
+    if other is not None:
+        told = _compared(definition, runnable(open_source(other), engine), f"{workflow} → {other}")
+    else:
+        told = asyncio.run(_against_store(engine, store, definition))
+    if as_json:
+        show_json(told)
+    else:
+        for line in _lines(told):
+            click.echo(line)
+
+
+def _compared(before: Definition, after: Definition, title: str) -> dict[str, Any]:
+    import msgspec
+
+    from holdfast.model.diff import diff_definitions
+
+    return {"title": title, "changes": msgspec.to_builtins(diff_definitions(before, after)), "instances": []}
+
+
+async def _against_store(engine: Holdfast, url: str | None, definition: Definition) -> dict[str, Any]:
+    store = engine.store(url)
+    await store.open()
+    try:
+        return await _stored(store, definition)
+    finally:
+        await store.close()
+
+
+async def _stored(store: Store, definition: Definition) -> dict[str, Any]:
+    from holdfast.model.catalog import Which
+    from holdfast.model.stored import DEFAULT_TENANT
+
+    for which in (Which.PUBLISHED, Which.LATEST):
+        label = await store.find_version(DEFAULT_TENANT, definition.id, which)
+        if label is not None:
+            break
+    else:
+        return {"title": f"{definition.id}: not in the store yet", "changes": None, "instances": []}
+    before = await _definition(store, label.content)
+    told = _compared(before, definition, f"{definition.id}: version {label.version} → the code")
+    told["version"] = label.version
+    told["instances"] = [item async for item in _instances(store, definition)]
+    return told
+
+
+async def _definition(store: Store, content: str) -> Definition:
+    import msgspec
+
+    from holdfast.model.catalog import Origin
+    from holdfast.model.reader import parse_definition
+    from holdfast.model.stored import DEFAULT_TENANT
+
+    stored = await store.load_content(DEFAULT_TENANT, content)
+    assert stored is not None, "a version without content"
+    return parse_definition(msgspec.json.decode(stored.document), trusted=stored.origin is Origin.CODE)
+
+
+async def _instances(store: Store, definition: Definition) -> Any:
+    """Live instances whose definition is not the code's: where each waits, and what the code did to that place."""
+    from holdfast.model.diff import diff_definitions
+    from holdfast.model.instance import Status
+    from holdfast.model.listing import InstanceFilter, InstanceQuery
+
+    live = tuple(item.value for item in Status if not item.at_rest)
+    query = InstanceQuery(filter=InstanceFilter(definition_ids=(definition.id,), statuses=live), limit=_LISTED)
+    known: dict[str, DefinitionDiff] = {}
+    for item in (await store.search(query)).items:
+        if item.content not in known:
+            known[item.content] = diff_definitions(await _definition(store, item.content), definition)
+        changes = known[item.content]
+        if changes.is_empty:
+            continue
+        by_id = {change.id: change.change.value for change in changes.activities}
+        places = [row.activity_id for row in await store.bookmarks_of(item.tenant, item.id)]
+        yield {
+            "id": item.id,
+            "version": item.definition_version,
+            "status": item.status,
+            "waits_at": [{"activity": place, "change": by_id.get(place)} for place in dict.fromkeys(places)],
+        }
+
+
+# -- as text -----------------------------------------------------------------------------------------------------------
+
+
+def _lines(told: dict[str, Any]) -> Iterator[str]:
+    yield told["title"]
+    changes = told["changes"]
+    if changes is None:
+        return
+    if not any(changes.values()):
+        yield "  nothing that runs has changed"
+    for item in changes["activities"]:
+        title = f"  {item['title']}" if item["title"] != item["id"] else ""
+        yield f"{_MARKS[item['change']]} {item['id']} ({item['type']}){title}"
+        yield from _fields(item["fields"])
+    for item in changes["connections"]:
+        outcome = f" on {item['outcome']}" if item["outcome"] else ""
+        yield f"{_MARKS[item['change']]} connection {item['from']} → {item['to']}{outcome}"
+    for kind in ("inputs", "outputs", "variables"):
+        for item in changes[kind]:
+            yield f"{_MARKS[item['change']]} {kind[:-1]} {item['name']}"
+            yield from _fields(item["fields"])
+    yield from _fields(changes["settings"])
+    if told["instances"]:
+        yield f"{len(told['instances'])} live instances stay on the version that they started with:"
+        for item in told["instances"]:
+            places = ", ".join(_place(place) for place in item["waits_at"]) or "nothing"
+            yield f"  {item['id']}  version {item['version']}  {item['status']}, waits at {places}"
+
+
+def _place(place: dict[str, Any]) -> str:
+    return f"{place['activity']} ({place['change']})" if place["change"] else str(place["activity"])
+
+
+def _fields(fields: list[dict[str, Any]] | list[FieldChange]) -> Iterator[str]:
+    import msgspec
+
+    for field in msgspec.to_builtins(fields):
+        yield f"    {field['path']}: {_short(field['before'])} → {_short(field['after'])}"
+
+
+def _short(value: Any) -> str:
+    import json
+
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("$code", "$python", "$javascript"):
+        (text,) = value.values()
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    line = " ".join(str(text).split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

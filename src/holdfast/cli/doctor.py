@@ -1,0 +1,120 @@
+"""`holdfast doctor`: looks at a set-up, a stimulus or an instance and says what to do. It changes nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import json_option, store_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.runtime.doctor import Finding
+    from holdfast.runtime.durable.runtime import Runtime
+
+ILL = 1
+store = store_option("Which store; the setting `store` if it is not given.")
+as_json = json_option("Print the findings as JSON.")
+
+
+@click.group(
+    invoke_without_command=True,
+    epilog="\b\nExamples:\n  holdfast doctor --store sqlite:///holdfast.db\n  holdfast doctor instance 5Q0XK2…",
+)
+@store
+@click.option("--transport", metavar="URL", help="A broker to look at too; the setting `transport` if it is not given.")
+@as_json
+@click.pass_context
+def doctor(ctx: click.Context, store: str | None, transport: str | None, as_json: bool) -> None:
+    """Check database, schema, clock, nodes, waiting work and broker. Exit code 1 if something is wrong."""
+    if ctx.invoked_subcommand is None:
+        import asyncio
+
+        ctx.exit(_show(asyncio.run(_setup(store, transport)), as_json=as_json))
+
+
+async def _setup(url: str | None, broker: str | None) -> list[Finding]:
+    from holdfast import __version__
+    from holdfast.cli.engines import make_engine
+    from holdfast.dispatch.url import transport_from_url
+    from holdfast.runtime.doctor import Finding, check_store, check_transport
+
+    engine = make_engine()
+    found = [Finding(subject="version", message=f"holdfast {__version__}")]
+    found += await check_store(engine.store(url), engine.clock)
+    broker = broker or engine.settings.transport
+    if broker and "://" in broker:
+        found.append(await check_transport(transport_from_url(broker, plugins=engine.registry.transports)))
+    return found
+
+
+@doctor.command("instance")
+@click.argument("instance_id", metavar="ID")
+@store
+@as_json
+@click.pass_context
+def instance(ctx: click.Context, instance_id: str, store: str | None, as_json: bool) -> None:
+    """Say why an instance does not go on."""
+    from holdfast.runtime.doctor import why_it_waits
+
+    async def look(runtime: Runtime) -> list[Finding]:
+        return await why_it_waits(runtime, instance_id)
+
+    ctx.exit(_show(_on_store(store, look), as_json=as_json))
+
+
+@doctor.command("stimulus")
+@click.argument("stimulus_type", metavar="TYPE")
+@click.option("--payload", metavar="JSON|@FILE", help="What it would carry for matching.")
+@click.option("--correlation", metavar="ID", help="The correlation id that it would carry.")
+@click.option("--instance", "instance_id", metavar="ID", help="The instance that it would be sent to.")
+@store
+def stimulus(
+    stimulus_type: str,
+    payload: str | None,
+    correlation: str | None,
+    instance_id: str | None,
+    store: str | None,
+) -> None:
+    """Show a stimulus' key, what it matches, and which field differs in the nearest bookmarks and triggers."""
+    import msgspec
+
+    from holdfast.cli.inputs import read_payload
+    from holdfast.cli.tables import show_json
+
+    value = read_payload(payload)
+
+    async def explain(runtime: Runtime) -> Any:
+        return await runtime.stimuli.explain(stimulus_type, value, correlation_id=correlation, instance_id=instance_id)
+
+    show_json(msgspec.to_builtins(_on_store(store, explain)), indent=2)
+
+
+def _on_store(url: str | None, work: Any) -> Any:
+    import asyncio
+
+    from holdfast.cli.engines import make_engine
+    from holdfast.cli.stored import opened
+
+    engine = make_engine()
+
+    async def run() -> Any:
+        async with opened(engine, url or engine.settings.store) as runtime:
+            return await work(runtime)
+
+    return asyncio.run(run())
+
+
+def _show(found: Sequence[Finding], *, as_json: bool) -> int:
+    import msgspec
+
+    from holdfast.cli.tables import show_json, show_table
+
+    if as_json:
+        show_json(msgspec.to_builtins(found))
+    else:
+        rows = [(str(item.level), item.subject, item.message, item.remedy) for item in found]
+        show_table(("", "what", "finding", "remedy"), rows)
+    return ILL if any(item.level == "wrong" for item in found) else 0

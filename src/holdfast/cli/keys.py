@@ -1,0 +1,86 @@
+"""`holdfast keys`: API keys of programs, straight on a store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.options import json_option, store_option
+
+if TYPE_CHECKING:
+    from holdfast.identity.accounts import Accounts
+    from holdfast.identity.api_keys import ApiKey
+
+store = store_option("Which store; the setting `store` if it is not given.")
+
+
+@click.group(epilog="\b\nExample:\n  holdfast keys add 'nightly import' --role operator --days 90")
+def keys() -> None:
+    """List, add and remove API keys."""
+
+
+@keys.command("list")
+@store
+@json_option("Print a JSON list.")
+def list_(store: str | None, as_json: bool) -> None:
+    """List the keys; what they are cannot be shown again."""
+    from holdfast.cli.accounts import with_accounts
+    from holdfast.cli.tables import show_json, show_table
+
+    async def work(accounts: Accounts) -> list[ApiKey]:
+        return await accounts.keys.list()
+
+    found = with_accounts(store, work)
+    if as_json:
+        show_json(
+            [{"id": item.id, "name": item.name, "roles": list(item.roles), "expires": _end(item)} for item in found]
+        )
+    else:
+        show_table(
+            ("id", "name", "roles", "expires"),
+            [(item.id, item.name, ", ".join(item.roles), _end(item) or "never") for item in found],
+        )
+
+
+@keys.command("add")
+@click.argument("name")
+@click.option("--role", "roles", multiple=True, required=True, help="A role; may be given several times.")
+@click.option("--days", type=click.IntRange(1), help="Good for this many days; for ever if it is not given.")
+@store
+@json_option("Print id and key as JSON.")
+def add(name: str, roles: tuple[str, ...], days: int | None, store: str | None, as_json: bool) -> None:
+    """Make a key and print it, once."""
+    from holdfast.cli.accounts import with_accounts
+    from holdfast.cli.tables import show_json
+
+    expires = None if days is None else datetime.now(UTC) + timedelta(days=days)
+
+    async def work(accounts: Accounts) -> tuple[ApiKey, str]:
+        return await accounts.keys.add(name, roles=roles, expires=expires, who="command line")
+
+    made, text = with_accounts(store, work)
+    if as_json:
+        show_json({"id": made.id, "key": text})
+    else:
+        click.echo(text)
+        click.echo("Keep it now: it is not shown again.", err=True)
+
+
+@keys.command("remove")
+@click.argument("key_id")
+@store
+def remove(key_id: str, store: str | None) -> None:
+    """Remove a key: it is refused from then on."""
+    from holdfast.cli.accounts import with_accounts
+
+    async def work(accounts: Accounts) -> None:
+        await accounts.keys.remove(key_id)
+
+    with_accounts(store, work)
+    click.echo(f"key {key_id} removed")
+
+
+def _end(key: ApiKey) -> str | None:
+    return None if key.expires is None else key.expires.isoformat(timespec="minutes")

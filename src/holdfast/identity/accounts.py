@@ -1,0 +1,224 @@
+"""Accounts of one tenant, put together: sign-in, refresh, sign-out, and from a request to a principal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Self
+
+from msgspec import Struct
+
+from holdfast.errors import AlreadyStored, NotSignedIn
+from holdfast.identity.api_keys import ApiKeys
+from holdfast.identity.backoff import BackOff
+from holdfast.identity.passwords import Passwords, make_password
+from holdfast.identity.roles import Roles
+from holdfast.identity.secrets_kept import signing_secret
+from holdfast.identity.sessions import Session, Sessions
+from holdfast.identity.tokens import AccessClaims, AccessTokens, ResumeTokens
+from holdfast.identity.users import User, Users
+from holdfast.model.principal import ADMIN, Principal
+from holdfast.model.stored import DEFAULT_TENANT
+from holdfast.ports.access import RequestFacts
+from holdfast.ports.store import RecordStore
+
+ACCESS_TIME = timedelta(minutes=15)
+REFRESH_TIME = timedelta(days=30)
+BELIEVED = timedelta(seconds=5)
+"""How long an answer of the store about a session or key is believed: a revocation reaches other processes within it."""
+BELIEVED_MAX = 10_000
+
+
+class SignedIn(Struct, frozen=True, kw_only=True):
+    """What somebody has who signed in."""
+
+    access_token: str
+    refresh_token: str
+    expires_in: timedelta
+    principal: Principal
+
+
+class Accounts:
+    """Implements the port `Authenticator`: bearer tokens and API keys."""
+
+    def __init__(
+        self,
+        store: RecordStore,
+        secret: bytes,
+        now: Callable[[], datetime],
+        *,
+        tenant: str = DEFAULT_TENANT,
+        access_time: timedelta = ACCESS_TIME,
+        refresh_time: timedelta = REFRESH_TIME,
+        passwords: Passwords | None = None,
+    ) -> None:
+        self.tenant = tenant
+        self.passwords = passwords or Passwords()
+        self.roles = Roles(store, tenant, now)
+        self.users = Users(store, tenant, now, self.passwords, self.roles)
+        self.keys = ApiKeys(store, tenant, now, self.roles)
+        self.sessions = Sessions(store, tenant, now, refresh_time)
+        self.access = AccessTokens(secret, now, access_time)
+        self.links = ResumeTokens(secret, now)
+        self._backoff = BackOff(store, tenant, now)
+        self._now = now
+        self._believed: dict[str, tuple[datetime, Principal]] = {}
+
+    @classmethod
+    async def open(
+        cls,
+        store: RecordStore,
+        now: Callable[[], datetime],
+        *,
+        secret: str = "",
+        tenant: str = DEFAULT_TENANT,
+        access_time: timedelta = ACCESS_TIME,
+        refresh_time: timedelta = REFRESH_TIME,
+        passwords: Passwords | None = None,
+    ) -> Self:
+        """With the secret of the settings, or the one that the store keeps."""
+        key = await signing_secret(store, tenant, now, secret)
+        return cls(
+            store,
+            key,
+            now,
+            tenant=tenant,
+            access_time=access_time,
+            refresh_time=refresh_time,
+            passwords=passwords,
+        )
+
+    def close(self) -> None:
+        self.passwords.close()
+
+    async def first_admin(self, password: str = "") -> str | None:
+        """On a store without users: make the admin. The password that was made up, if none was given; who prints it
+        prints it once. Of several processes that start together, one makes the admin and the others get None."""
+        if await self.users.count():
+            return None
+        chosen = password or make_password()
+        try:
+            await self.users.add(ADMIN, chosen, roles=[ADMIN], name="Administrator")
+        except AlreadyStored:
+            return None
+        return None if password else chosen
+
+    # -- sessions ------------------------------------------------------------------------------------------------------
+
+    async def sign_in(self, login: str, password: str, *, address: str = "") -> SignedIn:
+        """Raises `NotSignedIn`, which does not tell whether the name or the password is wrong, or `TooManyAttempts`."""
+        name = login.strip().lower()
+        await self._backoff.check(name, address)
+        user = await self.users.find(login)
+        kept = user.password if user is not None and user.active and user.password else None
+        if not await self.passwords.verify(kept, password) or user is None:
+            await self._backoff.failed(name, address)
+            raise NotSignedIn("Name or password is wrong.")
+        await self._backoff.succeeded(name, address)
+        if self.passwords.is_outdated(user.password):
+            user = await self.users.set_password(user.id, password)
+        session, token = await self.sessions.open(user.id, address)
+        return await self._signed_in(user, session, token)
+
+    async def refresh(self, token: str) -> SignedIn:
+        session, fresh = await self.sessions.turn(token)
+        user = await self.users.find(session.user)
+        if user is None or not user.active:
+            await self.sessions.end(session.id)
+            raise NotSignedIn("The account is gone or was switched off.")
+        return await self._signed_in(user, session, fresh)
+
+    async def sign_out(self, access_token: str, *, everywhere: bool = False) -> None:
+        claims = self.access.read(access_token)
+        if everywhere:
+            await self.sessions.end_all(claims.user)
+        else:
+            await self.sessions.end(claims.session)
+        self._believed.clear()
+
+    async def change_password(self, login: str, password: str) -> User:
+        """All sessions of the user end."""
+        user = await self.users.set_password(login, password)
+        await self.end_sessions(user.id)
+        return user
+
+    async def remove_user(self, login: str) -> None:
+        user = await self.users.get(login)
+        await self.users.remove(login)
+        await self.end_sessions(user.id)
+
+    async def end_sessions(self, user: str) -> None:
+        await self.sessions.end_all(user)
+        self._believed.clear()
+
+    def forget(self) -> None:
+        """What was believed of sessions and keys: something changed here."""
+        self._believed.clear()
+
+    async def sweep(self) -> None:
+        """Delete what is over; called now and then."""
+        await self.sessions.sweep()
+        await self._backoff.sweep()
+
+    # -- from a request to a principal ---------------------------------------------------------------------------------
+
+    async def authenticate(self, request: RequestFacts) -> Principal | None:
+        scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return await self.of_token(credentials.strip())
+        if "x-api-key" in request.headers:
+            return await self.of_key(request.headers["x-api-key"])
+        return None
+
+    async def of_token(self, text: str) -> Principal:
+        claims = self.access.read(text)
+        if claims.tenant != self.tenant:
+            raise NotSignedIn("The access token is for another tenant. Sign in again.")
+        name = f"session:{claims.session}"
+        known = self._known(name)
+        if known is not None:
+            return known
+        session = await self.sessions.find(claims.session)
+        user = None if session is None else await self.users.find(claims.user)
+        if session is None or user is None or not user.active or session.user != user.id:
+            raise NotSignedIn("The session has ended. Sign in again.")
+        return self._believe(name, await self._principal(user))
+
+    async def of_key(self, text: str) -> Principal:
+        key = await self.keys.find(text)
+        if key is None:
+            raise NotSignedIn("The API key is not valid: unknown, revoked or expired.")
+        name = f"key:{key.id}"
+        known = self._known(name)
+        if known is not None:
+            return known
+        permissions = await self.roles.permissions(key.roles)
+        found = Principal(
+            id=name, name=key.name, tenant=self.tenant, roles=frozenset(key.roles), permissions=permissions
+        )
+        return self._believe(name, found)
+
+    async def _principal(self, user: User) -> Principal:
+        permissions = await self.roles.permissions(user.roles)
+        return Principal(
+            id=user.id, name=user.name, tenant=self.tenant, roles=frozenset(user.roles), permissions=permissions
+        )
+
+    async def _signed_in(self, user: User, session: Session, token: str) -> SignedIn:
+        access = self.access.issue(AccessClaims(user=user.id, session=session.id, tenant=self.tenant))
+        return SignedIn(
+            access_token=access,
+            refresh_token=token,
+            expires_in=self.access.lifetime,
+            principal=await self._principal(user),
+        )
+
+    def _known(self, name: str) -> Principal | None:
+        found = self._believed.get(name)
+        return found[1] if found is not None and found[0] > self._now() else None
+
+    def _believe(self, name: str, principal: Principal) -> Principal:
+        if len(self._believed) >= BELIEVED_MAX:
+            self._believed.clear()
+        self._believed[name] = (self._now() + BELIEVED, principal)
+        return principal

@@ -1,0 +1,76 @@
+"""Back-off on failed sign-ins: kept in the store, so that all processes count together.
+
+Three counters with different patience: a name from one address, a name from anywhere (or somebody else's mistakes
+would lock its owner out at once), and an address (or one address would try all names). Past its patience, each further
+failure doubles the wait; a success forgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from holdfast.errors import TooManyAttempts
+from holdfast.identity.shelf import Shelf
+from holdfast.ports.store import RecordStore
+
+FIRST_WAIT = timedelta(seconds=1)
+LONGEST_WAIT = timedelta(minutes=5)
+FORGET = timedelta(hours=1)
+NAME_AND_ADDRESS, NAME, ADDRESS = 5, 50, 200
+
+
+class Failures(Struct, frozen=True, kw_only=True):
+    count: int
+    latest: datetime
+    until: datetime
+    """No attempt is taken before."""
+
+
+class BackOff:
+    def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime]) -> None:
+        self._shelf = Shelf(store, tenant, "sign-in", Failures, now)
+        self._now = now
+
+    async def check(self, name: str, address: str) -> None:
+        """Raise `TooManyAttempts` while a wait is on."""
+        now = self._now()
+        for key, _ in _counters(name, address):
+            found = await self._shelf.get(key)
+            if found is not None and found.until > now:
+                raise TooManyAttempts(found.until - now)
+
+    async def failed(self, name: str, address: str) -> None:
+        for key, patience in _counters(name, address):
+            await self._shelf.change_or_add(key, self._counter(patience), due=self._now() + FORGET)
+
+    async def succeeded(self, name: str, address: str) -> None:
+        await self._shelf.remove(_counters(name, address)[0][0])
+
+    async def sweep(self) -> int:
+        return await self._shelf.remove_due(self._now())
+
+    def _counter(self, patience: int) -> Callable[[Failures | None], Failures]:
+        now = self._now()
+
+        def count(before: Failures | None) -> Failures:
+            number = 1 if before is None or before.latest < now - FORGET else before.count + 1
+            over = number - patience
+            wait = min(FIRST_WAIT * 2 ** min(over, 20), LONGEST_WAIT) if over >= 0 else timedelta()
+            return Failures(count=number, latest=now.astimezone(UTC), until=(now + wait).astimezone(UTC))
+
+        return count
+
+
+def _counters(name: str, address: str) -> tuple[tuple[str, int], ...]:
+    def key(*parts: str) -> str:
+        return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+    return (
+        (key("both", name, address), NAME_AND_ADDRESS),
+        (key("name", name), NAME),
+        (key("address", address), ADDRESS),
+    )

@@ -1,0 +1,72 @@
+"""Roles: those that are always there, and those that a tenant adds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from msgspec import Struct
+
+from holdfast.errors import AccountNotFound, AccountRefused
+from holdfast.identity.shelf import Shelf
+from holdfast.model.principal import PERMISSIONS, ROLES
+from holdfast.ports.store import RecordStore
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+class Role(Struct, frozen=True, kw_only=True):
+    name: str
+    permissions: tuple[str, ...]
+    built_in: bool = False
+
+
+class Roles:
+    def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime]) -> None:
+        self._shelf = Shelf(store, tenant, "role", Role, now)
+
+    async def list(self) -> list[Role]:
+        own = sorted(await self._shelf.all(), key=lambda role: role.name)
+        return [_built_in(name) for name in ROLES] + own
+
+    async def put(self, name: str, permissions: Iterable[str]) -> Role:
+        if name in ROLES:
+            raise AccountRefused(f"The role '{name}' is built in and stays as it is. Make one of another name.")
+        if not NAME.fullmatch(name):
+            raise AccountRefused(f"{name!r} is no name of a role: 1 to 64 of the characters a-z 0-9 . _ -")
+        given = tuple(sorted(set(permissions)))
+        unknown = [item for item in given if item not in PERMISSIONS]
+        if unknown:
+            raise AccountRefused(f"No such permission: {', '.join(unknown)}. There are: {', '.join(PERMISSIONS)}.")
+        role = Role(name=name, permissions=given)
+        return await self._shelf.change_or_add(name, lambda _: role)
+
+    async def remove(self, name: str) -> None:
+        if name in ROLES:
+            raise AccountRefused(f"The role '{name}' is built in and stays.")
+        if not await self._shelf.remove(name):
+            raise AccountNotFound("role", name)
+
+    async def checked(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names, sorted; refuses one that is no role."""
+        given = tuple(sorted(set(names)))
+        for name in given:
+            if name not in ROLES and await self._shelf.get(name) is None:
+                known = ", ".join(role.name for role in await self.list())
+                raise AccountRefused(f"There is no role '{name}'. There are: {known}.")
+        return given
+
+    async def permissions(self, names: Iterable[str]) -> frozenset[str]:
+        """All that these roles allow. A role that was deleted allows nothing."""
+        found: set[str] = set()
+        for name in names:
+            if name in ROLES:
+                found |= ROLES[name]
+            elif (role := await self._shelf.get(name)) is not None:
+                found.update(role.permissions)
+        return frozenset(found) & PERMISSIONS.keys()
+
+
+def _built_in(name: str) -> Role:
+    return Role(name=name, permissions=tuple(sorted(ROLES[name])), built_in=True)

@@ -1,0 +1,109 @@
+"""Sessions: what a sign-in opens and a sign-out ends. A refresh token names its session and is good once.
+
+Each refresh gives a new token. The one before it is still taken for half a minute, since two tabs may refresh at the
+same time; later use means that somebody has a copy, and ends the session for both.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from hashlib import sha256
+from hmac import compare_digest
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.errors import NotSignedIn
+from holdfast.identity.shelf import Shelf
+from holdfast.ports.store import RecordStore
+
+PREFIX = "hfr"
+GRACE = timedelta(seconds=30)
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    id: str
+    user: str
+    digest: str
+    """Of the refresh token that is good now."""
+    before: str = ""
+    """Of the one before it."""
+    turned: datetime
+    """When the token changed."""
+    created: datetime
+    expires: datetime
+    address: str = ""
+
+
+class Sessions:
+    def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime], lifetime: timedelta) -> None:
+        self._shelf = Shelf(store, tenant, "session", Session, now)
+        self._now = now
+        self.lifetime = lifetime
+
+    async def open(self, user: str, address: str) -> tuple[Session, str]:
+        """The session, and its first refresh token."""
+        identity, secret, now = secrets.token_hex(16), secrets.token_urlsafe(32), self._now()
+        session = Session(
+            id=identity,
+            user=user,
+            digest=_digest(secret),
+            turned=now,
+            created=now,
+            expires=now + self.lifetime,
+            address=address,
+        )
+        await self._shelf.add(identity, session, owner=user, due=session.expires)
+        return session, _token(identity, secret)
+
+    async def find(self, identity: str) -> Session | None:
+        """None if it ended or never was."""
+        found = await self._shelf.get(identity)
+        return None if found is None or found.expires <= self._now() else found
+
+    async def turn(self, token: str) -> tuple[Session, str]:
+        """A new refresh token for this one."""
+        prefix, _, rest = token.strip().partition("_")
+        identity, _, secret = rest.partition("_")
+        session = await self.find(identity) if prefix == PREFIX and len(identity) == 32 else None
+        if session is None or not secret:
+            raise NotSignedIn("The session has ended. Sign in again.")
+        digest, now = _digest(secret), self._now()
+        if not compare_digest(session.digest, digest):
+            in_grace = now <= session.turned + GRACE and compare_digest(session.before, digest)
+            if not in_grace:
+                await self.end(identity)
+                raise NotSignedIn("This refresh token was used before, so its session was ended. Sign in again.")
+        fresh = secrets.token_urlsafe(32)
+
+        def turned(found: Session) -> Session:
+            return replace(found, digest=_digest(fresh), before=found.digest, turned=now, expires=now + self.lifetime)
+
+        changed = await self._shelf.change(identity, turned)
+        if changed is None:
+            raise NotSignedIn("The session has ended. Sign in again.")
+        return changed, _token(identity, fresh)
+
+    async def end(self, identity: str) -> bool:
+        return await self._shelf.remove(identity)
+
+    async def end_all(self, user: str) -> int:
+        return await self._shelf.remove_of(user)
+
+    async def sweep(self) -> int:
+        """Delete the rows of sessions that nobody refreshed in time."""
+        count = 0
+        for session in await self._shelf.all():
+            if session.expires <= self._now():
+                count += await self.end(session.id)
+        return count
+
+
+def _token(identity: str, secret: str) -> str:
+    return f"{PREFIX}_{identity}_{secret}"
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

@@ -1,0 +1,138 @@
+"""Signed texts: access tokens (JWT) and links that resume a bookmark.
+
+Both are signed with one secret, each with a key of its own derived from it, so that one can never pass for the other.
+A link is no JWT: a worker that only sends links needs no JWT library.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+from msgspec import Struct
+
+from holdfast.errors import NotSignedIn
+
+ALGORITHM = "HS256"
+ISSUER = "holdfast"
+
+
+class AccessClaims(Struct, frozen=True, kw_only=True):
+    user: str
+    session: str
+    tenant: str
+
+
+class ResumeClaims(Struct, frozen=True, kw_only=True):
+    tenant: str
+    instance_id: str
+    bookmark: str
+    """Its id, or, with `is_name`, its name: a link may be made before the bookmark is."""
+    expires: datetime
+    is_name: bool = False
+
+
+def derived(secret: bytes, purpose: str) -> bytes:
+    return hmac.new(secret, f"holdfast:{purpose}".encode(), sha256).digest()
+
+
+class AccessTokens:
+    def __init__(self, secret: bytes, now: Callable[[], datetime], lifetime: timedelta) -> None:
+        self._key = derived(secret, "access")
+        self._now = now
+        self.lifetime = lifetime
+
+    def issue(self, claims: AccessClaims) -> str:
+        import jwt
+
+        now = self._now()
+        return jwt.encode(
+            {
+                "iss": ISSUER,
+                "sub": claims.user,
+                "sid": claims.session,
+                "ten": claims.tenant,
+                "iat": now,
+                "exp": now + self.lifetime,
+            },
+            self._key,
+            algorithm=ALGORITHM,
+        )
+
+    def read(self, text: str) -> AccessClaims:
+        """Raises `NotSignedIn` for a token that is not ours, was changed, or is over."""
+        import jwt
+
+        try:
+            found = jwt.decode(
+                text,
+                self._key,
+                algorithms=[ALGORITHM],
+                issuer=ISSUER,
+                # Time is judged below, by our own clock.
+                options={"require": ["exp", "sub", "sid", "ten"], "verify_exp": False, "verify_iat": False},
+            )
+            claims = AccessClaims(user=found["sub"], session=found["sid"], tenant=found["ten"])
+            over = float(found["exp"]) <= self._now().timestamp()
+        except (jwt.PyJWTError, ValueError, TypeError) as error:
+            raise NotSignedIn("The access token is not valid. Sign in again.") from error
+        if over:
+            raise NotSignedIn("The access token has expired. Refresh it, or sign in again.")
+        return claims
+
+
+class ResumeTokens:
+    def __init__(self, secret: bytes, now: Callable[[], datetime]) -> None:
+        self._key = derived(secret, "resume")
+        self._now = now
+
+    def issue(self, claims: ResumeClaims) -> str:
+        body = json.dumps(
+            [
+                claims.tenant,
+                claims.instance_id,
+                claims.bookmark,
+                int(claims.expires.timestamp()),
+                int(claims.is_name),
+            ],
+            separators=(",", ":"),
+        ).encode()
+        return f"{_text(body)}.{_text(self._sign(body))}"
+
+    def read(self, text: str) -> ResumeClaims:
+        """Raises `NotSignedIn` for a link that is not ours, was changed, or is over."""
+        try:
+            head, _, tail = text.partition(".")
+            body, signature = _bytes(head), _bytes(tail)
+        except ValueError as error:
+            raise NotSignedIn("The link is not one of ours. Ask for a new one.") from error
+        if not hmac.compare_digest(signature, self._sign(body)):
+            raise NotSignedIn("The link is not one of ours, or was changed. Ask for a new one.")
+        tenant, instance_id, bookmark, expires, is_name = json.loads(body)
+        claims = ResumeClaims(
+            tenant=tenant,
+            instance_id=instance_id,
+            bookmark=bookmark,
+            expires=datetime.fromtimestamp(expires, UTC),
+            is_name=bool(is_name),
+        )
+        if claims.expires <= self._now():
+            raise NotSignedIn("The link has expired. Ask for a new one.")
+        return claims
+
+    def _sign(self, body: bytes) -> bytes:
+        return hmac.new(self._key, body, sha256).digest()
+
+
+def _text(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _bytes(text: str) -> bytes:
+    data: Any = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return bytes(data)

@@ -1,0 +1,129 @@
+"""Users: a name, a password's hash, roles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored
+from holdfast.identity.passwords import Passwords, check_password
+from holdfast.identity.roles import Roles
+from holdfast.identity.shelf import Shelf
+from holdfast.model.principal import ADMIN
+from holdfast.ports.store import RecordStore
+
+NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+
+
+class User(Struct, frozen=True, kw_only=True):
+    id: str
+    """The name to sign in with, in lower case."""
+    name: str
+    """What others see."""
+    password: str = ""
+    """Its hash; empty: cannot sign in by password."""
+    roles: tuple[str, ...] = ()
+    active: bool = True
+    created: datetime
+
+
+class Users:
+    def __init__(
+        self, store: RecordStore, tenant: str, now: Callable[[], datetime], passwords: Passwords, roles: Roles
+    ) -> None:
+        self._shelf = Shelf(store, tenant, "user", User, now)
+        self._now = now
+        self._passwords = passwords
+        self._roles = roles
+
+    async def add(self, login: str, password: str, *, roles: Iterable[str] = (), name: str | None = None) -> User:
+        check_password(password)
+        given = await self._roles.checked(roles)
+        identity = checked_login(login)
+        if await self._shelf.get(identity) is not None:  # Before a hash is made, which is dear.
+            raise AlreadyStored(f"There is a user '{identity}' already.")
+        user = User(
+            id=identity,
+            name=name or login,
+            password=await self._passwords.hash(password),
+            roles=given,
+            created=self._now(),
+        )
+        await self._shelf.add(identity, user)
+        return user
+
+    async def get(self, login: str) -> User:
+        found = await self.find(login)
+        if found is None:
+            raise AccountNotFound("user", login)
+        return found
+
+    async def find(self, login: str) -> User | None:
+        """None for unknown names, and for texts that cannot be one."""
+        identity = login.strip().lower()
+        return await self._shelf.get(identity) if NAME.fullmatch(identity) else None
+
+    async def list(self) -> list[User]:
+        return sorted(await self._shelf.all(), key=lambda user: user.id)
+
+    async def change(
+        self,
+        login: str,
+        *,
+        name: str | UnsetType = UNSET,
+        roles: Iterable[str] | UnsetType = UNSET,
+        active: bool | UnsetType = UNSET,
+    ) -> User:
+        given = UNSET if roles is UNSET else await self._roles.checked(roles)
+        before = await self.get(login)
+        loses_admin = (given is not UNSET and ADMIN not in given) or active is False
+        if loses_admin:
+            await self._keep_an_admin(before)
+
+        def change(user: User) -> User:
+            return replace(
+                user,
+                name=user.name if name is UNSET else name,
+                roles=user.roles if given is UNSET else given,
+                active=user.active if active is UNSET else active,
+            )
+
+        return self._there(await self._shelf.change(before.id, change), login)
+
+    async def set_password(self, login: str, password: str) -> User:
+        check_password(password)
+        hashed = await self._passwords.hash(password)
+        found = await self.get(login)
+        return self._there(await self._shelf.change(found.id, lambda user: replace(user, password=hashed)), login)
+
+    async def remove(self, login: str) -> None:
+        user = await self.get(login)
+        await self._keep_an_admin(user)
+        await self._shelf.remove(user.id)
+
+    async def count(self) -> int:
+        return await self._shelf.count()
+
+    async def _keep_an_admin(self, user: User) -> None:
+        if ADMIN not in user.roles or not user.active:
+            return
+        others = [item for item in await self._shelf.all() if item.id != user.id]
+        if not any(ADMIN in item.roles and item.active for item in others):
+            raise AccountRefused(f"'{user.id}' is the last active admin. Make another one first.")
+
+    @staticmethod
+    def _there(user: User | None, login: str) -> User:
+        if user is None:
+            raise AccountNotFound("user", login)
+        return user
+
+
+def checked_login(login: str) -> str:
+    identity = login.strip().lower()
+    if not NAME.fullmatch(identity):
+        raise AccountRefused(f"{login!r} is no user name: 1 to 64 of the characters a-z 0-9 . _ @ + -")
+    return identity

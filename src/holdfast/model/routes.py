@@ -1,0 +1,146 @@
+"""Route templates of HTTP endpoints: `orders/{id}/lines`, `files/{*rest}`.
+
+A template is found by a key, not by trying all of them: its literal beginning, then a star for each segment that is left
+(`orders/*/*`), or two stars if it takes any number (`files/**`). A path of n segments can only meet templates of 2n + 2
+keys, so a request finds triggers and bookmarks in any store with one lookup, whatever their number. Templates of one key
+are then compared segment by segment: a literal goes before a parameter, a parameter before a catch-all. Two that are
+equal but for the names of their parameters are one route.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from holdfast.errors import DefinitionError
+
+ENDPOINT = "HttpEndpoint"
+"""The stimulus type of HTTP requests."""
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+SEGMENTS_MAX = 24
+
+_PARAMETER = re.compile(r"\{(?P<stars>\*{0,2})(?P<name>[A-Za-z_]\w*)(?::(?P<kind>[a-z]+))?\}")
+_KINDS: Mapping[str, re.Pattern[str]] = {
+    "int": re.compile(r"-?\d+"),
+    "long": re.compile(r"-?\d+"),
+    "decimal": re.compile(r"-?\d+(\.\d+)?"),
+    "guid": re.compile(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"),
+    "bool": re.compile(r"(?i:true|false)"),
+    "alpha": re.compile(r"[A-Za-z]+"),
+}
+
+
+class Segment(Struct, frozen=True):
+    text: str
+    """A literal in lower case, or the name of a parameter."""
+    kind: str = "literal"
+    """`literal`, `parameter` or `rest`."""
+    constraint: str | None = None
+
+    @property
+    def rank(self) -> int:
+        """Smaller goes first. A parameter that is asked to look like something goes before one that takes anything."""
+        if self.kind == "literal":
+            return 0
+        if self.kind == "rest":
+            return 3
+        return 1 if self.constraint else 2
+
+
+class Route(Struct, frozen=True):
+    template: str
+    segments: tuple[Segment, ...]
+
+    @property
+    def key(self) -> str:
+        literals: list[str] = []
+        for segment in self.segments:
+            if segment.kind != "literal":
+                break
+            literals.append(segment.text)
+        rest = self.segments[len(literals) :]
+        stars = ["**"] if rest and rest[-1].kind == "rest" else ["*"] * len(rest)
+        return "/".join([*literals, *stars])
+
+    @property
+    def shape(self) -> str:
+        """The route without the names of its parameters: equal for two that mean the same requests."""
+        words = {"literal": None, "parameter": "{}", "rest": "{*}"}
+        return "/".join(
+            words[item.kind] or item.text if item.constraint is None else f"{{:{item.constraint}}}"
+            for item in self.segments
+        )
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Of two routes that match one path, the one with the smaller rank is meant."""
+        return tuple(item.rank for item in self.segments)
+
+    def match(self, parts: Sequence[str]) -> dict[str, str] | None:
+        """The values of its parameters, or None if the path is another one."""
+        values: dict[str, str] = {}
+        for position, segment in enumerate(self.segments):
+            if segment.kind == "rest":
+                values[segment.text] = "/".join(parts[position:])
+                return values
+            if position >= len(parts):
+                return None
+            part = parts[position]
+            if segment.kind == "literal":
+                if part.lower() != segment.text:
+                    return None
+            elif segment.constraint and not _KINDS[segment.constraint].fullmatch(part):
+                return None
+            else:
+                values[segment.text] = part
+        return values if len(parts) == len(self.segments) else None
+
+
+def parse_route(template: str) -> Route:
+    """Raises `DefinitionError` for what is no template."""
+    text = template.strip()
+    if "//" in text:
+        raise DefinitionError(f"The path '{template}' has an empty segment ('//'). Remove one slash.")
+    parts = [part for part in text.strip("/").split("/") if part]
+    if len(parts) > SEGMENTS_MAX:
+        raise DefinitionError(f"The path '{template}' has more than {SEGMENTS_MAX} segments.")
+    segments = tuple(_segment(part, template) for part in parts)
+    names = [item.text for item in segments if item.kind != "literal"]
+    if len(set(names)) != len(names):
+        raise DefinitionError(f"The path '{template}' names a parameter twice. Give each a name of its own.")
+    if any(item.kind == "rest" for item in segments[:-1]):
+        raise DefinitionError(f"In the path '{template}' something follows a catch-all. It must come last.")
+    return Route(template="/" + "/".join(parts), segments=segments)
+
+
+def _segment(part: str, template: str) -> Segment:
+    if "{" not in part and "}" not in part:
+        return Segment(part.lower())
+    found = _PARAMETER.fullmatch(part)
+    if found is None:
+        raise DefinitionError(
+            f"'{part}' in the path '{template}' is no segment. Write a word, a parameter such as {{id}} or {{id:int}}, or "
+            "a catch-all such as {*rest}."
+        )
+    kind = found["kind"]
+    if kind is not None and kind not in _KINDS:
+        raise DefinitionError(
+            f"'{kind}' in the path '{template}' is not known. A parameter may be asked to be {', '.join(_KINDS)}."
+        )
+    return Segment(found["name"], "rest" if found["stars"] else "parameter", kind)
+
+
+def endpoint_key(route: Route, method: str) -> dict[str, Any]:
+    """What triggers and bookmarks of this route are matched by."""
+    return {"route": route.key, "method": method.lower()}
+
+
+def request_keys(parts: Sequence[str], method: str) -> list[dict[str, Any]]:
+    """The keys of all routes that a path can meet."""
+    words = [part.lower() for part in parts]
+    routes = ["/".join([*words[:cut], *["*"] * (len(words) - cut)]) for cut in range(len(words) + 1)]
+    routes += ["/".join([*words[:cut], "**"]) for cut in range(len(words) + 1)]
+    return [{"route": route, "method": method.lower()} for route in routes]

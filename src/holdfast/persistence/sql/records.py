@@ -1,0 +1,121 @@
+"""Records: their table, and the questions that are asked of it."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
+from holdfast.persistence.sql.dialect import Dialect
+from holdfast.persistence.sql.part import SqlPart
+from holdfast.persistence.sql.script import Script, Value, ask, marks
+from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
+from holdfast.ports import Codec
+
+
+def _record(row: RecordRow, codec: Codec) -> tuple[Any, ...]:
+    return (
+        row.tenant, row.kind, row.id, row.version, row.instance_id, row.owner, row.state, micros_or_none(row.due),
+        micros(row.created), micros(row.updated), codec.encode(row.payload, "record.payload|" + row.tenant),
+    )  # fmt: skip
+
+
+def _read_record(row: Sequence[Any], codec: Codec) -> RecordRow:
+    return RecordRow(
+        tenant=row[0], kind=row[1], id=row[2], version=row[3], instance_id=row[4], owner=row[5], state=row[6],
+        due=moment_or_none(row[7]), created=moment(row[8]), updated=moment(row[9]),
+        payload=codec.decode(row[10], "record.payload|" + row[0]),
+    )  # fmt: skip
+
+
+RECORD = Table(
+    "hf_record",
+    "tenant, kind, id, version, instance_id, owner, status, due, created, updated, payload",
+    _record,
+    _read_record,
+)
+_CHANGES = ("instance_id", "owner", "status", "due", "updated", "payload")
+"""What a later version changes, besides its number."""
+_KEY = " where tenant = ? and kind = ? and id = ?"
+
+
+def written_over(dialect: Dialect) -> str:
+    """Behind an INSERT: a record that is there gets the next version."""
+    changes = [f"{column} = {dialect.new_value.format(column=column)}" for column in _CHANGES]
+    return f"{dialect.over_existing} version = hf_record.version + 1, {', '.join(changes)}"
+
+
+def first_version(row: RecordRow, codec: Codec) -> tuple[Value, ...]:
+    """What a commit inserts: whatever number the row carries, the store counts."""
+    encoded = _record(row, codec)
+    return *encoded[:3], 1, *encoded[4:]
+
+
+class SqlRecords(SqlPart):
+    async def put_record(self, row: RecordRow) -> bool:
+        return await self._write(lambda: self._put_record(row))
+
+    async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None:
+        found = await self._read(self._records(_KEY, tenant, kind, record_id))
+        return found[0] if found else None
+
+    async def list_records(self, query: RecordQuery) -> Sequence[RecordRow]:
+        where, values = _where(query)
+        if query.after:
+            created, name = read_cursor(query.after)
+            where += f" and (created < ? or (created = ? and id{self._dialect.text_order} > ?))"
+            values += [micros(created), micros(created), name]
+        where += f" order by created desc, id{self._dialect.text_order} limit ?"
+        return await self._read(self._records(where, *values, query.limit))
+
+    async def count_records(self, query: RecordQuery) -> int:
+        return await self._read(self._count_records(query))
+
+    async def delete_record(self, tenant: str, kind: str, record_id: str) -> bool:
+        return await self._write(lambda: self._delete_record(tenant, kind, record_id))
+
+    def _records(self, where: str, *values: Value) -> Script[list[RecordRow]]:
+        return RECORD.rows((yield ask(RECORD.select + where, *values)), self._codec)
+
+    def _count_records(self, query: RecordQuery) -> Script[int]:
+        where, values = _where(query)
+        rows = yield ask("select count(*) from hf_record" + where, *values)
+        return int(rows[0][0])
+
+    def _put_record(self, row: RecordRow) -> Script[bool]:
+        key = (row.tenant, row.kind, row.id)
+        found = yield ask("select version from hf_record" + _KEY + self._dialect.lock, *key)
+        if row.version - 1 != (found[0][0] if found else 0):
+            return False
+        if row.version == 1:
+            once = self._dialect.insert_once
+            written = yield ask(RECORD.insert + once, *RECORD.encode(row, self._codec))
+            return bool(written) if once else True
+        changed = dict(zip(RECORD.names, RECORD.encode(row, self._codec), strict=True))
+        columns = ("version", *_CHANGES)
+        changes = ", ".join(f"{column} = ?" for column in columns)
+        yield ask(f"update hf_record set {changes}{_KEY}", *(changed[column] for column in columns), *key)
+        return True
+
+    def _delete_record(self, tenant: str, kind: str, record_id: str) -> Script[bool]:
+        found = yield ask("select version from hf_record" + _KEY + self._dialect.lock, tenant, kind, record_id)
+        if found:
+            yield ask("delete from hf_record" + _KEY, tenant, kind, record_id)
+        return bool(found)
+
+
+def _where(query: RecordQuery) -> tuple[str, list[Value]]:
+    parts, values = ["tenant = ?", "kind = ?"], list[Value]([query.tenant, query.kind])
+    for column, wanted in (("owner", query.owners), ("status", query.states)):
+        if wanted:
+            parts.append(f"{column} in ({marks(len(wanted))})")
+            values += wanted
+    if query.instance_id is not None:
+        parts.append("instance_id = ?")
+        values.append(query.instance_id)
+    if query.due_before is not None:
+        parts.append("due < ?")
+        values.append(micros(query.due_before))
+    return " where " + " and ".join(parts), values

@@ -1,0 +1,22 @@
+"""What the doctor says."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Level(StrEnum):
+    OK = "ok"
+    HINT = "hint"
+    """Works; could be better, or is worth knowing."""
+    WRONG = "wrong"
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    subject: str
+    """What was looked at: `database`, `schema`, `clock` …"""
+    level: Level = Level.OK
+    message: str
+    remedy: str = ""

@@ -1,0 +1,71 @@
+"""Which definitions are current, as far as this process knows; never more than a moment behind (rule M14).
+
+Every change of a definition bumps the store's epoch. Reads of lanes and claims bring it along; where none came for a while,
+it is asked for. What is kept here is thrown away when it changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import timedelta
+
+from holdfast.model.catalog import DefinitionVersion, TriggerRow, Which
+from holdfast.ports import Store
+
+TRUST = timedelta(milliseconds=300)
+"""How long an epoch that was seen is good for: a change is noticed everywhere within a second."""
+KEPT_MAX = 10_000
+
+
+class CurrentDefinitions:
+    def __init__(self, store: Store, tenant: str) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._epoch = -1
+        self._seen = float("-inf")
+        self._labels: OrderedDict[tuple[str, int | Which], DefinitionVersion | None] = OrderedDict()
+        self._triggers: OrderedDict[int, Sequence[TriggerRow]] = OrderedDict()
+
+    def saw(self, epoch: int) -> None:
+        """A read brought the epoch along. Reads may overtake each other: an older one than is known says nothing."""
+        if epoch < self._epoch:
+            return
+        if epoch != self._epoch:
+            self._epoch = epoch
+            self._labels.clear()
+            self._triggers.clear()
+        self._seen = asyncio.get_running_loop().time()
+
+    async def refresh(self) -> int:
+        """Ask for the epoch unless it was seen a moment ago; which it is."""
+        if asyncio.get_running_loop().time() - self._seen > TRUST.total_seconds():
+            self.saw(await self._store.epoch())
+        return self._epoch
+
+    async def version(self, definition_id: str, which: int | Which) -> DefinitionVersion | None:
+        await self.refresh()
+        key = (definition_id, which)
+        if key not in self._labels:
+            epoch = self._epoch
+            found = await self._store.find_version(self._tenant, definition_id, which)
+            if epoch != self._epoch:
+                return found  # Changed meanwhile: it is right or a moment old, but not to be kept.
+            self._labels[key] = found
+            if len(self._labels) > KEPT_MAX:
+                self._labels.popitem(last=False)
+        return self._labels[key]
+
+    async def triggers(self, keys: Sequence[int]) -> list[TriggerRow]:
+        await self.refresh()
+        epoch = self._epoch
+        missing = [key for key in keys if key not in self._triggers]
+        rows = await self._store.find_triggers(self._tenant, missing) if missing else ()
+        found = {key: [row for row in rows if row.key == key] for key in missing}
+        answer = [row for key in keys for row in found.get(key) or self._triggers.get(key, ())]
+        if epoch == self._epoch:
+            self._triggers.update(found)
+            while len(self._triggers) > KEPT_MAX:
+                self._triggers.popitem(last=False)
+        return answer

@@ -1,0 +1,79 @@
+"""Where an effect runs: inline, in the process that committed it, or on a queue, as a step (KERNEL: "Effect = step").
+
+With the database as carrier a step is a row of the work table, written by the commit that records the effect: the two cannot
+part. With a broker the ticket is sent after the commit, and the sweeper sends again what nobody took.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from msgspec import Struct, msgpack
+
+from holdfast.execution.plan import Node as PlanNode
+from holdfast.model.work import EffectRow, WorkKind, WorkRow
+from holdfast.ports import StepDispatcher, Transport
+
+INLINE = "inline"
+"""The word for "not on a queue" where a name of a queue is expected."""
+STEP_QUEUE = "step:"
+"""Before the name of a queue: its steps on the work table, apart from other work of that queue."""
+
+
+class Placement(Struct, frozen=True, kw_only=True):
+    default: str = INLINE
+    """The queue of effects that name none themselves."""
+    dispatcher: Any = None
+    """A `StepDispatcher`; None: the work table."""
+    transport: Any = None
+    """A `Transport` to take tickets from; None: the work table."""
+
+    @property
+    def rows(self) -> bool:
+        """Whether steps are rows of the work table."""
+        return self.dispatcher is None
+
+    def queue_of(self, node: PlanNode) -> str | None:
+        queue = node.definition.options.queue or self.default
+        return None if queue == INLINE else queue
+
+    @property
+    def carrier(self) -> StepDispatcher | None:
+        found: StepDispatcher | None = self.dispatcher
+        return found
+
+    @property
+    def source(self) -> Transport | None:
+        found: Transport | None = self.transport
+        return found
+
+
+class StepRef(NamedTuple):
+    """What a step's row names."""
+
+    execution: int
+    attempt: int
+
+
+_encode = msgpack.Encoder().encode
+_decode = msgpack.Decoder(tuple[int, int]).decode
+
+
+def step_row(effect: EffectRow, content: str, due: datetime | None = None) -> WorkRow:
+    """One row per attempt: sent again, it is the same row."""
+    return WorkRow(
+        tenant=effect.tenant,
+        id=f"{effect.instance_id}.s{effect.execution}.{effect.attempt}",
+        kind=WorkKind.STEP,
+        queue=STEP_QUEUE + effect.queue,
+        due=due,
+        instance_id=effect.instance_id,
+        content=content,
+        created=effect.created,
+        payload=_encode((effect.execution, effect.attempt)),
+    )
+
+
+def read_step(row: WorkRow) -> StepRef:
+    return StepRef(*_decode(row.payload))

@@ -1,0 +1,32 @@
+"""Answers to HTTP requests in a commit (rule M13: commit first, answer after).
+
+An answer to a request that came with this very burst is handed over in memory, once the commit is there. Any other one is
+a record: the node that holds the request finds it, whichever node gave the answer.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from holdfast.execution.live import LiveInstance
+from holdfast.model.record_rows import RecordRow
+from holdfast.model.replies import KEPT, REPLY
+
+
+def reply_records(tenant: str, live: LiveInstance, now: datetime) -> tuple[RecordRow, ...]:
+    return tuple(
+        RecordRow(
+            tenant=tenant,
+            kind=REPLY,
+            id=request,
+            instance_id=live.id,
+            due=now + KEPT,
+            created=now,
+            updated=now,
+            payload=msgspec.msgpack.encode(reply),
+        )
+        for request, reply in live.replies.items()
+        if request not in live.asked
+    )

@@ -1,0 +1,76 @@
+"""The life of an application: opens its store, joins the cluster, offers its workflows, takes work; and back."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError
+from holdfast.ports import Store
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.runtime import Runtime
+
+MakeRuntime = Callable[[Store], "Runtime"]
+
+
+def node_name() -> str:
+    """Host and process: a name that another process on this machine does not have."""
+    return f"{socket.gethostname()[:40]}-{os.getpid()}"
+
+
+class Hosting:
+    def __init__(
+        self,
+        *,
+        store: Callable[[], Store] | None,
+        make: MakeRuntime,
+        workflows: Iterable[Any],
+        worker: bool,
+    ) -> None:
+        self._store = store
+        self._make = make
+        self._workflows = tuple(workflows)
+        self._worker = worker
+        self._runtime: Runtime | None = None
+        self._stack = AsyncExitStack()
+
+    @property
+    def is_open(self) -> bool:
+        return self._runtime is not None
+
+    @property
+    def runtime(self) -> Runtime:
+        if self._runtime is None:
+            if self._store is None:
+                raise HoldfastError(
+                    "This application has no store, so it keeps nothing. Give it one: "
+                    'Holdfast(store="sqlite:///holdfast.db"); or run workflows without one: app.runner.'
+                )
+            raise HoldfastError("The application is not open. Use it inside `async with app:`.")
+        return self._runtime
+
+    async def open(self) -> None:
+        """Store, node, definitions, work: in this order, and undone in the other if one of them fails."""
+        if self._store is None:
+            return
+        store = self._store()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(store.close)
+            await store.open()
+            runtime = await stack.enter_async_context(self._make(store))
+            for workflow in self._workflows:
+                await runtime.definitions.deploy(workflow)
+            if self._worker:
+                runtime.take_work()
+            self._runtime = runtime
+            self._stack = stack.pop_all()
+
+    async def close(self) -> None:
+        try:
+            await self._stack.aclose()
+        finally:
+            self._runtime = None

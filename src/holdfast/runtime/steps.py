@@ -1,0 +1,286 @@
+"""Steps: effects that a queue carries. Sending them after their commit, taking them, and running them here (seed 5).
+
+Whoever takes a step first makes its row their own (`own_effect`), by the store's judgement, then lets the ticket go, then runs
+it. So a ticket that comes twice runs once, and one that is lost is sent again. The result is committed by who ran it, and who
+commits it runs the next segment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from holdfast.errors import DefinitionError, DelayUnsupported, HoldfastError, InstanceNotFound, StoreError, TransportError
+from holdfast.execution.live import LiveInstance
+from holdfast.model.stored import InstanceRow
+from holdfast.model.ticket import DefinitionRef, Ticket
+from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow, queue_of
+from holdfast.ports import Delivery, StepDispatcher
+from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step, step_row
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.node import Node
+
+logger = logging.getLogger("holdfast")
+
+CONCURRENCY = 32
+POLL = timedelta(milliseconds=250)
+PAUSE = 1.0
+"""Seconds until a carrier or store that failed is asked again."""
+SENT_MAX = 10_000
+Key = tuple[str, int]
+
+
+class SentStep(Struct, frozen=True, kw_only=True):
+    """Implements `holdfast.ports.StepContext`."""
+
+    tenant: str
+    instance_id: str
+    principal: str = ""
+    trace: str = ""
+    trigger_data: Any = None
+
+
+class Steps:
+    def __init__(self, node: Node, placement: Placement) -> None:
+        self._node = node
+        self._placement = placement
+        self.concurrency = CONCURRENCY
+        """Steps that run here at one time."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._taking: asyncio.Task[None] | None = None
+        self._in_hand: set[str] = set()
+        self._running: set[Key] = set()
+        self._changed = asyncio.Event()
+        self._sent: dict[tuple[str, int, int], float] = {}
+        self.queues = [queue_of(node.tenant, queue) for queue in node.queues]
+
+    # -- sending -------------------------------------------------------------------------------------------------------
+
+    def send(self, live: LiveInstance, instance: InstanceRow, rows: Sequence[EffectRow]) -> None:
+        """The commit that wrote these rows is done: bring those that have a queue to whoever runs them."""
+        queued = [row for row in rows if row.queue]
+        if not queued:
+            return
+        self._changed.set()
+        if self._placement.carrier is not None:
+            context = SentStep(
+                tenant=instance.tenant,
+                instance_id=instance.id,
+                principal=getattr(live, "principal", None) or "",
+                trigger_data=live.trigger_payload,
+            )
+            for row in queued:
+                self._in_background(self._dispatch(self._placement.carrier, context, instance, row))
+
+    async def resend(self, row: EffectRow) -> None:
+        """Nobody has taken it: the ticket may be lost."""
+        key = row.instance_id, row.execution, row.attempt
+        now = time.monotonic()
+        if now - self._sent.get(key, -1e9) < RESEND.total_seconds():
+            return
+        if len(self._sent) > SENT_MAX:
+            self._sent.clear()
+        self._sent[key] = now
+        try:
+            instance = await self._node.row(row.instance_id)
+        except InstanceNotFound:
+            return
+        if self._placement.carrier is None:
+            await self._node.store.enqueue([step_row(row, instance.content)])
+        else:
+            context = SentStep(tenant=row.tenant, instance_id=row.instance_id)
+            await self._dispatch(self._placement.carrier, context, instance, row)
+
+    async def _dispatch(
+        self, carrier: StepDispatcher, context: SentStep, instance: InstanceRow, row: EffectRow
+    ) -> None:
+        definition = DefinitionRef(instance.definition_id, instance.definition_version, instance.content)
+        delay = row.created - instance.updated
+        try:
+            if delay <= timedelta(0):
+                await carrier.enqueue_step(context, definition, row)
+                return
+            try:
+                await carrier.schedule_step(context, definition, row, delay)
+            except DelayUnsupported:
+                await self._node.store.enqueue([step_row(row, instance.content, due=row.created)])
+        except (TransportError, StoreError):
+            logger.warning("a step of instance %s could not be sent; the sweeper tries again", row.instance_id)
+
+    # -- taking --------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        source = self._placement.source
+        taking = [self._take_rows()] if source is None else [self._take_tickets(), self._take_rows()]
+        self._taking = asyncio.get_running_loop().create_task(_together(taking), name="holdfast-steps")
+
+    async def stop_taking(self) -> None:
+        if self._taking is not None:
+            self._taking.cancel()
+            await asyncio.wait([self._taking])
+            self._taking = None
+
+    async def stop(self) -> None:
+        await self.stop_taking()
+        if self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks)
+
+    def ended(self, key: Key) -> None:
+        """An effect that ran here has ended."""
+        if key in self._running:
+            self._running.discard(key)
+            self._changed.set()
+
+    @property
+    def room(self) -> int:
+        node = self._node
+        if node.gate.paused or not node.heart.may_start_effects:
+            return 0
+        return self.concurrency - len(self._running) - len(self._in_hand)
+
+    async def _until_room(self) -> int:
+        while (room := self.room) <= 0:
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(PAUSE):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+        return room
+
+    async def _take_rows(self) -> None:
+        """Steps on the work table: all of them, or those that the broker could not hold back."""
+        node, queues, seen = self._node, [STEP_QUEUE + queue for queue in self.queues], 0
+        while True:
+            try:
+                room = await self._until_room()
+                async with node.store.claim(queues, room, lacking=node.pins.lacking) as claim:
+                    rows = [row for row in claim.rows if row.id not in self._in_hand]
+                for row in rows:
+                    self._in_hand.add(row.id)
+                    self._in_background(self._take_row(row))
+                if not rows:
+                    seen = await node.store.wait_for_change(seen, await self._until_due(queues))
+            except StoreError:
+                logger.warning("steps could not be read from the work table", exc_info=True)
+                await asyncio.sleep(PAUSE)
+
+    async def _until_due(self, queues: Sequence[str]) -> timedelta:
+        due = await self._node.store.next_due(queues)
+        if due is None:
+            return POLL
+        return min(POLL, max(due - await self._node.store.now(), timedelta(milliseconds=1)))
+
+    async def _take_row(self, row: WorkRow) -> None:
+        execution, attempt = read_step(row)
+        assert row.instance_id is not None
+
+        async def settle() -> None:
+            self._node.use_up(row.id)
+
+        try:
+            await self._run(row.instance_id, EffectRef(execution, attempt, NOBODY), row.content, settle, None)
+        finally:
+            self._in_hand.discard(row.id)
+            self._changed.set()
+
+    async def _take_tickets(self) -> None:
+        source = self._placement.source
+        assert source is not None
+        while True:
+            try:
+                async with source.consume(self.queues, prefetch=self.concurrency) as consumer:
+                    async for delivery in consumer:
+                        await self._until_room()
+                        mark = f"{delivery.ticket.instance_id}.{delivery.ticket.execution}"
+                        self._in_hand.add(mark)
+                        self._in_background(self._take_delivery(delivery, mark))
+            except TransportError:
+                logger.warning("steps could not be taken from %s", source.name, exc_info=True)
+                await asyncio.sleep(PAUSE)
+
+    async def _take_delivery(self, delivery: Delivery, mark: str) -> None:
+        try:
+            await self.run_ticket(delivery.ticket, delivery.ack, delivery.nack)
+        finally:
+            self._in_hand.discard(mark)
+            self._changed.set()
+
+    async def run_ticket(
+        self, ticket: Ticket, settle: Callable[[], Awaitable[None]], give_back: Callable[[], Awaitable[None]]
+    ) -> bool:
+        """Run what a ticket names, if it is still so; whether it was begun here."""
+        if ticket.instance_id is None or ticket.execution is None or ticket.tenant != self._node.tenant:
+            await settle()
+            return False
+        ref = EffectRef(ticket.execution, ticket.attempt, NOBODY)
+        return await self._run(ticket.instance_id, ref, ticket.content, settle, give_back)
+
+    async def _run(
+        self,
+        instance_id: str,
+        ref: EffectRef,
+        content: str,
+        settle: Callable[[], Awaitable[None]],
+        give_back: Callable[[], Awaitable[None]] | None,
+    ) -> bool:
+        node = self._node
+        try:
+            if content:
+                await node.pins.plan(content)  # Before it is ours: who lacks the code leaves it to others (rule H10).
+            owned = await node.store.own_effect(node.tenant, instance_id, ref, node.owner)
+        except (DefinitionError, StoreError):
+            logger.warning("a step of instance %s could not be taken", instance_id, exc_info=True)
+            if give_back is not None:
+                await asyncio.sleep(PAUSE)
+                await give_back()
+            return False
+        await settle()
+        if owned is None:
+            return False
+        key = instance_id, ref.execution
+        self._running.add(key)
+        node.hold(instance_id)
+        try:
+            await node.takeover.adopt(owned)
+        except HoldfastError:
+            logger.warning("a step of instance %s could not be begun; the sweeper picks it up", instance_id, exc_info=True)
+        finally:
+            node.let_go(instance_id)
+            if not node.effects.has(*key):
+                self.ended(key)
+        return True
+
+    def _in_background(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("a step failed outside its activity", exc_info=error)
+
+
+RESEND = timedelta(seconds=30)
+"""A step that nobody took for so long is sent again."""
+
+
+async def _together(work: list[Coroutine[Any, Any, None]]) -> None:
+    async with asyncio.TaskGroup() as group:
+        for one in work:
+            group.create_task(one)
+
+
+def is_stale(row: EffectRow, now: datetime) -> bool:
+    """Whether a step has waited so long that its ticket may be lost."""
+    return bool(row.queue) and row.created + RESEND <= now

@@ -1,0 +1,78 @@
+"""The application: routes, errors, headers, limits, Studio, put together. Serve it, or mount it into your own.
+
+Mounted, nobody runs its lifespan: it opens what it needs with the first request, and the engine belongs to whoever entered
+it (`async with engine`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI
+from starlette.types import ASGIApp
+
+from holdfast import __version__
+from holdfast.engine import Holdfast
+from holdfast.server import auth, health, problems, users
+from holdfast.server.backend import Backend
+from holdfast.server.documented import operation_id
+from holdfast.server.middleware import wrapped
+from holdfast.server.openapi import describe
+from holdfast.server.routes import (
+    definitions,
+    descriptors,
+    instances,
+)
+from holdfast.server.static import Studio
+
+ROUTERS = (
+    auth.router,
+    users.router,
+    descriptors.router,
+    definitions.router,
+    instances.router,
+)
+"""In this order: of two routes that fit, the first one answers."""
+
+
+def create_app(engine: Holdfast, *, auth: bool = True, studio: bool = True, base_path: str = "") -> ASGIApp:
+    """REST, live updates, HTTP workflows, health and Studio over an engine with a store."""
+    backend = Backend(engine, auth=auth, base_path=base_path)
+    api = make_api(backend)
+    if studio:
+        api.mount("/", Studio(backend.base_path))
+    return wrapped(api, backend)
+
+
+def make_api(backend: Backend) -> FastAPI:
+    """The FastAPI application without what stands around it."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.security = await backend.open()
+        try:
+            yield
+        finally:
+            await backend.close()
+
+    api = FastAPI(
+        title="Holdfast",
+        version=__version__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        generate_unique_id_function=operation_id,
+        separate_input_output_schemas=False,
+    )
+    api.state.backend = backend
+    problems.install(api)
+    under = APIRouter(prefix="/api")
+    for router in ROUTERS:
+        under.include_router(router)
+    under.include_router(health.describing(lambda: describe(api)))
+    api.include_router(under)
+    api.include_router(health.router)
+    api.openapi = lambda: describe(api)  # type: ignore[method-assign]
+    return api

@@ -1,0 +1,88 @@
+"""`/api/auth`: sign in, refresh, sign out, and who I am."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+
+from holdfast import __version__
+from holdfast.errors import AccountRefused, NotSignedIn
+from holdfast.identity.accounts import SignedIn
+from holdfast.model.principal import Principal
+from holdfast.server.schemas.accounts import (
+    AuthInfo,
+    Me,
+    PasswordRequest,
+    RefreshRequest,
+    SignInRequest,
+    SignOutRequest,
+    Tokens,
+)
+from holdfast.server.security import accounts_of, public, signed_in
+
+router = APIRouter(prefix="/auth", tags=["auth"])
+
+
+@router.get("/info", dependencies=[public()])
+async def info(request: Request) -> AuthInfo:
+    """How to sign in here; open to everyone."""
+    return AuthInfo(auth=request.app.state.security.mode, version=__version__)
+
+
+@router.post("/login", dependencies=[public()])
+async def login(request: Request, body: SignInRequest) -> Tokens:
+    """Sign in by name and password."""
+    address = request.client.host if request.client else ""
+    return _tokens(await accounts_of(request).sign_in(body.user, body.password, address=address))
+
+
+@router.post("/refresh", dependencies=[public()])
+async def refresh(request: Request, body: RefreshRequest) -> Tokens:
+    """A new pair of tokens; the refresh token that was sent is used up."""
+    return _tokens(await accounts_of(request).refresh(body.refresh_token))
+
+
+@router.post("/logout", status_code=204)
+async def logout(request: Request, who: Annotated[Principal, signed_in()], body: SignOutRequest | None = None) -> None:
+    """End this session, or all of this user. Without a session (API key, no sign-in) there is nothing to end."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        await accounts_of(request).sign_out(token.strip(), everywhere=body is not None and body.everywhere)
+
+
+@router.get("/me")
+async def me(who: Annotated[Principal, signed_in()]) -> Me:
+    """Who I am, and what I may do."""
+    return me_of(who)
+
+
+@router.post("/password", status_code=204)
+async def password(request: Request, who: Annotated[Principal, signed_in()], body: PasswordRequest) -> None:
+    """Change my own password. All my sessions end."""
+    accounts = accounts_of(request)
+    user = await accounts.users.find(who.id)
+    if user is None:
+        raise AccountRefused(f"'{who.name}' is no user with a password.")
+    if not await accounts.passwords.verify(user.password or None, body.current):
+        raise NotSignedIn("The current password is wrong.")
+    await accounts.change_password(user.id, body.password)
+
+
+def me_of(principal: Principal) -> Me:
+    return Me(
+        id=principal.id,
+        name=principal.name,
+        tenant=principal.tenant,
+        roles=sorted(principal.roles),
+        permissions=sorted(principal.permissions),
+    )
+
+
+def _tokens(signed: SignedIn) -> Tokens:
+    return Tokens(
+        access_token=signed.access_token,
+        refresh_token=signed.refresh_token,
+        expires_in=int(signed.expires_in.total_seconds()),
+        user=me_of(signed.principal),
+    )

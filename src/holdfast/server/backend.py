@@ -1,0 +1,170 @@
+"""What the routes stand on: the engine, its runtime, and what was learned of immutable content."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from contextlib import AsyncExitStack
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from holdfast.engine import Holdfast
+from holdfast.identity.accounts import Accounts
+from holdfast.identity.tokens import ResumeClaims
+from holdfast.model.catalog import DefinitionContent
+from holdfast.ports import Store
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.server.security import Security
+
+FACTS_MAX = 5_000
+
+
+class ContentFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What lists say of a definition beyond its label; read from the document once, since content never changes."""
+
+    title: str
+    tools: dict[str, str]
+    activity_count: int
+
+
+class Backend:
+    """One per application. Opens the engine unless its owner has done so, and with it what the server itself needs."""
+
+    def __init__(self, engine: Holdfast, *, auth: bool = True, base_path: str = "") -> None:
+        self.engine = engine
+        self.auth = auth
+        self.base_path = base_path.rstrip("/")
+        self.accounts: Accounts | None = None
+        self.first_password: str | None = None
+        """Of the admin that this start made; to be printed once."""
+        self._facts: OrderedDict[str, ContentFacts] = OrderedDict()
+        self._stack: AsyncExitStack | None = None
+        self._opening = asyncio.Lock()
+
+    # -- life ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        return self._stack is not None
+
+    async def open(self) -> Security:
+        """Twice does no harm."""
+        async with self._opening:
+            if self._stack is None:
+                async with AsyncExitStack() as stack:
+                    if not self.engine.is_open:
+                        await stack.enter_async_context(self.engine)
+                    await self._open_accounts(stack)
+                    self._stack = stack.pop_all()
+        assert self.accounts is not None
+        return Security.of_accounts(self.accounts) if self.auth else Security.open(self.accounts)
+
+    async def _open_accounts(self, stack: AsyncExitStack) -> None:
+        settings = self.engine.settings
+        accounts = await Accounts.open(
+            self.store,
+            self.engine.clock.now,
+            secret=settings.auth_secret,
+            tenant=self.tenant,
+            access_time=settings.access_token_time,
+            refresh_time=settings.refresh_token_time,
+        )
+        stack.callback(accounts.close)
+        if self.auth:
+            self.first_password = await accounts.first_admin(settings.admin_password)
+        self.accounts = accounts
+
+    async def close(self) -> None:
+        if self._stack is not None:
+            stack, self._stack = self._stack, None
+            await stack.aclose()
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def runtime(self) -> Runtime:
+        return self.engine.runtime
+
+    @property
+    def store(self) -> Store:
+        return self.runtime.node.store
+
+    @property
+    def tenant(self) -> str:
+        return self.runtime.node.tenant
+
+    # -- content -------------------------------------------------------------------------------------------------------
+
+    async def content(self, content: str) -> DefinitionContent:
+        found = await self.store.load_content(self.tenant, content)
+        if found is None:
+            raise LookupError(f"The content {content} is not in the store any more.")
+        return found
+
+    async def document(self, content: str) -> dict[str, Any]:
+        found: dict[str, Any] = msgspec.json.decode((await self.content(content)).document)
+        return found
+
+    async def facts(self, content: str) -> ContentFacts:
+        known = self._facts.get(content)
+        if known is None:
+            known = self._facts[content] = _facts(await self.content(content))
+            if len(self._facts) > FACTS_MAX:
+                self._facts.popitem(last=False)
+        return known
+
+    async def title(self, content: str, otherwise: str) -> str:
+        """What people call the workflow whose content this is."""
+        try:
+            return (await self.facts(content)).title or otherwise
+        except LookupError:
+            return otherwise
+
+    # -- links ---------------------------------------------------------------------------------------------------------
+
+    def resume_url(self, instance_id: str, bookmark_id: str) -> str | None:
+        """A link that resumes one bookmark, without signing in, until it expires."""
+        if self.accounts is None:
+            return None
+        claims = ResumeClaims(
+            tenant=self.tenant,
+            instance_id=instance_id,
+            bookmark=bookmark_id,
+            expires=self.engine.clock.now() + self.engine.settings.resume_link_time,
+        )
+        return f"{self.engine.settings.public_url.rstrip('/')}/api/bookmarks/resume?t={self.accounts.links.issue(claims)}"
+
+
+def _facts(content: DefinitionContent) -> ContentFacts:
+    document: dict[str, Any] = msgspec.json.decode(content.document)
+    tools = (document.get("metadata") or {}).get("tools")
+    return ContentFacts(
+        title=str(document.get("name") or document.get("id") or ""),
+        tools={str(key): str(value) for key, value in tools.items()} if isinstance(tools, dict) else {},
+        activity_count=_count(document.get("root")),
+    )
+
+
+def _count(node: Any) -> int:
+    """Activities in a part of a document: objects with an id and a type."""
+    waiting, found = [node], 0
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting.extend(part)
+        elif isinstance(part, dict):
+            found += isinstance(part.get("type"), str) and isinstance(part.get("id"), str)
+            waiting.extend(value for key, value in part.items() if key not in {"inputs", "outputs", "metadata"})
+    return found
+
+
+def backend_of(connection: HTTPConnection) -> Backend:
+    found: Backend = connection.app.state.backend
+    return found
+
+
+Server = Annotated[Backend, Depends(backend_of)]
+"""A route's way to the engine."""

@@ -1,0 +1,35 @@
+"""What a route may answer, for the OpenAPI document: problems are declared, not discovered."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi.routing import APIRoute
+
+from holdfast.server.problems import MEDIA_TYPE
+from holdfast.server.schemas.base import Problem
+
+Responses = dict[int | str, dict[str, Any]]
+
+ALWAYS = (400, 401, 403, 413, 422, 429, 503)
+"""What every route may say: malformed, who are you, you may not, too large, invalid, too many, the store is away."""
+
+
+def answers(*statuses: int, also: Responses | None = None) -> Responses:
+    """Problems that a route may answer with, beyond those that all may."""
+    found: Responses = {
+        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
+        for status in sorted({*ALWAYS, *statuses})
+    }
+    return {**found, **(also or {})}
+
+
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+PROBLEM_MODEL = Problem
+"""Stands in the document even where no route names it as a model."""
+
+
+def operation_id(route: APIRoute) -> str:
+    """The function's name: what generated clients call it."""
+    return route.name

@@ -1,0 +1,126 @@
+"""What stands around all routes: opening on the first request, base path, limits, headers. Plain ASGI, for speed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fastapi import FastAPI
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from holdfast.server.backend import Backend
+from holdfast.server.problems import Refusal, problem
+
+EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")
+
+POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self' data:; "
+    "connect-src 'self' ws: wss:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; frame-ancestors 'none'; "
+    "form-action 'self'"
+)
+HEADERS = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("Referrer-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+)
+
+
+def wrapped(api: FastAPI, backend: Backend) -> ASGIApp:
+    settings = backend.engine.settings
+    app: ASGIApp = BodyLimit(api, settings.request_bytes_max)
+    app = SecurityHeaders(app)
+    origins = [origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()]
+    if origins:
+        app = CORSMiddleware(
+            app, allow_origins=origins, allow_methods=["*"], allow_headers=["*"], expose_headers=EXPOSED
+        )
+    return Entrance(app, api, backend)
+
+
+class Entrance:
+    """Opens the server on the first request where nobody ran its lifespan, and takes the base path off."""
+
+    def __init__(self, app: ASGIApp, api: FastAPI, backend: Backend) -> None:
+        self._app = app
+        self._api = api
+        self.backend = backend
+        self.state = api.state
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._api(scope, receive, send)
+            return
+        if not self.backend.is_open:
+            self._api.state.security = await self.backend.open()
+        base = self.backend.base_path
+        path, root = scope["path"], scope.get("root_path", "")
+        if base and not root.endswith(base):
+            if not (path == base or path.startswith(f"{base}/")):
+                if scope["type"] == "http":
+                    await problem(404, "route.not_found", f"This server is at {base}.", path=path)(scope, receive, send)
+                return
+            # As a server with a root path would say it: the whole path, and how much of it is not ours.
+            scope = {**scope, "root_path": root + base}
+        await self._app(scope, receive, send)
+
+
+class SecurityHeaders:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                _add(headers, HEADERS)
+                if headers.get("content-type", "").startswith("text/html"):
+                    _add(headers, [("Content-Security-Policy", POLICY)])
+                elif "cache-control" not in headers:
+                    headers["Cache-Control"] = "no-store"
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+
+def _add(headers: MutableHeaders, wanted: Iterable[tuple[str, str]]) -> None:
+    """What a workflow's own answer says stays."""
+    for name, value in wanted:
+        headers.setdefault(name, value)
+
+
+class BodyLimit:
+    """Refuses bodies that are too large, by their header or while they come in. HTTP workflows have a limit of their own."""
+
+    def __init__(self, app: ASGIApp, limit_bytes: int) -> None:
+        self._app = app
+        self._limit = limit_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or "/workflows/" in scope["path"]:
+            await self._app(scope, receive, send)
+            return
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdigit() and int(length) > self._limit:
+            refusal = problem(413, "body.too_large", self._words(), path=scope["path"])
+            await refusal(scope, receive, send)
+            return
+        seen = 0
+
+        async def receiving() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._limit:
+                raise Refusal(413, "body.too_large", self._words())
+            return message
+
+        await self._app(scope, receiving, send)
+
+    def _words(self) -> str:
+        return f"The body is larger than {self._limit} bytes. Send less, or raise the setting request_bytes_max."

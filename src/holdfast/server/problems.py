@@ -1,0 +1,221 @@
+"""Errors as answers: one table from error class to status and code, and `application/problem+json` made of it.
+
+The nearest class of an error's ancestry counts. What is not in the table is our own fault: 500, and a log entry instead of
+details.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+import msgspec
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from holdfast import errors
+from holdfast.model.problem import Problem as Finding
+
+logger = logging.getLogger("holdfast")
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Answer(NamedTuple):
+    status: int
+    code: str
+
+
+TABLE: Mapping[type[Exception], Answer] = {
+    errors.HoldfastError: Answer(400, "refused"),
+    # what was written or given
+    errors.DefinitionError: Answer(422, "definition.refused"),
+    errors.InvalidDefinition: Answer(422, "definition.invalid"),
+    errors.CompositionCycle: Answer(422, "definition.cycle"),
+    errors.DefinitionNotFound: Answer(404, "definition.not_found"),
+    errors.DefinitionNotPublished: Answer(409, "definition.not_published"),
+    errors.VersionConflict: Answer(412, "definition.changed"),
+    errors.InvalidCron: Answer(422, "cron.invalid"),
+    errors.InvalidInput: Answer(422, "input.invalid"),
+    errors.ValueRefused: Answer(422, "value.refused"),
+    errors.UnknownValueType: Answer(422, "value.unknown_type"),
+    errors.ExpressionError: Answer(422, "expression.refused"),
+    errors.ConversionError: Answer(422, "definition.not_elsa"),
+    errors.ActivityDeclarationError: Answer(422, "activity.refused"),
+    errors.OriginRefused: Answer(422, "definition.origin"),
+    errors.InvalidId: Answer(422, "id.invalid"),
+    errors.InvalidCursor: Answer(422, "cursor.invalid"),
+    # instances
+    errors.ExecutionError: Answer(409, "instance.conflict"),
+    errors.InstanceNotFound: Answer(404, "instance.not_found"),
+    errors.BookmarkNotFound: Answer(404, "bookmark.not_found"),
+    errors.InstanceAtRest: Answer(409, "instance.ended"),
+    errors.InstanceEnded: Answer(409, "instance.ended"),
+    errors.PlaceTaken: Answer(409, "instance.place_taken"),
+    errors.KeyReused: Answer(422, "idempotency.reused"),
+    errors.InvalidState: Answer(422, "instance.invalid_state"),
+    errors.VariableNotFound: Answer(422, "variable.not_found"),
+    errors.AlreadyStored: Answer(409, "already_stored"),
+    errors.DeletionRefused: Answer(409, "instance.not_deletable"),
+    # who asks
+    errors.AccessError: Answer(403, "access.refused"),
+    errors.NotSignedIn: Answer(401, "access.not_signed_in"),
+    errors.PermissionDenied: Answer(403, "access.denied"),
+    errors.TooManyAttempts: Answer(429, "access.too_many_attempts"),
+    errors.AccountNotFound: Answer(404, "account.not_found"),
+    errors.AccountRefused: Answer(422, "account.refused"),
+    # what carries and keeps
+    errors.PersistenceError: Answer(500, "store.refused"),
+    errors.UndecodablePayload: Answer(500, "store.undecodable"),
+    errors.StoreError: Answer(503, "store.unavailable"),
+    errors.TransportError: Answer(503, "transport.unavailable"),
+    errors.PluginError: Answer(500, "internal"),
+    errors.SettingsError: Answer(422, "setting.refused"),
+}
+"""Error class → status and code. A class that is not named here answers as its parent does."""
+
+SILENT = 500
+"""From here on the details stay in the log."""
+
+
+class Refusal(Exception):
+    """A refusal that only the server knows: a missing resource of its own, a lost update, a body that is too large."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        findings: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        self.status = status
+        self.code = code
+        self.headers = dict(headers or {})
+        self.findings = tuple(findings)
+        super().__init__(detail)
+
+
+def not_found(what: str, name: str) -> Refusal:
+    return Refusal(404, f"{what}.not_found", f"There is no {what} '{name}'.")
+
+
+def answer_for(error: Exception) -> Answer:
+    for cls in type(error).__mro__:
+        found = TABLE.get(cls)
+        if found is not None:
+            return found
+    return Answer(500, "internal")
+
+
+def problem(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    path: str | None = None,
+    findings: Sequence[dict[str, Any]] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+    }
+    if path is not None:
+        body["instance"] = path
+    if findings:
+        body["errors"] = list(findings)
+    return Response(msgspec.json.encode(body), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+
+
+def as_finding(item: Finding) -> dict[str, Any]:
+    return {
+        "path": item.path,
+        "message": f"{item.message} {item.remedy}".strip(),
+        "severity": item.severity.value,
+        "code": item.code,
+        "activity_id": getattr(item, "activity_id", None),
+    }
+
+
+def respond(error: Exception, path: str | None = None) -> Response:
+    """The answer that an error gets."""
+    if isinstance(error, Refusal):
+        return problem(
+            error.status, error.code, str(error), path=path, findings=error.findings, headers=error.headers
+        )
+    status, code = answer_for(error)
+    if status == SILENT:
+        logger.error("a request to %s failed", path, exc_info=error)
+        return problem(status, code, "The server failed. Its log says why.", path=path)
+    found = getattr(error, "problems", ())
+    return problem(
+        status,
+        code,
+        str(error),
+        path=path,
+        findings=[as_finding(item) for item in found],
+        headers=_headers(error),
+    )
+
+
+def _headers(error: Exception) -> dict[str, str]:
+    if isinstance(error, errors.NotSignedIn):
+        return {"WWW-Authenticate": "Bearer"}
+    if isinstance(error, errors.TooManyAttempts):
+        return {"Retry-After": str(max(1, round(error.wait.total_seconds())))}
+    if isinstance(error, errors.StoreUnavailable):
+        return {"Retry-After": "1"}
+    return {}
+
+
+# -- handlers ----------------------------------------------------------------------------------------------------------
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    return respond(error, request.url.path)
+
+
+async def _framework(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    codes = {404: "route.not_found", 405: "method.not_allowed", 413: "body.too_large", 400: "request.malformed"}
+    return problem(
+        error.status_code,
+        codes.get(error.status_code, "refused"),
+        str(error.detail),
+        path=request.url.path,
+        headers=error.headers,
+    )
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    findings = [
+        {
+            "path": "/" + "/".join(str(part) for part in item["loc"]),
+            "message": str(item["msg"]),
+            "severity": "error",
+            "code": str(item["type"]),
+        }
+        for item in error.errors()
+    ]
+    first = findings[0] if findings else {"path": "/", "message": "invalid"}
+    detail = f"{first['path']}: {first['message']}"
+    return problem(422, "request.invalid", detail, path=request.url.path, findings=findings)
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(errors.HoldfastError, _ours)
+    app.add_exception_handler(Refusal, _ours)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(HTTPException, _framework)
+    app.add_exception_handler(Exception, _ours)

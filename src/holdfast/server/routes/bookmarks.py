@@ -1,0 +1,66 @@
+"""`/api/bookmarks`: where instances sleep, and links that wake them without signing in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+
+from holdfast.errors import NotSignedIn
+from holdfast.server.backend import Backend, Server
+from holdfast.server.documented import answers
+from holdfast.server.operating import Operating
+from holdfast.server.paging import Cursor, Limit
+from holdfast.server.problems import Refusal
+from holdfast.server.schemas.base import Page
+from holdfast.server.schemas.instances import BookmarkItem, InstanceResult
+from holdfast.server.security import public, requires
+from holdfast.server.views import bookmarks as views
+
+router = APIRouter(prefix="/bookmarks", tags=["bookmarks"], responses=answers(404, 409))
+
+Token = Annotated[str, Query(description="From `resume_url`; signed, and good until it expires.")]
+
+
+@router.get("", dependencies=[requires("instances:read")])
+async def list_bookmarks(
+    server: Server,
+    instance_id: str | None = None,
+    name: Annotated[str | None, Query(description="The stimulus type.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[BookmarkItem]:
+    """Of one instance, or of all that are suspended, latest first."""
+    return await views.page(server, instance_id, name, limit, cursor)
+
+
+@router.get("/resume", dependencies=[public()])
+async def resume_by_link(server: Server, t: Token) -> InstanceResult:
+    """Follow a link: the query's other parameters are not read."""
+    return await _resume(server, t, None)
+
+
+@router.post("/resume", dependencies=[public()])
+async def resume_by_token(server: Server, t: Token, request: Request) -> InstanceResult:
+    """The body, if there is one, is JSON: what the bookmark receives."""
+    raw = await request.body()
+    payload: Any = None
+    if raw:
+        try:
+            payload = await request.json()
+        except ValueError as error:
+            raise Refusal(400, "request.malformed", f"The body is no JSON: {error}.") from error
+    return await _resume(server, t, payload)
+
+
+async def _resume(server: Backend, token: str, payload: Any) -> InstanceResult:
+    accounts = server.accounts
+    assert accounts is not None
+    claims = accounts.links.read(token)
+    if claims.tenant != server.tenant:
+        raise NotSignedIn("The link belongs to another tenant.")
+    bookmark = claims.bookmark
+    if claims.is_name:
+        bookmark = await views.named(server, claims.instance_id, bookmark)
+    return await Operating(server, "link").resume(claims.instance_id, bookmark, payload, None)

@@ -1,0 +1,176 @@
+"""`/api/instances`: lists and reading."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+
+from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
+from holdfast.server.backend import Backend, Server
+from holdfast.server.documented import answers
+from holdfast.server.paging import Cursor, Limit, Sort, read_sort
+from holdfast.server.problems import Refusal
+from holdfast.server.schemas.base import Page
+from holdfast.server.schemas.instances import (
+    ExecutionList,
+    IncidentItem,
+    InstanceCounts,
+    InstanceDetail,
+    InstanceItem,
+    JournalPage,
+    StatusName,
+    Timeline,
+)
+from holdfast.server.security import requires
+from holdfast.server.views import incidents, instances as views, journal
+
+router = APIRouter(
+    prefix="/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers()
+)
+
+SORTS = tuple(item.value for item in InstanceSort)
+Many = Annotated[list[str], Query()]
+
+
+def wanted(
+    status: Annotated[list[StatusName], Query()] = [],  # noqa: B006 - FastAPI copies it
+    definition_id: Many = [],  # noqa: B006
+    version: int | None = None,
+    correlation_id: Many = [],  # noqa: B006
+    parent_id: str | None = None,
+    name: Many = [],  # noqa: B006
+    search: str = "",
+    has_incidents: bool | None = None,
+    created_after: datetime | None = None,
+    created_before: datetime | None = None,
+    updated_after: datetime | None = None,
+    updated_before: datetime | None = None,
+    finished_after: datetime | None = None,
+    finished_before: datetime | None = None,
+) -> InstanceFilter:
+    """The filters that lists and counts take."""
+    times: dict[str, Any] = {
+        "created_from": created_after,
+        "created_before": created_before,
+        "updated_from": updated_after,
+        "updated_before": updated_before,
+        "finished_from": finished_after,
+        "finished_before": finished_before,
+    }
+    for key, moment in times.items():
+        if moment is not None and moment.tzinfo is None:
+            raise Refusal(422, "time.no_zone", f"{key}: write the time with its zone, such as 2026-01-31T12:00:00Z.")
+    return InstanceFilter(
+        statuses=tuple(status),
+        definition_ids=tuple(definition_id),
+        definition_version=version,
+        correlation_ids=tuple(correlation_id),
+        parent_id=parent_id,
+        names=tuple(name),
+        search=search,
+        has_incidents=has_incidents,
+        **times,
+    )
+
+
+Wanted = Annotated[InstanceFilter, Depends(wanted)]
+Position = Annotated[
+    str | None, Query(description="INSTANCE:VERSION of a write that the list must have seen; it waits up to 1 s.")
+]
+
+
+@router.get("")
+async def list_instances(
+    server: Server,
+    filter: Wanted,
+    sort: Sort = "-created",
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    position: Position = None,
+) -> Page[InstanceItem]:
+    """Instances, latest first; with `position` as others have changed them."""
+    return await page(server, filter, sort, limit, cursor, position)
+
+
+async def page(
+    server: Backend, filter: InstanceFilter, sort: str, limit: int, cursor: str | None, position: str | None = None
+) -> Page[InstanceItem]:
+    order = read_sort(sort, SORTS)
+    found = await server.store.search(
+        InstanceQuery(
+            tenant=server.tenant,
+            filter=filter,
+            sort=InstanceSort(order.column),
+            descending=order.descending,
+            limit=limit,
+            cursor=cursor,
+            position=None if position is None else read_position(position),
+        )
+    )
+    total = await server.store.count(server.tenant, filter)
+    items = [await views.item(server, row) for row in found.items]
+    return Page(items=items, total=total, next=found.cursor, stale=found.stale)
+
+
+def read_position(text: str) -> tuple[str, int]:
+    name, _, version = text.rpartition(":")
+    if not name or not version.isascii() or not version.isdigit() or len(version) > 18:
+        raise Refusal(422, "position.invalid", f"'{text}' is no position. Write INSTANCE:VERSION.")
+    return name, int(version)
+
+
+@router.get("/counts")
+async def count_instances(server: Server, filter: Wanted) -> InstanceCounts:
+    """How many there are per status."""
+    found = dict(await server.store.count_by_status(server.tenant, filter))
+    return InstanceCounts(by_status=found, total=sum(found.values()))
+
+
+@router.get("/{id}", responses=answers(404))
+async def get_instance(id: str, server: Server) -> InstanceDetail:
+    """The instance as it is now, never as a list has seen it."""
+    return await views.detail(server, id)
+
+
+@router.get("/{id}/journal", responses=answers(404))
+async def get_journal(
+    id: str,
+    server: Server,
+    after: Annotated[int, Query(ge=0, lt=2**62, description="Entries of versions above this one.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000, description="How many commits at most.")] = 100,
+) -> JournalPage:
+    """What happened, in order."""
+    return await journal.page(server, id, after, limit)
+
+
+@router.get("/{id}/executions", responses=answers(404))
+async def list_executions(
+    id: str,
+    server: Server,
+    activity_id: str | None = None,
+    after: Annotated[int, Query(ge=0, lt=2**62)] = 0,
+) -> ExecutionList:
+    """Every execution of every activity, with inputs, outputs and times, as far as the journal keeps them."""
+    return await journal.executions(server, id, activity_id, after)
+
+
+@router.get("/{id}/incidents", responses=answers(404))
+async def list_instance_incidents(id: str, server: Server, only_open: bool = False) -> list[IncidentItem]:
+    await server.runtime.node.row(id)
+    return await incidents.listed(server, instance_id=id, only_open=only_open)
+
+
+@router.get("/{id}/children", responses=answers(404))
+async def list_children(
+    id: str, server: Server, sort: Sort = "-created", limit: Limit = 50, cursor: Cursor = None
+) -> Page[InstanceItem]:
+    await server.runtime.node.row(id)
+    return await page(server, InstanceFilter(parent_id=id), sort, limit, cursor)
+
+
+@router.get("/{id}/timeline", responses=answers(404))
+async def get_timeline(id: str, server: Server) -> Timeline:
+    """When each activity ran: for a drawing over time."""
+    return await journal.timeline(server, id)

@@ -1,0 +1,79 @@
+"""`/api/events` and `/api/stimuli`: what wakes and starts instances from outside."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Header
+from starlette.requests import Request
+
+from holdfast.model.principal import Principal
+from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
+from holdfast.server.backend import Backend, Server
+from holdfast.server.documented import answers
+from holdfast.server.schemas.operations import EventRequest, Explanation, ExplainRequest, Receipt, StimulusRequest
+from holdfast.server.security import requires
+from holdfast.server.views.instances import shown
+
+router = APIRouter(tags=["events"], responses=answers())
+
+Sender = Annotated[Principal, requires("events:send")]
+IdempotencyKey = Annotated[
+    str | None, Header(min_length=1, max_length=200, description="The same key twice counts once.")
+]
+
+
+@router.post("/events/{name}", status_code=202)
+async def publish_event(
+    name: str,
+    server: Server,
+    who: Sender,
+    request: Request,
+    body: EventRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+) -> Receipt:
+    """Publish an event: whoever waits for it goes on, whatever begins with it is started."""
+    stimulus = _stimulus(body or EventRequest(), EVENT, who, request, idempotency_key, name)
+    return await _sent(server, stimulus)
+
+
+@router.post("/stimuli", status_code=202)
+async def send_stimulus(
+    server: Server, who: Sender, request: Request, body: StimulusRequest, idempotency_key: IdempotencyKey = None
+) -> Receipt:
+    """Wake bookmarks and start triggers of any type."""
+    return await _sent(server, _stimulus(body, body.type, who, request, idempotency_key, None))
+
+
+@router.post("/stimuli/explain", dependencies=[requires("instances:read")])
+async def explain_stimulus(server: Server, body: ExplainRequest) -> Explanation:
+    """What a stimulus would match, and which field differs in what nearly matches; nothing is sent."""
+    found: Any = await server.runtime.stimuli.explain(
+        body.type, body.payload, correlation_id=body.correlation_id, instance_id=body.instance_id
+    )
+    told: dict[str, Any] = msgspec.to_builtins(found, enc_hook=shown)
+    return Explanation(**told)
+
+
+def _stimulus(
+    body: EventRequest, type: str, who: Principal, request: Request, key: str | None, name: str | None
+) -> DispatchStimulus:
+    return DispatchStimulus(
+        type=type,
+        payload=body.payload,
+        event_name=name,
+        correlation_id=body.correlation_id or request.headers.get("x-correlation-id"),
+        instance_id=body.instance_id or request.headers.get("x-workflow-instance-id"),
+        key=body.key,
+        broadcast=body.broadcast,
+        idempotency_key=key,
+        principal=who.name,
+        trace=request.headers.get("traceparent"),
+    )
+
+
+async def _sent(server: Backend, stimulus: DispatchStimulus) -> Receipt:
+    answer = await server.runtime.dispatcher.dispatch(stimulus)
+    assert isinstance(answer, Given)
+    return Receipt(stimulus_id=answer.stimulus_id, existing=answer.existing)

@@ -1,0 +1,98 @@
+"""`/api/tasks`: what workflows ask of people."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from holdfast.model.principal import ADMIN, Principal
+from holdfast.model.tasks import Task
+from holdfast.server.backend import Server
+from holdfast.server.documented import answers
+from holdfast.server.paging import Cursor, Limit
+from holdfast.server.schemas.base import Page
+from holdfast.server.schemas.operations import CompleteTaskRequest, TaskItem
+from holdfast.server.security import requires
+from holdfast.server.views.instances import shown
+
+router = APIRouter(prefix="/tasks", tags=["tasks"], responses=answers(404, 409))
+
+Reader = Annotated[Principal, requires("tasks:read")]
+Worker = Annotated[Principal, requires("tasks:complete")]
+StateName = Literal["open", "claimed", "completed", "canceled"]
+
+
+@router.get("")
+async def list_tasks(
+    server: Server,
+    who: Reader,
+    mine: Annotated[bool, Query(description="Only those that are meant for me, for my roles, or for anybody.")] = False,
+    state: Annotated[list[StateName], Query()] = [],  # noqa: B006 - FastAPI copies it
+    role: str | None = None,
+    instance_id: str | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[TaskItem]:
+    """Latest first; without `state` those that are still to be done. Who may not see instances sees their own only."""
+    own = mine or not who.may("instances:read")
+    found = await server.runtime.tasks.list(
+        for_user=who.id if own else ("" if role is not None else None),
+        roles=who.roles if own and role is None else ((role,) if role is not None else ()),
+        **({"states": tuple(state)} if state else {}),
+        instance_id=instance_id,
+        limit=limit,
+        after=cursor,
+    )
+    return Page(items=[_item(task) for task in found.items], total=found.total, next=found.cursor)
+
+
+@router.get("/{id}")
+async def get_task(id: str, server: Server, who: Reader) -> TaskItem:
+    return _item(await server.runtime.tasks.get(id))
+
+
+@router.post("/{id}/claim")
+async def claim_task(id: str, server: Server, who: Worker) -> TaskItem:
+    """From now on it is mine."""
+    return _item(await server.runtime.tasks.claim(id, who.id, roles=_roles(who)))
+
+
+@router.post("/{id}/release")
+async def release_task(id: str, server: Server, who: Worker) -> TaskItem:
+    """Others may claim it again."""
+    return _item(await server.runtime.tasks.release(id, who.id, roles=_roles(who)))
+
+
+@router.post("/{id}/complete")
+async def complete_task(id: str, server: Server, who: Worker, body: CompleteTaskRequest | None = None) -> TaskItem:
+    """Answer it: the answer is checked against the task's form, then the workflow goes on."""
+    answer = None if body is None else body.answer
+    return _item(await server.runtime.tasks.complete(id, who.id, answer, roles=_roles(who)))
+
+
+def _roles(who: Principal) -> frozenset[str] | None:
+    """An admin may do everybody's tasks."""
+    return None if ADMIN in who.roles else who.roles
+
+
+def _item(task: Task) -> TaskItem:
+    assert task.created is not None
+    return TaskItem(
+        id=task.id,
+        title=task.title,
+        description=task.description or None,
+        assignee=task.assignee,
+        role=task.role,
+        state=task.state.value,
+        form=task.form,
+        about=shown(task.about),
+        due=task.due,
+        created=task.created,
+        instance_id=task.instance_id,
+        definition_id=task.definition_id,
+        activity_id=task.activity_id,
+        claimed_by=task.claimed_by,
+        completed_by=task.completed_by,
+        answer=shown(task.answer),
+    )

@@ -1,0 +1,60 @@
+"""`/api/definitions/import|export`: files in and out, one, many or a zip."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, File, Query, UploadFile
+from starlette.responses import Response
+
+from holdfast.server.backend import Server
+from holdfast.server.documented import answers
+from holdfast.server.schemas.definitions import ExportRequest, ImportResult
+from holdfast.server.security import requires
+from holdfast.server.transfers import Transfers
+
+router = APIRouter(prefix="/definitions", tags=["definitions"], responses=answers(404))
+
+ZIP = {200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}}
+JSON_FILE = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
+
+
+@router.post("/export", dependencies=[requires("definitions:read")], response_class=Response, responses=ZIP)  # type: ignore[arg-type]
+async def export_definitions(server: Server, body: ExportRequest) -> Response:
+    """A zip with one JSON file per definition: its latest version."""
+    data = await Transfers(server).archive(body.ids, body.format)
+    return Response(
+        data,
+        media_type="application/zip",
+        headers={"Content-Disposition": 'attachment; filename="definitions.zip"'},
+    )
+
+
+@router.get(
+    "/{id}/export",
+    dependencies=[requires("definitions:read")],
+    response_class=Response,
+    responses=JSON_FILE,  # type: ignore[arg-type]
+)
+async def export_definition(
+    id: str,
+    server: Server,
+    version: str = "latest",
+    format: Annotated[str, Query(pattern="^(holdfast|elsa)$")] = "holdfast",
+) -> Response:
+    """One definition as a file."""
+    name, data = await Transfers(server).file(id, version, format)
+    return Response(
+        data, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )
+
+
+@router.post("/import", dependencies=[requires("definitions:write"), requires("definitions:publish")])
+async def import_definitions(
+    server: Server,
+    files: Annotated[list[UploadFile], File(description="JSON, YAML, Elsa 3 JSON, or zips of them.")],
+    publish: bool = False,
+) -> ImportResult:
+    """Read files and save their definitions as drafts, or publish them; each file succeeds or fails on its own."""
+    given = [(file.filename or "file", await file.read()) for file in files]
+    return ImportResult(files=await Transfers(server).take(given, publish=publish))

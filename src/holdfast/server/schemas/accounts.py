@@ -1,0 +1,98 @@
+"""Payloads of sign-in and accounts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from holdfast.server.schemas.base import Payload, Request
+
+
+class AuthInfo(Payload):
+    auth: str = Field(description="How to sign in: `password`, or `none` where this machine is trusted.")
+    version: str
+
+
+class SignInRequest(Request):
+    user: str = Field(max_length=256)
+    password: str = Field(max_length=1024)
+
+
+class RefreshRequest(Request):
+    refresh_token: str = Field(max_length=512)
+
+
+class SignOutRequest(Request):
+    everywhere: bool = Field(default=False, description="End every session of this user, not only this one.")
+
+
+class PasswordRequest(Request):
+    current: str = Field(max_length=1024)
+    password: str = Field(max_length=1024)
+
+
+class Me(Payload):
+    id: str
+    name: str
+    tenant: str
+    roles: list[str]
+    permissions: list[str]
+
+
+class Tokens(Payload):
+    access_token: str
+    refresh_token: str
+    expires_in: int = Field(description="Seconds until the access token must be refreshed.")
+    user: Me
+
+
+class UserItem(Payload):
+    id: str
+    name: str
+    roles: list[str]
+    active: bool
+    created: datetime
+
+
+class NewUser(Request):
+    user: str = Field(max_length=256, description="The name to sign in with.")
+    password: str = Field(max_length=1024)
+    name: str | None = Field(default=None, max_length=200)
+    roles: list[str] = Field(default=[], max_length=50)
+
+
+class UserChange(Request):
+    name: str | None = Field(default=None, max_length=200)
+    roles: list[str] | None = Field(default=None, max_length=50)
+    active: bool | None = None
+    password: str | None = Field(default=None, max_length=1024)
+
+
+class RoleItem(Payload):
+    name: str
+    permissions: list[str]
+    built_in: bool
+
+
+class RoleRequest(Request):
+    permissions: list[str] = Field(max_length=100)
+
+
+class KeyItem(Payload):
+    id: str
+    name: str
+    roles: list[str]
+    created: datetime
+    created_by: str
+    expires: datetime | None
+
+
+class NewKey(Request):
+    name: str = Field(max_length=200, description="What the key is for.")
+    roles: list[str] = Field(max_length=50)
+    expires: datetime | None = None
+
+
+class MadeKey(KeyItem):
+    key: str = Field(description="The key itself. It is shown here and never again.")

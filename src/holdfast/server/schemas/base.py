@@ -1,0 +1,72 @@
+"""What all payloads share: how requests are read, what a list looks like, what a problem looks like."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
+
+Document = dict[str, Any]
+"""A definition as JSON (`holdfast/definition@1`)."""
+
+
+class Payload(BaseModel):
+    """An answer."""
+
+    model_config = ConfigDict(from_attributes=True, populate_by_name=True)
+
+
+class Request(BaseModel):
+    """A request's body. Names that do not exist are refused: a misspelled option must not be ignored in silence."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class ProblemDetail(Payload):
+    path: str = ""
+    message: str
+    severity: Literal["error", "warning"] = "error"
+    code: str = ""
+    activity_id: str | None = None
+
+
+class Problem(Payload):
+    """Why a request was refused (RFC 9457)."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str
+    instance: str | None = None
+    code: str
+    errors: list[ProblemDetail] | None = None
+
+
+class Page(Payload, Generic[T]):
+    """One page of a list."""
+
+    items: list[T]
+    total: int = Field(description="How many there are in all, with these filters.")
+    next: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
+    stale: bool = Field(default=False, description="The list has not yet seen the position that was asked for.")
+
+
+class Done(Payload):
+    """How many were done."""
+
+    count: int
+
+
+class BulkFailure(Payload):
+    id: str
+    code: str
+    message: str
+
+
+class BulkResult(Payload):
+    """What became of many: each on its own."""
+
+    done: list[str]
+    failed: list[BulkFailure]

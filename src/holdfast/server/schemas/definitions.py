@@ -1,0 +1,184 @@
+"""Payloads of definitions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from holdfast.server.schemas.base import Document, Payload, ProblemDetail, Request
+
+
+class DefinitionSummary(Payload):
+    id: str
+    name: str
+    description: str | None = None
+    version: int
+    latest_version: int
+    published_version: int | None = None
+    is_published: bool = Field(description="This version is the published one.")
+    has_draft: bool = Field(description="There is a version later than the published one.")
+    folder: str = ""
+    labels: list[str] = []
+    origin: Literal["api", "code", "file"] = "api"
+    updated: datetime
+    content_hash: str
+    tools: dict[str, str] = Field(default={}, description="What wrote it, e.g. {holdfast: 0.1.0}.")
+    usable_as_activity: bool = False
+    activity_count: int = 0
+
+
+class DefinitionDetail(Payload):
+    summary: DefinitionSummary
+    document: Document
+    etag: str
+
+
+class PublishResult(Payload):
+    summary: DefinitionSummary
+    triggers: int
+    live_instances: int = Field(description="Instances of earlier versions that have not ended; they stay on theirs.")
+
+
+class RevertRequest(Request):
+    version: int = Field(ge=1)
+
+
+class DuplicateRequest(Request):
+    id: str = Field(min_length=1)
+    name: str | None = None
+
+
+class LabelsRequest(Request):
+    labels: list[str] | None = None
+    folder: str | None = None
+
+
+class FieldChange(Payload):
+    path: str
+    before: Any = None
+    after: Any = None
+
+
+ChangeName = Literal["added", "removed", "changed", "moved"]
+
+
+class ActivityChange(Payload):
+    id: str
+    type: str
+    title: str = ""
+    change: ChangeName
+    fields: list[FieldChange] = []
+
+
+class ConnectionChange(Payload):
+    container: str
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    outcome: str | None = None
+    change: ChangeName
+    fields: list[FieldChange] = []
+
+
+class DeclarationChange(Payload):
+    name: str
+    scope: str | None = None
+    change: ChangeName
+    fields: list[FieldChange] = []
+
+
+class DefinitionDiff(Payload):
+    """What the later version has that the earlier had not, and the other way round."""
+
+    activities: list[ActivityChange]
+    connections: list[ConnectionChange]
+    variables: list[DeclarationChange]
+    inputs: list[DeclarationChange]
+    outputs: list[DeclarationChange]
+    settings: list[FieldChange]
+
+
+class ValidationResult(Payload):
+    problems: list[ProblemDetail]
+
+
+class GraphNode(Payload):
+    id: str
+    type: str
+    title: str
+    parent: str | None = None
+    port: str | None = None
+    style: str = "plain"
+    position: dict[str, Any] | None = None
+
+
+class GraphEdge(Payload):
+    source: str
+    target: str
+    outcome: str | None = None
+    backward: bool = False
+
+
+class DefinitionGraph(Payload):
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+
+
+class ExportRequest(Request):
+    ids: list[str] = Field(min_length=1, max_length=1000)
+    format: Literal["holdfast", "elsa"] = "holdfast"
+
+
+class ImportedFile(Payload):
+    file: str
+    ok: bool
+    id: str | None = None
+    version: int | None = None
+    problems: list[ProblemDetail] = []
+
+
+class ImportResult(Payload):
+    files: list[ImportedFile]
+
+
+class DefinitionsBulkRequest(Request):
+    action: Literal["publish", "retract", "delete", "label"]
+    ids: list[str] = Field(min_length=1, max_length=1000)
+    labels: list[str] | None = None
+    folder: str | None = None
+
+
+# -- running -----------------------------------------------------------------------------------------------------------
+
+
+class StartRequest(Request):
+    input: dict[str, Any] = {}
+    correlation_id: str | None = None
+    name: str | None = None
+    version: int | Literal["latest", "published"] = "published"
+    start_at: str | None = Field(default=None, description="Id of the trigger activity to begin at.")
+    instance_id: str | None = None
+
+
+class DispatchRequest(StartRequest):
+    priority: int = 0
+    queue: str | None = None
+    delay: str | None = Field(default=None, description="Not before: ISO 8601 duration or `10s`.")
+    properties: dict[str, Any] = {}
+    idempotency_key: str | None = None
+
+
+class BulkDispatchRequest(Request):
+    requests: list[DispatchRequest] = Field(min_length=1, max_length=10_000)
+
+
+class DispatchResult(Payload):
+    instance_ids: list[str]
+    status: str = "pending"
+    existing: bool = Field(default=False, description="Nothing new: the key or the place belongs to this instance.")
+
+
+class BulkDispatchResult(Payload):
+    results: list[DispatchResult]
+    count: int

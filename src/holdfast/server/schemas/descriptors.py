@@ -1,0 +1,101 @@
+"""Payloads of descriptors: what a designer needs to know of activities, languages, types and strategies."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from holdfast.server.schemas.base import Payload
+
+
+class InputInfo(Payload):
+    name: str
+    display_name: str
+    type: str
+    json_schema: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
+    hint: str = Field(description="Which editor fits: text, number, switch, list, object, code, datetime …")
+    default: Any = None
+    required: bool = False
+    secret: bool = False
+    evaluated: bool = True
+    category: str | None = None
+    description: str | None = None
+    options: list[Any] | None = Field(default=None, description="The values that are allowed, if they are few.")
+
+
+class OutputInfo(Payload):
+    name: str
+    display_name: str
+    type: str
+    json_schema: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
+    description: str | None = None
+
+
+class PortInfo(Payload):
+    name: str
+    display_name: str
+    kind: Literal["one", "many", "entries"]
+    variables: list[str] = []
+
+
+class ActivityInfo(Payload):
+    type: str
+    version: int
+    name: str
+    display_name: str
+    category: str
+    description: str | None = None
+    icon: str | None = None
+    kind: Literal["pure", "effect"]
+    trigger: bool
+    container: bool
+    terminal: bool
+    start: bool
+    browsable: bool
+    inputs: list[InputInfo]
+    outputs: list[OutputInfo]
+    outcomes: list[str]
+    dynamic_outcomes: bool
+    ports: list[PortInfo]
+
+
+class ActivityList(Payload):
+    items: list[ActivityInfo]
+
+
+class LanguageInfo(Payload):
+    language: str
+    display_name: str
+    editor: str = Field(description="The language that a code editor should colour.")
+    browsable: bool = True
+
+
+class LanguageList(Payload):
+    items: list[LanguageInfo]
+
+
+class VariableTypeInfo(Payload):
+    name: str
+    display_name: str
+    category: str
+    json_schema: dict[str, Any] = Field(alias="schema", serialization_alias="schema")
+
+
+class VariableTypeList(Payload):
+    items: list[VariableTypeInfo]
+
+
+class StrategyInfo(Payload):
+    name: str
+    display_name: str
+    description: str | None = None
+
+
+class StrategyList(Payload):
+    activation: list[StrategyInfo]
+    incident: list[StrategyInfo]
+    commit: list[StrategyInfo]
+    journal: list[StrategyInfo]
+    merge: list[StrategyInfo]
+    on_lost: list[StrategyInfo]

@@ -1,0 +1,171 @@
+"""The door: who comes in, and what each route asks of them.
+
+A route names its permission once: `dependencies=[requires("definitions:read")]`, or, where it wants to know who asks,
+`who: Annotated[Principal, requires("definitions:read")]`. `signed_in` asks only that somebody is known, `public` says
+aloud that a route is open to everyone. A test walks all routes and fails on one that says nothing.
+
+Without sign-in everybody is an admin, so only this machine may ask: the other side's address must be loopback, and the
+Host header must name this machine, since a page from elsewhere could otherwise have a browser ask in its name (DNS
+rebinding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
+from typing import Any
+
+from fastapi import Depends
+from starlette.requests import HTTPConnection
+
+from holdfast.errors import AccountNotFound, NotSignedIn, PermissionDenied, SettingsError
+from holdfast.identity.accounts import Accounts
+from holdfast.model.principal import LOCAL, PERMISSIONS, Principal
+from holdfast.ports.access import Authenticator, RequestFacts
+
+PUBLIC = ""
+SIGNED_IN = "*"
+
+
+def is_loopback(host: str | None) -> bool:
+    if host is None:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check_open_address(host: str) -> None:
+    """Refuse to serve without sign-in on an address that others can reach."""
+    if not is_loopback(host):
+        raise SettingsError(
+            f"Without sign-in the server binds to this machine only, not to '{host}'. "
+            "Use 127.0.0.1, or leave sign-in on."
+        )
+
+
+class OpenHouse:
+    """An authenticator that lets everyone on this machine in, as an admin."""
+
+    async def authenticate(self, request: RequestFacts) -> Principal | None:
+        host = request.headers.get("host", "")
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        if not is_loopback(request.client) or not is_loopback(name):
+            raise NotSignedIn(
+                "This server runs without sign-in and answers this machine only, by the name 127.0.0.1 or localhost."
+            )
+        return LOCAL
+
+
+class Security:
+    """Asks the authenticators in their order."""
+
+    def __init__(
+        self, authenticators: Sequence[Authenticator], *, accounts: Accounts | None = None, mode: str = "password"
+    ) -> None:
+        self.authenticators = tuple(authenticators)
+        self.accounts = accounts
+        """For the routes of sign-in and accounts; None where others keep them."""
+        self.mode = mode
+        """`password` or `none`; what `/api/auth/info` tells."""
+
+    @classmethod
+    def of_accounts(cls, accounts: Accounts) -> Security:
+        """Users and API keys of the store."""
+        return cls([accounts], accounts=accounts)
+
+    @classmethod
+    def open(cls, accounts: Accounts | None = None) -> Security:
+        """No sign-in."""
+        return cls([OpenHouse()], accounts=accounts, mode="none")
+
+    async def principal(self, request: RequestFacts) -> Principal | None:
+        for authenticator in self.authenticators:
+            found = await authenticator.authenticate(request)
+            if found is not None:
+                return found
+        return None
+
+
+def facts_of(connection: HTTPConnection) -> RequestFacts:
+    return RequestFacts(
+        method=str(connection.scope.get("method", "GET")),
+        path=connection.url.path,
+        headers=dict(connection.headers),
+        query=dict(connection.query_params),
+        client=connection.client.host if connection.client else None,
+    )
+
+
+async def who_asks(connection: HTTPConnection) -> Principal | None:
+    """The principal of this request, asked for once."""
+    state = connection.state
+    if not hasattr(state, "principal"):
+        security: Security = connection.app.state.security
+        state.principal = await security.principal(facts_of(connection))
+    found: Principal | None = state.principal
+    return found
+
+
+async def admit(connection: HTTPConnection, permission: str) -> Principal:
+    """The principal, who has that permission; raises `NotSignedIn` or `PermissionDenied`."""
+    principal = await who_asks(connection)
+    if principal is None:
+        raise NotSignedIn("Sign in first: send 'Authorization: Bearer …' or 'X-Api-Key: …'.")
+    if permission != SIGNED_IN and not principal.may(permission):
+        raise PermissionDenied(permission, principal.name)
+    return principal
+
+
+def accounts_of(connection: HTTPConnection) -> Accounts:
+    accounts: Accounts | None = connection.app.state.security.accounts
+    if accounts is None:
+        raise AccountNotFound("account store here; this server takes its users from elsewhere:", "accounts")
+    return accounts
+
+
+def requires(permission: str) -> Any:
+    """A dependency: the caller must have this permission; gives the `Principal`."""
+    if permission not in PERMISSIONS and permission != SIGNED_IN:
+        raise ValueError(f"There is no permission '{permission}'. There are: {', '.join(PERMISSIONS)}.")
+
+    async def ask(connection: HTTPConnection) -> Principal:
+        return await admit(connection, permission)
+
+    return Depends(marked(ask, permission))
+
+
+def signed_in() -> Any:
+    """A dependency: anyone who is known; gives the `Principal`."""
+    return requires(SIGNED_IN)
+
+
+def public() -> Any:
+    """A dependency that asks nothing: it only says that the route is meant to be open."""
+
+    async def ask() -> None:
+        return None
+
+    return Depends(marked(ask, PUBLIC))
+
+
+def marked(dependency: Callable[..., Any], permission: str) -> Callable[..., Any]:
+    """So that the walk over all routes can see what each asks for."""
+    dependency.permission = permission  # type: ignore[attr-defined]
+    return dependency
+
+
+def permission_of(route: Any) -> str | None:
+    """What a FastAPI route asks for: a permission, `*` for anyone signed in, the empty text for public; None if it
+    says nothing."""
+
+    def search(dependant: Any) -> str | None:
+        found = getattr(dependant.call, "permission", None)
+        if found is not None:
+            return str(found)
+        return next((text for part in dependant.dependencies if (text := search(part)) is not None), None)
+
+    return search(route.dependant) if hasattr(route, "dependant") else None

@@ -1,0 +1,85 @@
+"""Starting instances for people who ask from outside: what the request says, as a dispatch."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from holdfast.model.catalog import Which
+from holdfast.model.requests import DispatchDefinition, Dispatched
+from holdfast.server.backend import Backend
+from holdfast.server.problems import Refusal
+from holdfast.server.schemas.definitions import DispatchRequest, DispatchResult, StartRequest
+from holdfast.server.schemas.instances import ExecuteResult
+from holdfast.server.views import instances as views
+from holdfast.server.waiting import settled
+from holdfast.settings import parse_duration
+
+
+class Asking(NamedTuple):
+    """Who asks, and what their headers say."""
+
+    who: str
+    idempotency_key: str | None = None
+    correlation_id: str | None = None
+    trace: str | None = None
+
+
+class Starter:
+    def __init__(self, server: Backend, asking: Asking) -> None:
+        self._server = server
+        self._asking = asking
+
+    async def execute(self, definition_id: str, body: StartRequest) -> tuple[ExecuteResult, bool]:
+        """The result, and whether it came to rest in time."""
+        server = self._server
+        answer = await self._dispatched(self._request(definition_id, body), inline=True)
+        name = self._named(answer)
+        is_settled = bool(answer.existing) or await settled(server, name, server.engine.settings.execute_wait)
+        row, result = await views.read(server, name)
+        shown = views.result_of(server, result, row.version)
+        return ExecuteResult(**dict(shown), existing=bool(answer.existing)), is_settled
+
+    async def dispatch(self, definition_id: str, body: DispatchRequest) -> DispatchResult:
+        answer = await self._dispatched(self._request(definition_id, body), inline=False)
+        ids = answer.instance_ids or answer.existing
+        return DispatchResult(instance_ids=list(ids), status=str(answer.status), existing=bool(answer.existing))
+
+    async def _dispatched(self, request: DispatchDefinition, *, inline: bool) -> Dispatched:
+        runtime = self._server.runtime
+        answer = await (runtime.inline if inline else runtime.dispatcher).dispatch(request)
+        assert isinstance(answer, Dispatched)
+        return answer
+
+    def _named(self, answer: Dispatched) -> str:
+        name = answer.instance_id
+        if name is None or answer.deleted:
+            raise Refusal(409, "idempotency.deleted", "The instance that this key started was deleted since.")
+        return name
+
+    def _request(self, definition_id: str, body: StartRequest) -> DispatchDefinition:
+        asking = self._asking
+        more = body if isinstance(body, DispatchRequest) else DispatchRequest()
+        return DispatchDefinition(
+            definition_id=definition_id,
+            version=body.version if isinstance(body.version, int) else Which(body.version),
+            input=body.input,
+            correlation_id=body.correlation_id or asking.correlation_id,
+            instance_id=body.instance_id,
+            name=body.name,
+            trigger_activity_id=body.start_at,
+            properties=more.properties,
+            priority=more.priority,
+            queue=more.queue,
+            delay=None if more.delay is None else duration(more.delay),
+            idempotency_key=more.idempotency_key or asking.idempotency_key,
+            principal=asking.who,
+            trace=asking.trace,
+        )
+
+
+def duration(text: str) -> timedelta:
+    try:
+        return parse_duration(text)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Refusal(422, "duration.invalid", f"'{text}' is no duration. Write 10s, 5m, 2h, 1d or PT1M30S.") from error

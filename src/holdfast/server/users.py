@@ -1,0 +1,152 @@
+"""`/api/users`, `/api/roles`, `/api/api-keys`: accounts, for those who may.
+
+Nobody gives away more than they have: who grants a role must hold every permission of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Request
+from msgspec import UNSET
+
+from holdfast.errors import PermissionDenied
+from holdfast.identity.accounts import Accounts
+from holdfast.identity.api_keys import ApiKey
+from holdfast.identity.roles import Role
+from holdfast.identity.users import User
+from holdfast.model.principal import Principal
+from holdfast.server.schemas.accounts import (
+    KeyItem,
+    MadeKey,
+    NewKey,
+    NewUser,
+    RoleItem,
+    RoleRequest,
+    UserChange,
+    UserItem,
+)
+from holdfast.server.schemas.base import Page
+from holdfast.server.security import accounts_of, requires
+
+router = APIRouter(tags=["accounts"])
+
+Writer = Annotated[Principal, requires("users:write")]
+
+
+@router.get("/users", dependencies=[requires("users:read")])
+async def list_users(request: Request) -> Page[UserItem]:
+    found = [_user(item) for item in await accounts_of(request).users.list()]
+    return Page(items=found, total=len(found))
+
+
+@router.post("/users", status_code=201)
+async def add_user(request: Request, who: Writer, body: NewUser) -> UserItem:
+    accounts = accounts_of(request)
+    await _check_gift(accounts, who, body.roles)
+    return _user(await accounts.users.add(body.user, body.password, roles=body.roles, name=body.name))
+
+
+@router.get("/users/{user}", dependencies=[requires("users:read")])
+async def get_user(request: Request, user: str) -> UserItem:
+    return _user(await accounts_of(request).users.get(user))
+
+
+@router.patch("/users/{user}")
+async def change_user(request: Request, who: Writer, user: str, body: UserChange) -> UserItem:
+    """What is left out stays. A new password, or switching the account off, ends the user's sessions."""
+    accounts = accounts_of(request)
+    before = await accounts.users.get(user)
+    await _check_gift(accounts, who, [*before.roles, *(body.roles or ())])
+    changed = await accounts.users.change(
+        user,
+        name=UNSET if body.name is None else body.name,
+        roles=UNSET if body.roles is None else body.roles,
+        active=UNSET if body.active is None else body.active,
+    )
+    if body.password is not None:
+        changed = await accounts.change_password(user, body.password)
+    elif body.active is False:
+        await accounts.end_sessions(changed.id)
+    accounts.forget()
+    return _user(changed)
+
+
+@router.delete("/users/{user}", status_code=204)
+async def remove_user(request: Request, who: Writer, user: str) -> None:
+    accounts = accounts_of(request)
+    await _check_gift(accounts, who, (await accounts.users.get(user)).roles)
+    await accounts.remove_user(user)
+
+
+@router.get("/roles", dependencies=[requires("users:read")])
+async def list_roles(request: Request) -> Page[RoleItem]:
+    found = [_role(item) for item in await accounts_of(request).roles.list()]
+    return Page(items=found, total=len(found))
+
+
+@router.put("/roles/{role}")
+async def put_role(request: Request, who: Writer, role: str, body: RoleRequest) -> RoleItem:
+    accounts = accounts_of(request)
+    _check_permissions(who, body.permissions)
+    made = await accounts.roles.put(role, body.permissions)
+    accounts.forget()
+    return _role(made)
+
+
+@router.delete("/roles/{role}", status_code=204, dependencies=[requires("users:write")])
+async def remove_role(request: Request, role: str) -> None:
+    accounts = accounts_of(request)
+    await accounts.roles.remove(role)
+    accounts.forget()
+
+
+@router.get("/api-keys", dependencies=[requires("users:read")])
+async def list_keys(request: Request) -> Page[KeyItem]:
+    found = [KeyItem(**_key(item)) for item in await accounts_of(request).keys.list()]
+    return Page(items=found, total=len(found))
+
+
+@router.post("/api-keys", status_code=201)
+async def add_key(request: Request, who: Writer, body: NewKey) -> MadeKey:
+    """Make a key. This answer is the only place where it stands."""
+    accounts = accounts_of(request)
+    await _check_gift(accounts, who, body.roles)
+    made, text = await accounts.keys.add(body.name, roles=body.roles, expires=body.expires, who=who.id)
+    return MadeKey(**_key(made), key=text)
+
+
+@router.delete("/api-keys/{key}", status_code=204, dependencies=[requires("users:write")])
+async def remove_key(request: Request, key: str) -> None:
+    accounts = accounts_of(request)
+    await accounts.keys.remove(key)
+    accounts.forget()
+
+
+async def _check_gift(accounts: Accounts, who: Principal, roles: Iterable[str]) -> None:
+    _check_permissions(who, await accounts.roles.permissions(roles))
+
+
+def _check_permissions(who: Principal, permissions: Iterable[str]) -> None:
+    for permission in sorted(set(permissions) - who.permissions):
+        raise PermissionDenied(permission, who.name)
+
+
+def _user(user: User) -> UserItem:
+    return UserItem(id=user.id, name=user.name, roles=list(user.roles), active=user.active, created=user.created)
+
+
+def _role(role: Role) -> RoleItem:
+    return RoleItem(name=role.name, permissions=list(role.permissions), built_in=role.built_in)
+
+
+def _key(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "roles": list(key.roles),
+        "created": key.created,
+        "created_by": key.created_by,
+        "expires": key.expires,
+    }

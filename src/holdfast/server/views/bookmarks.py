@@ -1,0 +1,61 @@
+"""Bookmarks of many instances: read from the states of those that are suspended."""
+
+from __future__ import annotations
+
+from holdfast.errors import BookmarkNotFound, HoldfastError
+from holdfast.model.instance import Status
+from holdfast.model.listing import InstanceFilter, InstanceQuery
+from holdfast.server.backend import Backend
+from holdfast.server.schemas.base import Page
+from holdfast.server.schemas.instances import BookmarkItem
+from holdfast.server.views import instances
+
+ASLEEP = (Status.SUSPENDED.value, Status.RUNNING.value)
+
+
+async def page(
+    server: Backend, instance_id: str | None, name: str | None, limit: int, cursor: str | None
+) -> Page[BookmarkItem]:
+    """A page is made of whole instances: it may hold a few more bookmarks than were asked for."""
+    if instance_id is not None:
+        found = await of(server, instance_id, name)
+        return Page(items=found, total=len(found))
+    filter = InstanceFilter(statuses=ASLEEP)
+    items: list[BookmarkItem] = []
+    following = cursor
+    while len(items) < limit:
+        rows = await server.store.search(
+            InstanceQuery(tenant=server.tenant, filter=filter, limit=limit, cursor=following)
+        )
+        for row in rows.items:
+            items.extend(await of(server, row.id, name))
+        following = rows.cursor
+        if following is None:
+            break
+    total = (await server.store.stats(server.tenant)).bookmarks
+    return Page(items=items, total=total, next=following)
+
+
+async def of(server: Backend, instance_id: str, name: str | None = None) -> list[BookmarkItem]:
+    try:
+        row, result = await instances.read(server, instance_id)
+    except HoldfastError:
+        await server.runtime.node.row(instance_id)  # raises for one that is not there
+        return []  # its code is not on this node
+    created = {item.seq: item.created for item in await server.store.bookmarks_of(server.tenant, row.id)}
+    found = []
+    for item in result._live.bookmarks.values() if not result.status.at_rest else ():
+        if name is None or item.name == name:
+            shown = instances.bookmark(server, item, row.id)
+            number = item.id.removeprefix("b")
+            shown.created = created.get(int(number)) if number.isdigit() else None
+            found.append(shown)
+    return found
+
+
+async def named(server: Backend, instance_id: str, name: str) -> str:
+    """The id of the oldest bookmark of that name."""
+    found = await of(server, instance_id, name)
+    if not found:
+        raise BookmarkNotFound(name, instance_id=instance_id)
+    return found[0].id

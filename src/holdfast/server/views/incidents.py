@@ -1,0 +1,50 @@
+"""Incidents as they are stored: also those that were resolved, and those of instances that this node cannot run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.errors import HoldfastError
+from holdfast.model.stored import IncidentRow
+from holdfast.model.values import TypeRegistry
+from holdfast.runtime.durable.encoding import decode_payload
+from holdfast.server.backend import Backend
+from holdfast.server.schemas.instances import IncidentItem
+from holdfast.server.views.instances import shown_all
+
+LIMIT = 1000
+
+
+async def listed(server: Backend, *, instance_id: str | None = None, only_open: bool = True) -> list[IncidentItem]:
+    rows = await server.store.list_incidents(
+        server.tenant, instance_id=instance_id, only_open=only_open, limit=LIMIT
+    )
+    return [item(row) for row in rows]
+
+
+def item(row: IncidentRow) -> IncidentItem:
+    told = _told(row)
+    return IncidentItem(
+        id=row.id,
+        instance_id=row.instance_id,
+        type=str(told.get("type") or row.kind),
+        message=str(told.get("message") or ""),
+        at=row.occurred,
+        open=row.open,
+        activity_id=row.activity_id or None,
+        activity_type=told.get("activity_type"),
+        activity_name=told.get("activity_name"),
+        execution_id=told.get("execution_id"),
+        attempt=told.get("attempt") or 1,
+        source=told.get("source"),
+        inputs=shown_all(dict(told.get("inputs") or {})),
+        details=shown_all(dict(told.get("details") or {})),
+    )
+
+
+def _told(row: IncidentRow) -> dict[str, Any]:
+    try:
+        found = decode_payload(row.payload, TypeRegistry())
+    except HoldfastError as error:  # values of a type that this process does not know
+        return {"message": f"(not readable here: {error})"}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,188 @@
+"""Instances as lists and details show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from holdfast.errors import HoldfastError, ValueRefused
+from holdfast.execution.activation import STATUS_NAMES, Activation
+from holdfast.model.instance import Bookmark, BookmarkKind, Incident
+from holdfast.model.listing import InstanceSummary
+from holdfast.model.stored import InstanceRow
+from holdfast.model.values import encode
+from holdfast.runtime.durable.encoding import decode_state
+from holdfast.runtime.result import RunResult
+from holdfast.server.backend import Backend
+from holdfast.server.schemas.instances import (
+    ActivityState,
+    BookmarkItem,
+    IncidentItem,
+    InstanceDetail,
+    InstanceItem,
+    InstanceResult,
+    InstanceState,
+    PinnedDefinition,
+)
+
+
+def shown(value: Any) -> Any:
+    """A value as JSON; what cannot be encoded is described."""
+    try:
+        return encode(value)
+    except ValueRefused:
+        return repr(value)[:1000]
+
+
+def shown_all(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: shown(value) for name, value in values.items()}
+
+
+async def item(server: Backend, row: InstanceRow | InstanceSummary) -> InstanceItem:
+    return InstanceItem(
+        id=row.id,
+        definition_id=row.definition_id,
+        definition_name=await server.title(row.content, row.definition_id),
+        definition_version=row.definition_version,
+        status=row.status,
+        correlation_id=row.correlation_id,
+        name=row.name,
+        parent_id=row.parent_id,
+        incidents=row.incidents,
+        created=row.created,
+        updated=row.updated,
+        finished=row.finished,
+        version=row.version,
+    )
+
+
+async def read(server: Backend, instance_id: str) -> tuple[InstanceRow, RunResult]:
+    """Row and state of one version: what a detail shows is one moment."""
+    node = server.runtime.node
+    row, values = await node.state(instance_id)
+    plan = await node.pins.plan(row.content)
+    return row, RunResult(decode_state(row.state, plan, node.clock.now_ns, node.services, values), [], {})
+
+
+async def detail(server: Backend, instance_id: str) -> InstanceDetail:
+    unreadable = None
+    try:
+        row, result = await read(server, instance_id)
+        state = state_of(server, result)
+    except HoldfastError as error:
+        row = await server.runtime.node.row(instance_id)  # raises for one that is not there
+        state, unreadable = InstanceState(), str(error)
+    base = await item(server, row)
+    return InstanceDetail(
+        **base.model_dump(),
+        state=state,
+        definition=PinnedDefinition(id=row.definition_id, version=row.definition_version, content=row.content),
+        document=await server.document(row.content),
+        waiting_for=_waiting_for(row, state),
+        position=row.version,
+        unreadable=unreadable,
+    )
+
+
+def state_of(server: Backend, result: RunResult) -> InstanceState:
+    live = result._live
+    scope = live.root.scope
+    inputs = {name: scope[slot] for name, slot in scope[1].inputs.items()}
+    return InstanceState(
+        variables=shown_all(result.variables),
+        inputs=shown_all(inputs),
+        outputs=shown_all(result.outputs),
+        activities=[_activity(found) for found in (live.root, *live.root.descendants())] if not _ended(result) else [],
+        bookmarks=[bookmark(server, found, result.instance_id) for found in _open(result)],
+        incidents=[incident(found, result.instance_id) for found in result.incidents],
+    )
+
+
+def _ended(result: RunResult) -> bool:
+    return result.status.at_rest
+
+
+def _open(result: RunResult) -> Iterable[Bookmark]:
+    """With those of timeouts and children: whoever looks wants to know all that it waits for."""
+    return () if result.status.at_rest else result._live.bookmarks.values()
+
+
+def _activity(found: Activation) -> ActivityState:
+    definition = found.node.definition
+    waits: Any = "children" if found.kids else "bookmark" if found.bookmarks else "effect"
+    return ActivityState(
+        execution_id=found.id,
+        activity_id=found.node.key,
+        type=definition.type,
+        name=definition.name,
+        status=STATUS_NAMES[found.status],
+        attempt=found.attempt,
+        scheduled_by=None if found.owner is None else found.owner.id,
+        waits_for=waits,
+    )
+
+
+def bookmark(server: Backend, found: Bookmark, instance_id: str) -> BookmarkItem:
+    url = server.resume_url(instance_id, found.id) if found.kind is BookmarkKind.ACTIVITY else None
+    return BookmarkItem(
+        id=found.id,
+        name=found.name,
+        activity_id=found.activity_id,
+        execution_id=found.execution_id,
+        kind=found.kind.value,
+        payload=shown(found.payload),
+        due=found.due,
+        instance_id=instance_id,
+        resume_url=url,
+    )
+
+
+def incident(found: Incident, instance_id: str, *, is_open: bool = True) -> IncidentItem:
+    return IncidentItem(
+        id=found.id,
+        instance_id=instance_id,
+        type=found.type,
+        message=found.message,
+        at=found.at,
+        open=is_open,
+        activity_id=found.activity_id,
+        activity_type=found.activity_type,
+        activity_name=found.activity_name,
+        execution_id=found.execution_id,
+        attempt=found.attempt,
+        source=found.source,
+        inputs=shown_all(dict(found.inputs)),
+        details=shown_all(dict(found.details)),
+    )
+
+
+def _waiting_for(row: InstanceRow, state: InstanceState) -> str | None:
+    """In words."""
+    if row.finished is not None or row.status == "faulted":
+        return "Somebody's retry: it failed." if row.status == "faulted" else None
+    told = [_told(found) for found in state.bookmarks if found.kind != "timeout"]
+    effects = [found.activity_id for found in state.activities if found.waits_for == "effect"]
+    told += [f"the activity '{activity}' to end" for activity in effects]
+    if row.incidents:
+        told.append(f"somebody to look at {row.incidents} incident(s)")
+    return "; ".join(told) or None
+
+
+def _told(found: BookmarkItem) -> str:
+    if found.due is not None:
+        return f"{found.due.isoformat(timespec='seconds')} ('{found.activity_id}')"
+    payload = "" if found.payload in (None, {}, "") else f" {msgspec.json.encode(found.payload).decode()}"
+    return f"{found.name}{payload} at '{found.activity_id}'"
+
+
+def result_of(server: Backend, result: RunResult, position: int) -> InstanceResult:
+    return InstanceResult(
+        instance_id=result.instance_id,
+        status=result.status.value,
+        outputs=shown_all(result.outputs),
+        incidents=[incident(found, result.instance_id) for found in result.incidents],
+        bookmarks=[bookmark(server, found, result.instance_id) for found in result.bookmarks],
+        position=position,
+    )

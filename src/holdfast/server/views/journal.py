@@ -1,0 +1,157 @@
+"""What happened in an instance: journal entries, and what they tell of executions and of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from holdfast.errors import HoldfastError
+from holdfast.model.instance import JournalEntry, JournalEvent
+from holdfast.runtime.durable.encoding import decode_journal
+from holdfast.server.backend import Backend
+from holdfast.server.schemas.instances import (
+    ExecutionItem,
+    ExecutionList,
+    JournalItem,
+    JournalPage,
+    Timeline,
+    TimelineSpan,
+)
+
+EXECUTIONS_MAX = 10_000
+"""Commits that are read for one list of executions."""
+
+Numbered = tuple[int, JournalEntry]
+"""The version that wrote the entry, and the entry."""
+
+
+async def entries(server: Backend, instance_id: str, after: int, limit: int) -> tuple[list[Numbered], int | None]:
+    """Entries of at most `limit` commits above the version `after`, and where to go on."""
+    node = server.runtime.node
+    row = await node.row(instance_id)
+    segments = await node.store.read_journal(node.tenant, instance_id, after=after, limit=limit)
+    try:
+        plan = await node.pins.plan(row.content)
+    except HoldfastError as error:
+        raise HoldfastError(f"The journal of {instance_id} cannot be read on this node: {error}") from error
+    found = [
+        (segment.version, entry) for segment in segments for entry in decode_journal(segment.data, plan, segment.first)
+    ]
+    return found, segments[-1].version if len(segments) == limit else None
+
+
+async def page(server: Backend, instance_id: str, after: int, limit: int) -> JournalPage:
+    found, following = await entries(server, instance_id, after, limit)
+    return JournalPage(entries=[item(version, entry) for version, entry in found], next=following)
+
+
+def item(version: int, entry: JournalEntry) -> JournalItem:
+    data = entry.data if isinstance(entry.data, dict) else {}
+    attempt = data.get("attempt")
+    return JournalItem(
+        sequence=entry.sequence,
+        version=version,
+        at=entry.at,
+        event=entry.event.value,
+        activity_id=entry.activity_id,
+        execution_id=entry.execution_id,
+        attempt=attempt if isinstance(attempt, int) else None,
+        name=entry.activity_name,
+        type=entry.activity_type,
+        why=data.get("saw", data.get("why")),
+        data=entry.data,
+    )
+
+
+# -- executions --------------------------------------------------------------------------------------------------------
+
+_ENDS = {
+    JournalEvent.COMPLETED: "completed",
+    JournalEvent.FAULTED: "faulted",
+    JournalEvent.CANCELED: "canceled",
+    JournalEvent.COMPENSATED: "compensated",
+    JournalEvent.SKIPPED: "skipped",
+}
+_STATES = {JournalEvent.SUSPENDED: "waiting", JournalEvent.WAITING: "waiting", JournalEvent.EFFECT_RECORDED: "running"}
+
+
+async def executions(server: Backend, instance_id: str, activity_id: str | None, after: int) -> ExecutionList:
+    found, following = await entries(server, instance_id, after, EXECUTIONS_MAX)
+    told = told_executions(entry for _, entry in found)
+    stats: dict[str, dict[str, int]] = {}
+    for one in told:
+        counts = stats.setdefault(one.activity_id, {})
+        counts[one.status] = counts.get(one.status, 0) + 1
+    kept = [one for one in told if activity_id is None or one.activity_id == activity_id]
+    return ExecutionList(items=kept, stats=stats, next=following)
+
+
+def told_executions(found: Iterable[JournalEntry]) -> list[ExecutionItem]:
+    """One per execution id, in the order in which they began."""
+    made: dict[tuple[str, int | None], ExecutionItem] = {}
+    for entry in found:
+        if entry.activity_id is None or (entry.execution_id is None and entry.event is not JournalEvent.SKIPPED):
+            continue
+        key = (entry.activity_id, entry.execution_id)
+        one = made.get(key)
+        if one is None:
+            one = made[key] = ExecutionItem(
+                execution_id=entry.execution_id,
+                activity_id=entry.activity_id,
+                type=entry.activity_type,
+                name=entry.activity_name,
+                status="running",
+                started=entry.at,
+            )
+        _apply(one, entry)
+    return list(made.values())
+
+
+def _apply(one: ExecutionItem, entry: JournalEntry) -> None:
+    data: Any = entry.data
+    fields = data if isinstance(data, dict) else {}
+    if isinstance(fields.get("attempt"), int):
+        one.attempt = fields["attempt"]
+    if entry.event is JournalEvent.EFFECT_RECORDED:
+        one.inputs = fields.get("inputs")
+    if entry.event is JournalEvent.EFFECT_RESULT and "outputs" in fields:
+        one.outputs = fields["outputs"]
+    if entry.event is JournalEvent.INCIDENT:
+        one.incident_id = fields.get("id")
+    if entry.event in _STATES or entry.event in (JournalEvent.RESUMED, JournalEvent.RETRY_SCHEDULED):
+        one.status = _STATES.get(entry.event, "running" if entry.event is JournalEvent.RESUMED else "waiting")
+        one.ended = one.duration_ms = None
+    elif entry.event in _ENDS:
+        one.status = _ENDS[entry.event]
+        one.ended = entry.at
+        one.duration_ms = (entry.at - one.started).total_seconds() * 1000
+        if entry.event is JournalEvent.COMPLETED:
+            one.outcome = fields.get("outcome", fields.get("outcomes"))
+            if one.outputs is None and data is not None:
+                one.outputs = data
+
+
+# -- time --------------------------------------------------------------------------------------------------------------
+
+
+async def timeline(server: Backend, instance_id: str) -> Timeline:
+    found, _ = await entries(server, instance_id, 0, EXECUTIONS_MAX)
+    row = await server.runtime.node.row(instance_id)
+    spans = [
+        TimelineSpan(
+            activity_id=one.activity_id,
+            execution_id=one.execution_id,
+            name=one.name,
+            type=one.type,
+            status=one.status,
+            started=one.started,
+            ended=one.ended,
+        )
+        for one in told_executions(entry for _, entry in found)
+    ]
+    return Timeline(begins=_begins([entry for _, entry in found], row.created), ends=row.finished, spans=spans)
+
+
+def _begins(found: Sequence[JournalEntry], created: datetime) -> datetime:
+    return min((entry.at for entry in found), default=created)

@@ -1,0 +1,39 @@
+"""Waiting until an instance rests: it has ended, or waits for something from outside."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from holdfast.model.instance import Status
+from holdfast.model.stored import InstanceRow
+from holdfast.server.backend import Backend
+
+LOOK = timedelta(seconds=1)
+BUSY = frozenset({Status.PENDING.value, Status.RUNNING.value})
+
+
+async def settled(server: Backend, instance_id: str, limit: timedelta) -> bool:
+    """Whether it came to rest within the limit, on whichever node it runs."""
+    try:
+        async with asyncio.timeout(limit.total_seconds()):
+            await _settled(server, instance_id)
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _settled(server: Backend, instance_id: str) -> None:
+    store, node = server.store, server.runtime.node
+    seen = -1
+    while True:
+        if node.works_on(instance_id):
+            await server.runtime.settled(instance_id)
+        row = await node.row(instance_id)
+        if is_at_rest(row) and not await store.effects_of(server.tenant, instance_id):
+            return
+        seen = await store.wait_for_change(seen, LOOK)
+
+
+def is_at_rest(row: InstanceRow) -> bool:
+    return row.finished is not None or row.status not in BUSY

@@ -1,0 +1,108 @@
+"""Answers in the place of activities: the activity's type stays, only its function is another."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from inspect import isawaitable, signature
+from typing import Any
+
+from holdfast.authoring.function import FunctionActivity, FunctionActivityType
+from holdfast.authoring.workflow import Workflow
+from holdfast.errors import DefinitionError
+
+Raised = BaseException | type[BaseException]
+
+NOTHING: Any = object()
+
+
+class Stub:
+    """What an activity answers instead of running, and the calls that got this answer."""
+
+    def __init__(self, *, returns: Any, raises: Raised | None, calls: Callable[..., Any] | None, times: int | None):
+        given = [returns is not NOTHING, raises is not None, calls is not None]
+        if sum(given) > 1:
+            raise DefinitionError("A stub returns, raises or calls: give one of the three.")
+        self.times = times
+        """How often it answers; None is always."""
+        self.calls: list[dict[str, Any]] = []
+        """The arguments of each call, by name."""
+        self._returns = None if returns is NOTHING else returns
+        self._raises = raises
+        self._calls = calls
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.times is not None and len(self.calls) >= self.times
+
+    def answer(self, arguments: dict[str, Any]) -> Any:
+        self.calls.append(arguments)
+        if self._raises is not None:
+            raise self._raises if isinstance(self._raises, type) else copy.copy(self._raises)
+        return self._calls(**arguments) if self._calls is not None else self._returns
+
+
+class Stubs:
+    """The stubs of one harness, by activity type, in the order in which they were given."""
+
+    def __init__(self) -> None:
+        self._stubs: dict[str, list[Stub]] = {}
+        self._calls: dict[str, list[dict[str, Any]]] = {}
+
+    def add(self, activity: Any, stub: Stub) -> None:
+        self._stubs.setdefault(type_of(activity), []).append(stub)
+
+    def calls(self, activity: Any) -> list[dict[str, Any]]:
+        """Every call of the activity, stubbed or not: its arguments by name."""
+        return list(self._calls.get(type_of(activity), ()))
+
+    def stand_in(self, workflow: Workflow) -> Workflow:
+        """The same workflow, whose activities ask here first."""
+        made = object.__new__(Workflow)
+        made.definition = workflow.definition
+        made.value_types = workflow.value_types
+        made.activity_types = tuple(self._replaced(workflow.activity_types))
+        return made
+
+    def _replaced(self, types: Iterable[Any]) -> Iterable[Any]:
+        for item in types:
+            yield self._replace(item) if isinstance(item, FunctionActivityType) else item
+
+    def _replace(self, activity_type: FunctionActivityType) -> FunctionActivityType:
+        name = activity_type.descriptor.type  # Read now: the copy keeps what the real function says of itself.
+        real = activity_type.function
+        _ = activity_type.value_types
+
+        if activity_type.is_async:
+
+            @functools.wraps(real)
+            async def stand_in(*args: Any, **kwargs: Any) -> Any:
+                found = self._answer(name, real, args, kwargs)
+                return await found if isawaitable(found) else found
+
+        else:
+
+            @functools.wraps(real)
+            def stand_in(*args: Any, **kwargs: Any) -> Any:
+                return self._answer(name, real, args, kwargs)
+
+        made = copy.copy(activity_type)
+        made.function = stand_in
+        made.cpu = False  # Another process would not know the stubs.
+        return made
+
+    def _answer(self, name: str, real: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        arguments = dict(signature(real).bind(*args, **kwargs).arguments)
+        self._calls.setdefault(name, []).append(arguments)
+        for stub in self._stubs.get(name, ()):
+            if not stub.is_used_up:
+                return stub.answer(arguments)
+        return real(*args, **kwargs)
+
+
+def type_of(activity: Any) -> str:
+    """The type of an `@activity` function."""
+    if not isinstance(activity, FunctionActivity):
+        raise DefinitionError(f"{activity!r} is no @activity function: only those can be stubbed.")
+    return activity.activity_type.descriptor.type

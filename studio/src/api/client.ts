@@ -1,0 +1,69 @@
+/** One way to the server: JSON, token, problems as errors, and a patient 401. */
+import { address } from "./config";
+import { ApiError, errorOf } from "./errors";
+import { accessToken, renew } from "./session";
+
+export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
+
+export type Sent = { query?: Query; body?: unknown; form?: FormData; headers?: Record<string, string>; signal?: AbortSignal };
+
+export function withQuery(path: string, query: Query = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value === null || value === undefined || value === "") continue;
+    for (const one of Array.isArray(value) ? (value as string[]) : [value]) parameters.append(name, String(one));
+  }
+  const text = parameters.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** The bare response, after sign-in and refusals are dealt with. For downloads and ETags. */
+export async function request(method: string, path: string, sent: Sent = {}): Promise<Response> {
+  for (;;) {
+    const token = accessToken();
+    const headers: Record<string, string> = { Accept: "application/json", ...sent.headers };
+    if (token) headers["Authorization"] = `Bearer ${token}`;
+    if (sent.body !== undefined) headers["Content-Type"] ??= "application/json";
+    const init: RequestInit = { method, headers };
+    if (sent.form) init.body = sent.form;
+    else if (sent.body !== undefined) init.body = typeof sent.body === "string" ? sent.body : JSON.stringify(sent.body);
+    if (sent.signal) init.signal = sent.signal;
+    const response = await fetch(address(withQuery(path, sent.query)), init).catch((error: unknown) => {
+      if (error instanceof DOMException && error.name === "AbortError") throw error;
+      throw new ApiError(0, "network", "The server does not answer. Check that it runs; nothing you typed is lost.");
+    });
+    if (response.status === 401) {
+      await renew(token);
+      continue;
+    }
+    if (!response.ok) throw await errorOf(response);
+    return response;
+  }
+}
+
+async function json<T>(method: string, path: string, sent?: Sent): Promise<T> {
+  const response = await request(method, path, sent);
+  if (response.status === 204) return undefined as T;
+  const text = await response.text();
+  return (text ? JSON.parse(text) : undefined) as T;
+}
+
+export const api = {
+  get: <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
+    json<T>("GET", path, { ...(query ? { query } : {}), ...(signal ? { signal } : {}) }),
+  post: <T>(path: string, body?: unknown, sent?: Sent): Promise<T> => json<T>("POST", path, { ...sent, body: body ?? {} }),
+  put: <T>(path: string, body?: unknown, sent?: Sent): Promise<T> => json<T>("PUT", path, { ...sent, body }),
+  patch: <T>(path: string, body?: unknown): Promise<T> => json<T>("PATCH", path, { body }),
+  delete: <T>(path: string): Promise<T> => json<T>("DELETE", path),
+  upload: <T>(path: string, form: FormData): Promise<T> => json<T>("POST", path, { form }),
+};
+
+/** Hands a file to the person. */
+export function save(name: string, content: Blob | string, type = "application/json"): void {
+  const url = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}

@@ -1,0 +1,70 @@
+/**
+ * One socket for everything that is watched. The server sends the state first and then each change with its version, so a
+ * watcher never misses what happened between reading and subscribing; after a lost connection it asks from its last version.
+ */
+import { liveAddress } from "./config";
+import { accessToken } from "./session";
+
+export type LiveMessage = { id: string; kind: "state" | "change" | "error"; version?: number; data?: unknown };
+
+type Topic = "instance" | "definition" | "instances";
+
+type Watch = { id: string; topic: Topic; key: string | null; after: number | null; heard: (message: LiveMessage) => void };
+
+const watches = new Map<string, Watch>();
+let socket: WebSocket | null = null;
+let tries = 0;
+let last = 0;
+let timer: ReturnType<typeof setTimeout> | null = null;
+
+/** Calls `heard` for the state and each change; returns how to stop. */
+export function watch(topic: Topic, key: string | null, heard: (message: LiveMessage) => void): () => void {
+  last += 1;
+  const one: Watch = { id: `s${last}`, topic, key, after: null, heard };
+  watches.set(one.id, one);
+  if (socket?.readyState === WebSocket.OPEN) subscribe(socket, one);
+  else connect();
+  return () => {
+    watches.delete(one.id);
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ op: "unsubscribe", id: one.id }));
+    if (watches.size === 0) {
+      socket?.close();
+      socket = null;
+    }
+  };
+}
+
+const subscribe = (to: WebSocket, { id, topic, key, after }: Watch): void =>
+  to.send(JSON.stringify({ op: "subscribe", id, topic, ...(key ? { key } : {}), ...(after === null ? {} : { after }) }));
+
+function connect(): void {
+  if (socket && socket.readyState <= WebSocket.OPEN) return;
+  const mine = new WebSocket(liveAddress("/api/live"));
+  socket = mine;
+  mine.onopen = () => {
+    tries = 0;
+    // The token travels as the first message, not in the address: addresses are written to logs.
+    const token = accessToken();
+    if (token) mine.send(JSON.stringify({ op: "auth", token }));
+    for (const one of watches.values()) subscribe(mine, one);
+  };
+  mine.onmessage = (event) => hear(mine, JSON.parse(String(event.data)) as LiveMessage & { op?: string });
+  mine.onclose = () => {
+    if (socket === mine) socket = null;
+    if (watches.size === 0) return;
+    tries += 1;
+    if (timer) clearTimeout(timer);
+    timer = setTimeout(connect, Math.min(15_000, 500 * 2 ** tries));
+  };
+}
+
+function hear(from: WebSocket, message: LiveMessage & { op?: string }): void {
+  if (message.op === "ping") {
+    from.send(JSON.stringify({ op: "pong" }));
+    return;
+  }
+  const one = watches.get(message.id);
+  if (!one) return;
+  if (message.version !== undefined) one.after = message.version;
+  one.heard(message);
+}

@@ -1,0 +1,107 @@
+/** Every question to the server by its name: keys of one resource begin alike, so that one call forgets them all. */
+import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
+import { api, type Query } from "./client";
+import { ApiError } from "./errors";
+import type * as T from "./types";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+    },
+  },
+});
+
+const path = (...parts: string[]): string => `/api/${parts.map(encodeURIComponent).join("/")}`;
+
+/** A list of the server under `/api/name`; the page before stays until the next one is there. */
+export const list = <Item>(name: string, query: Query = {}) =>
+  queryOptions({
+    queryKey: [name, "list", query],
+    queryFn: ({ signal }) => api.get<T.Page<Item>>(`/api/${name}`, query, signal),
+    placeholderData: keepPreviousData,
+  });
+
+export const definitions = {
+  list: (query: Query) => list<T.DefinitionSummary>("definitions", query),
+  one: (id: string, version: string | number = "latest") =>
+    queryOptions({
+      queryKey: ["definitions", "one", id, version],
+      queryFn: ({ signal }) => api.get<T.DefinitionDetail>(path("definitions", id), { version }, signal),
+    }),
+  versions: (id: string) =>
+    queryOptions({
+      queryKey: ["definitions", "versions", id],
+      queryFn: ({ signal }) => api.get<T.Page<T.DefinitionSummary>>(path("definitions", id, "versions"), {}, signal),
+    }),
+  diff: (id: string, from: number, to: number) =>
+    queryOptions({
+      queryKey: ["definitions", "diff", id, from, to],
+      queryFn: ({ signal }) => api.get<T.DefinitionDiff>(path("definitions", id, "diff"), { from, to }, signal),
+    }),
+};
+
+export const instances = {
+  list: (query: Query) => list<T.InstanceItem>("instances", query),
+  counts: (query: Query = {}) =>
+    queryOptions({
+      queryKey: ["instances", "counts", query],
+      queryFn: ({ signal }) => api.get<T.InstanceCounts>("/api/instances/counts", query, signal),
+    }),
+  one: (id: string) =>
+    queryOptions({
+      queryKey: ["instances", "one", id],
+      queryFn: ({ signal }) => api.get<T.InstanceDetail>(path("instances", id), {}, signal),
+    }),
+  journal: (id: string) => queryOptions({ queryKey: ["instances", "journal", id], queryFn: ({ signal }) => wholeJournal(id, signal) }),
+  executions: (id: string) =>
+    queryOptions({
+      queryKey: ["instances", "executions", id],
+      queryFn: ({ signal }) => api.get<T.ExecutionList>(path("instances", id, "executions"), {}, signal),
+    }),
+  incidents: (id: string) =>
+    queryOptions({
+      queryKey: ["instances", "incidents", id],
+      queryFn: async ({ signal }) => {
+        const told = await api.get<T.Page<T.Incident> | T.Incident[]>(path("instances", id, "incidents"), {}, signal);
+        return Array.isArray(told) ? told : told.items;
+      },
+    }),
+  children: (id: string) =>
+    queryOptions({
+      queryKey: ["instances", "children", id],
+      queryFn: ({ signal }) => api.get<T.Page<T.InstanceItem>>(path("instances", id, "children"), {}, signal),
+    }),
+};
+
+const JOURNAL_MOST = 5_000;
+
+async function wholeJournal(id: string, signal: AbortSignal): Promise<T.JournalEntry[]> {
+  const entries: T.JournalEntry[] = [];
+  let after: number | null = 0;
+  while (after !== null && entries.length < JOURNAL_MOST) {
+    const page: T.JournalPage = await api.get<T.JournalPage>(path("instances", id, "journal"), { after, limit: 500 }, signal);
+    entries.push(...page.entries);
+    after = page.next;
+  }
+  return entries;
+}
+
+export const tasks = {
+  list: (query: Query) => list<T.Task>("tasks", query),
+};
+
+export const statistics = (range: string) =>
+  queryOptions({
+    queryKey: ["statistics", range],
+    queryFn: ({ signal }) => api.get<T.Statistics>("/api/statistics", { range }, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+
+export { path as apiPath };
+
+/** After a write: whatever was asked about these is asked again. */
+export const forget = (...names: string[]): Promise<unknown> =>
+  Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })));

@@ -1,0 +1,16 @@
+import { Empty, LinkButton } from "../ui";
+import { catalogue } from "./messages";
+
+const t = catalogue("notFound", {
+  title: "There is no such page",
+  text: "The address may have been cut off when it was copied.",
+  home: "To the definitions",
+});
+
+export function NotFound() {
+  return (
+    <Empty icon="search" title={t("title")} actions={<LinkButton to="/definitions">{t("home")}</LinkButton>}>
+      {t("text")}
+    </Empty>
+  );
+}

@@ -1,0 +1,27 @@
+import { useParams } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { request } from "../api/client";
+import { Mounting } from "./Mounting";
+import { NotFound } from "./NotFound";
+import { usePlugins } from "./plugins";
+
+export function PluginPage() {
+  const { path } = useParams({ strict: false });
+  const page = usePlugins(({ pages }) => pages.find((one) => one.path === path));
+  const properties = useMemo(
+    () => ({
+      request: async (method: string, to: string, body?: unknown): Promise<unknown> =>
+        (await request(method, to, body === undefined ? {} : { body })).json(),
+    }),
+    [],
+  );
+  if (!page) return <NotFound />;
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{page.title}</h1>
+      </header>
+      <Mounting mount={page} properties={properties} />
+    </div>
+  );
+}

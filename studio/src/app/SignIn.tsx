@@ -1,0 +1,62 @@
+import { useState } from "react";
+import { signIn, useSession } from "../api/session";
+import { Button, Dialog, TextField } from "../ui";
+import { catalogue } from "./messages";
+
+const t = catalogue("signIn", {
+  title: "Sign in",
+  again: "Sign in again",
+  againText: "Your session has ended. Sign in, and what you were doing goes on: nothing on the page is lost.",
+  user: "User",
+  password: "Password",
+  enter: "Sign in",
+  first: "A new server prints the first password where it was started, or takes it from its settings.",
+});
+
+/** Stands over the page as it is, so that a lost session loses no edits. */
+export function SignIn() {
+  const { me, signInNeeded } = useSession();
+  const [user, setUser] = useState(me?.name ?? "");
+  const [password, setPassword] = useState("");
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  if (!signInNeeded) return null;
+  const send = async () => {
+    setBusy(true);
+    try {
+      await signIn(user, password);
+      setPassword("");
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={me ? t("again") : t("title")}
+      onClose={() => undefined}
+      closable={false}
+      onSubmit={() => void send()}
+      foot={
+        <Button type="submit" kind="primary" busy={busy}>
+          {t("enter")}
+        </Button>
+      }
+    >
+      {me ? <p className="quiet">{t("againText")}</p> : null}
+      <TextField label={t("user")} value={user} autoComplete="username" autoFocus required onChange={(e) => setUser(e.target.value)} />
+      <TextField
+        label={t("password")}
+        type="password"
+        value={password}
+        autoComplete="current-password"
+        required
+        problem={problem}
+        hint={me ? undefined : t("first")}
+        onChange={(e) => setPassword(e.target.value)}
+      />
+    </Dialog>
+  );
+}

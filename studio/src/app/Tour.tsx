@@ -1,0 +1,66 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { Button } from "../ui";
+import { catalogue } from "./messages";
+
+const t = catalogue("tour", {
+  label: "First steps",
+  draw: "1 · Draw",
+  drawText: "Make a definition and drag activities onto the canvas, or press / and type. Changes save themselves as a draft.",
+  run: "2 · Run",
+  runText: "Publish it and press Run: the form comes from the workflow's inputs. It says which version runs.",
+  watch: "3 · Watch and repair",
+  watchText: "Open an instance to see it live, read why each step happened, travel through time, and retry what failed.",
+  next: "Next",
+  end: "Done",
+  skip: "Skip",
+});
+
+const KEY = "holdfast.tour";
+const STEPS = [
+  ["draw", "drawText", "/definitions"],
+  ["run", "runText", "/definitions"],
+  ["watch", "watchText", "/instances"],
+] as const;
+
+/** Three cards, once, beside the page that they speak of. They cover nothing and can be ignored. */
+export function Tour() {
+  const navigate = useNavigate();
+  const [step, setStep] = useState(() => (localStorage.getItem(KEY) ? STEPS.length : 0));
+  const now = STEPS[step];
+  if (!now) return null;
+  const end = () => {
+    localStorage.setItem(KEY, "done");
+    setStep(STEPS.length);
+  };
+  const next = () => {
+    const following = STEPS[step + 1];
+    if (!following) {
+      end();
+      return;
+    }
+    setStep(step + 1);
+    void navigate({ to: following[2] });
+  };
+  return (
+    <section className="tour stack" aria-label={t("label")}>
+      <h2>{t(now[0])}</h2>
+      <p className="quiet">{t(now[1])}</p>
+      <div className="row">
+        <div className="dots grow" aria-hidden="true">
+          {STEPS.map((_, index) => (
+            <i key={index} className={index === step ? "on" : ""} />
+          ))}
+        </div>
+        {step < STEPS.length - 1 ? (
+          <Button small kind="plain" onClick={end}>
+            {t("skip")}
+          </Button>
+        ) : null}
+        <Button small kind="primary" onClick={next}>
+          {step < STEPS.length - 1 ? t("next") : t("end")}
+        </Button>
+      </div>
+    </section>
+  );
+}

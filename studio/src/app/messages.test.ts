@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { catalogue, sentences, translate } from "./messages";
+
+const t = catalogue("test", { hello: "Hello, {name}", count: "{n|thing|things} here" });
+
+test("values are filled in, and numbers choose the word", () => {
+  expect(t("hello", { name: "Ada" })).toBe("Hello, Ada");
+  expect(t("count", { n: 1 })).toBe("1 thing here");
+  expect(t("count", { n: 0 })).toBe("0 things here");
+});
+
+test("a translation replaces what it has and leaves the rest", () => {
+  translate({ "test.hello": "Hallo, {name}" });
+  expect(t("hello", { name: "Ada" })).toBe("Hallo, Ada");
+  expect(t("count", { n: 2 })).toBe("2 things here");
+  translate({});
+  expect(sentences()["test.hello"]).toBe("Hello, {name}");
+});

@@ -1,0 +1,181 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { basePath } from "../api/config";
+import { allowed, useSession } from "../api/session";
+import { Failed } from "../ui";
+import { catalogue } from "./messages";
+import { NotFound } from "./NotFound";
+import { PLACES } from "./places";
+import { PluginPage } from "./PluginPage";
+import { Shell } from "./Shell";
+
+const t = catalogue("router", { title: "Holdfast Studio" });
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  errorComponent: ({ error }) => <Failed error={error} retry={() => location.reload()} />,
+});
+
+/** The first page that this person may see. */
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    const permissions = useSession.getState().me?.permissions;
+    const wanted = ["/definitions", ...PLACES.map((place) => place.path)];
+    const first = permissions
+      ? wanted.find((path) => PLACES.some((place) => place.path === path && allowed(permissions, place.needs)))
+      : undefined;
+    throw redirect({ to: first ?? "/definitions" });
+  },
+});
+
+/** Filters live in the address: a page can be sent to a colleague, and Back goes back. */
+export type Search = Record<string, string | undefined>;
+
+const search = (given: Record<string, unknown>): Search =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : String(value)]));
+
+const definitions = createRoute({
+  getParentRoute: () => root,
+  path: "/definitions",
+  validateSearch: search,
+  component: lazyRouteComponent(() => import("../definitions/DefinitionsPage"), "DefinitionsPage"),
+});
+
+const designer = createRoute({
+  getParentRoute: () => root,
+  path: "/definitions/$id",
+  validateSearch: search,
+  component: lazyRouteComponent(() => import("../canvas/DesignerPage"), "DesignerPage"),
+});
+
+const versions = createRoute({
+  getParentRoute: () => root,
+  path: "/definitions/$id/versions",
+  validateSearch: search,
+  component: lazyRouteComponent(() => import("../definitions/VersionsPage"), "VersionsPage"),
+});
+
+const instances = createRoute({
+  getParentRoute: () => root,
+  path: "/instances",
+  validateSearch: search,
+  component: lazyRouteComponent(() => import("../runs/InstancesPage"), "InstancesPage"),
+});
+
+const instance = createRoute({
+  getParentRoute: () => root,
+  path: "/instances/$id",
+  validateSearch: search,
+  component: lazyRouteComponent(() => import("../runs/InstancePage"), "InstancePage"),
+});
+
+const tasks = createRoute({
+  getParentRoute: () => root,
+  path: "/tasks",
+  validateSearch: search,
+  component: lazyRouteComponent(() => import("../runs/TasksPage"), "TasksPage"),
+});
+
+const dashboard = createRoute({
+  getParentRoute: () => root,
+  path: "/dashboard",
+  component: lazyRouteComponent(() => import("../operations/DashboardPage"), "DashboardPage"),
+});
+
+const schedules = createRoute({
+  getParentRoute: () => root,
+  path: "/schedules",
+  component: lazyRouteComponent(() => import("../operations/SchedulesPage"), "SchedulesPage"),
+});
+
+const triggers = createRoute({
+  getParentRoute: () => root,
+  path: "/triggers",
+  component: lazyRouteComponent(() => import("../operations/TriggersPage"), "TriggersPage"),
+});
+
+const deadLetters = createRoute({
+  getParentRoute: () => root,
+  path: "/dead-letters",
+  component: lazyRouteComponent(() => import("../operations/DeadLettersPage"), "DeadLettersPage"),
+});
+
+const nodes = createRoute({
+  getParentRoute: () => root,
+  path: "/nodes",
+  component: lazyRouteComponent(() => import("../operations/NodesPage"), "NodesPage"),
+});
+
+const alterations = createRoute({
+  getParentRoute: () => root,
+  path: "/alterations",
+  validateSearch: search,
+  component: lazyRouteComponent(() => import("../operations/AlterationsPage"), "AlterationsPage"),
+});
+
+const users = createRoute({
+  getParentRoute: () => root,
+  path: "/users",
+  component: lazyRouteComponent(() => import("../operations/UsersPage"), "UsersPage"),
+});
+
+const roles = createRoute({
+  getParentRoute: () => root,
+  path: "/roles",
+  component: lazyRouteComponent(() => import("../operations/RolesPage"), "RolesPage"),
+});
+
+const apiKeys = createRoute({
+  getParentRoute: () => root,
+  path: "/api-keys",
+  component: lazyRouteComponent(() => import("../operations/ApiKeysPage"), "ApiKeysPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../operations/SettingsPage"), "SettingsPage"),
+});
+
+const plugin = createRoute({ getParentRoute: () => root, path: "/plugins/$path", component: PluginPage });
+
+const tree = root.addChildren([
+  home,
+  definitions,
+  designer,
+  versions,
+  instances,
+  instance,
+  tasks,
+  dashboard,
+  schedules,
+  triggers,
+  deadLetters,
+  nodes,
+  alterations,
+  users,
+  roles,
+  apiKeys,
+  settings,
+  plugin,
+]);
+
+export const makeRouter = () => {
+  document.title = t("title");
+  return createRouter({
+    routeTree: tree,
+    basepath: basePath(),
+    defaultPreload: "intent",
+    defaultNotFoundComponent: NotFound,
+    defaultPendingMinMs: 0,
+    scrollRestoration: true,
+  });
+};
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

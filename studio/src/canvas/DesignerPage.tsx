@@ -1,0 +1,1 @@
+export function DesignerPage() { return null; }

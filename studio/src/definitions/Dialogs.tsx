@@ -1,0 +1,133 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { api } from "../api/client";
+import { apiPath, forget } from "../api/queries";
+import type { DefinitionDetail, DefinitionSummary } from "../api/types";
+import { Button, Confirm, Dialog, TextField, toast } from "../ui";
+import { NewDialog } from "./NewDialog";
+import { RunDialog } from "./RunDialog";
+import { bulk } from "./verbs";
+import { t } from "./words";
+
+/** What a page asks before it does something. */
+export type Asked =
+  | { kind: "new" }
+  | { kind: "run" | "duplicate"; row: DefinitionSummary }
+  | { kind: "versions" | "instances"; row: DefinitionSummary }
+  | { kind: "delete" | "retract"; ids: readonly string[] }
+  | { kind: "label"; ids: readonly string[]; row?: DefinitionSummary };
+
+export function Dialogs({ asked, onClose, onDone }: { asked: Asked; onClose: () => void; onDone: () => void }) {
+  switch (asked.kind) {
+    case "new":
+      return <NewDialog onClose={onClose} />;
+    case "run":
+      return <RunDialog id={asked.row.id} onClose={onClose} />;
+    case "duplicate":
+      return <Duplicate row={asked.row} onClose={onClose} />;
+    case "label":
+      return <Labels ids={asked.ids} row={asked.row} onClose={onClose} onDone={onDone} />;
+    case "delete":
+    case "retract":
+      return <Sure kind={asked.kind} ids={asked.ids} onClose={onClose} onDone={onDone} />;
+    case "versions":
+    case "instances":
+      return <Leave asked={asked} onClose={onClose} />;
+  }
+}
+
+function Leave({ asked, onClose }: { asked: { kind: "versions" | "instances"; row: DefinitionSummary }; onClose: () => void }) {
+  const navigate = useNavigate();
+  useEffect(() => {
+    onClose();
+    if (asked.kind === "versions") void navigate({ to: "/definitions/$id/versions", params: { id: asked.row.id } });
+    else void navigate({ to: "/instances", search: { definition_id: asked.row.id } });
+  }, [asked, navigate, onClose]);
+  return null;
+}
+
+type SureProps = { kind: "delete" | "retract"; ids: readonly string[]; onClose: () => void; onDone: () => void };
+
+function Sure({ kind, ids, onClose, onDone }: SureProps) {
+  const [busy, setBusy] = useState(false);
+  const go = async () => {
+    setBusy(true);
+    await bulk(kind, ids).then(onDone, toast.failed);
+    onClose();
+  };
+  return (
+    <Confirm
+      title={t(kind === "delete" ? "deleteTitle" : "retractTitle", { n: ids.length })}
+      action={t(kind)}
+      danger={kind === "delete"}
+      busy={busy}
+      onConfirm={() => void go()}
+      onClose={onClose}
+    >
+      <p>{t(kind === "delete" ? "deleteText" : "retractText")}</p>
+      <p className="mono">{ids.slice(0, 8).join(", ") + (ids.length > 8 ? " …" : "")}</p>
+    </Confirm>
+  );
+}
+
+function Duplicate({ row, onClose }: { row: DefinitionSummary; onClose: () => void }) {
+  const navigate = useNavigate();
+  const [id, setId] = useState(`${row.id}-copy`);
+  const [name, setName] = useState(`${row.name || row.id} copy`);
+  const [problem, setProblem] = useState<string>();
+  const go = async () => {
+    try {
+      const made = await api.post<DefinitionDetail | DefinitionSummary>(apiPath("definitions", row.id, "duplicate"), { id, name });
+      await forget("definitions");
+      onClose();
+      void navigate({ to: "/definitions/$id", params: { id: "summary" in made ? made.summary.id : made.id } });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <Dialog
+      title={t("duplicateTitle", { name: row.name || row.id })}
+      onClose={onClose}
+      onSubmit={() => void go()}
+      foot={
+        <Button type="submit" kind="primary" disabled={!id}>
+          {t("duplicate")}
+        </Button>
+      }
+    >
+      <TextField label={t("newName")} value={name} autoFocus onChange={(e) => setName(e.target.value)} />
+      <TextField label={t("newId")} value={id} hint={t("idHint")} problem={problem} onChange={(e) => setId(e.target.value)} />
+    </Dialog>
+  );
+}
+
+type LabelsProps = { ids: readonly string[]; row?: DefinitionSummary | undefined; onClose: () => void; onDone: () => void };
+
+function Labels({ ids, row, onClose, onDone }: LabelsProps) {
+  const [folder, setFolder] = useState(row?.folder ?? "");
+  const [labels, setLabels] = useState(row?.labels.join(", ") ?? "");
+  const go = async () => {
+    const list = labels
+      .split(",")
+      .map((label) => label.trim())
+      .filter(Boolean);
+    await bulk("label", ids, { labels: list, folder: folder.trim() }).then(onDone, toast.failed);
+    onClose();
+  };
+  return (
+    <Dialog
+      title={t("move")}
+      onClose={onClose}
+      onSubmit={() => void go()}
+      foot={
+        <Button type="submit" kind="primary">
+          {t("save")}
+        </Button>
+      }
+    >
+      <TextField label={t("folder")} value={folder} hint={t("folderHint")} autoFocus onChange={(e) => setFolder(e.target.value)} />
+      <TextField label={t("labels")} value={labels} hint={t("labelsHint")} onChange={(e) => setLabels(e.target.value)} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,1 @@
+export function VersionsPage() { return null; }

@@ -1,0 +1,101 @@
+/** What follows from an edit: each looks at the document before and after, whatever command it was. */
+
+import { outcomesOf } from "../model/descriptors";
+import { placesOf, type Activity, type Connection, type Definition } from "../model/document";
+import { levelOf } from "../model/focus";
+import { notesOf, STATE } from "../model/graph";
+import { isList, setAt } from "../model/json";
+import type { Command, Context, EditorState } from "./command";
+
+type Behaviour = (before: EditorState, after: EditorState, context: Context, command: Command) => EditorState;
+
+const BEHAVIOURS: readonly Behaviour[] = [followOutcomes, dropDeadConnections, keepView];
+
+export function follow(before: EditorState, after: EditorState, context: Context, command: Command): EditorState {
+  if (before.document === after.document) return after;
+  return BEHAVIOURS.reduce((state, behaviour) => behaviour(before, state, context, command), after);
+}
+
+/** Flowcharts that changed, as they were and as they are. */
+function* changedCharts(before: Definition, after: Definition): Generator<[Activity | undefined, Activity]> {
+  const old = placesOf(before);
+  for (const { activity } of placesOf(after).values()) {
+    if (activity.connections === undefined) continue;
+    const was = old.get(activity.id)?.activity;
+    if (was !== activity) yield [was, activity];
+  }
+}
+
+function withConnections(state: EditorState, chart: Activity, connections: readonly Connection[]): EditorState {
+  const path = placesOf(state.document).get(chart.id)?.path;
+  return path === undefined
+    ? state
+    : { ...state, document: setAt(state.document, [...path, "connections"], connections) };
+}
+
+/** A renamed case or branch takes its connections along; those of a removed one go. */
+function followOutcomes(before: EditorState, after: EditorState, { catalogue }: Context, command: Command): EditorState {
+  if (command.name === "source" || command.name === "connect") return after;
+  const old = placesOf(before.document);
+  let state = after;
+  for (const [, chart] of changedCharts(before.document, after.document)) {
+    const moves = new Map<string, ReadonlyMap<string, string | null>>();
+    for (const child of childrenOf(chart)) {
+      const was = old.get(child.id)?.activity;
+      if (was === undefined || was === child || was.type !== child.type) continue;
+      const descriptor = catalogue.get(child.type);
+      const from = outcomesOf(was, descriptor);
+      const to = outcomesOf(child, descriptor);
+      if (from.join("\u0000") !== to.join("\u0000")) moves.set(child.id, outcomeMoves(from, to));
+    }
+    if (moves.size === 0) continue;
+    const connections = (chart.connections ?? []).flatMap((connection): Connection[] => {
+      const move = moves.get(connection.from)?.get(connection.outcome ?? "Done");
+      if (move === undefined) return [connection];
+      return move === null ? [] : [{ ...connection, outcome: move }];
+    });
+    state = withConnections(state, chart, connections);
+  }
+  return state;
+}
+
+/** Old name → new name at the same place, or null if it is gone. */
+function outcomeMoves(from: readonly string[], to: readonly string[]): ReadonlyMap<string, string | null> {
+  const moves = new Map<string, string | null>();
+  for (const [index, name] of from.entries()) {
+    if (to.includes(name)) continue;
+    const next = to[index];
+    moves.set(name, from.length === to.length && next !== undefined && !from.includes(next) ? next : null);
+  }
+  return moves;
+}
+
+/** Connections to an activity that went. One that was dead before is kept: the author should see it. */
+function dropDeadConnections(before: EditorState, after: EditorState): EditorState {
+  let state = after;
+  for (const [was, chart] of changedCharts(before.document, after.document)) {
+    const now = new Set(childrenOf(chart).map((child) => child.id));
+    const once = new Set(was === undefined ? [] : childrenOf(was).map((child) => child.id));
+    const gone = (id: string): boolean => once.has(id) && !now.has(id);
+    const kept = (chart.connections ?? []).filter((connection) => !gone(connection.from) && !gone(connection.to));
+    if (kept.length !== (chart.connections ?? []).length) state = withConnections(state, chart, kept);
+  }
+  return state;
+}
+
+function childrenOf(chart: Activity): readonly Activity[] {
+  const children = chart["activities"];
+  return isList(children) ? (children as unknown as readonly Activity[]) : [];
+}
+
+/** Nothing is selected or looked at that is no longer there. */
+function keepView(_before: EditorState, after: EditorState, { catalogue }: Context): EditorState {
+  const level = levelOf(after.document, catalogue, after.focus);
+  const places = placesOf(after.document);
+  const notes = new Set(notesOf(level.container).map((note) => `note:${note.id}`));
+  const isThere = (id: string): boolean =>
+    id.startsWith(STATE) ? Number(id.slice(STATE.length)) < level.states.length : places.has(id) || notes.has(id) || id.startsWith("edge:");
+  const selection = after.selection.every(isThere) ? after.selection : after.selection.filter(isThere);
+  const isGone = after.focus.id !== null && !places.has(after.focus.id);
+  return { ...after, selection, focus: isGone ? level.focus : after.focus };
+}

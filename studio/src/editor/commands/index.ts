@@ -1,0 +1,7 @@
+export * from "./activities";
+export * from "./connections";
+export * from "./definition";
+export * from "./notes";
+export * from "./paste";
+export * from "./places";
+export { addState, addTransition, renameState, setInitial, setTransition } from "./states";

@@ -1,0 +1,60 @@
+/** Shared ground of the commands: reading and writing the list or slot that the canvas shows. */
+
+import { placesOf, type Activity, type Connection, type Definition } from "../../model/document";
+import type { Level } from "../../model/focus";
+import { Ids } from "../../model/ids";
+import { setAt, type Json } from "../../model/json";
+import type { EditorState } from "../command";
+
+export function withDocument(state: EditorState, document: Definition): EditorState {
+  return document === state.document ? state : { ...state, document };
+}
+
+export function setActivities(document: Definition, level: Level, activities: readonly Activity[]): Definition {
+  if (level.kind !== "single") return setAt(document, level.path, activities);
+  if (activities.length > 1) {
+    const id = Ids.of(document).take("Sequence");
+    return setAt(document, level.path, { type: "Sequence", id, activities });
+  }
+  const [only] = activities;
+  return setAt(document, level.path, only ?? emptySlot(document, level));
+}
+
+/** A definition always has a root. */
+function emptySlot(document: Definition, level: Level): Activity | undefined {
+  return level.focus.id === null ? { type: "Flowchart", id: Ids.of(document).take("Flowchart"), activities: [] } : undefined;
+}
+
+export function setConnections(document: Definition, chartId: string, connections: readonly Connection[]): Definition {
+  const place = placesOf(document).get(chartId);
+  return place === undefined ? document : setAt(document, [...place.path, "connections"], connections);
+}
+
+export function changeActivity(
+  state: EditorState,
+  id: string,
+  change: (activity: Activity) => Activity,
+): EditorState {
+  const place = placesOf(state.document).get(id);
+  if (place === undefined) return state;
+  return withDocument(state, setAt(state.document, place.path, change(place.activity)));
+}
+
+/** Sets or takes away one key inside one of the activity's objects; an object that becomes empty goes too. */
+export function setInside(activity: Activity, part: string, key: string, value: Json | undefined): Activity {
+  const before = (activity[part] ?? {}) as { [key: string]: Json | undefined };
+  const { [key]: _old, ...rest } = before;
+  const next = value === undefined ? rest : { ...before, [key]: value };
+  if (Object.keys(next).length > 0) return { ...activity, [part]: next };
+  const { [part]: _part, ...without } = activity;
+  return without as Activity;
+}
+
+export function setKey(activity: Activity, key: string, value: Json | undefined): Activity {
+  return setAt(activity, [key], value);
+}
+
+/** A connection as the document likes it: a plain `Done` is not written. */
+export function connection(from: string, outcome: string | null, to: string): Connection {
+  return outcome === null || outcome === "Done" ? { from, to } : { from, outcome, to };
+}

@@ -1,0 +1,174 @@
+/**
+ * Saving without loss: one call at a time, always the newest document, never an older one after a newer.
+ *
+ * What is not saved yet is also kept in the browser (`Keep`), so that a sign-in, a crash or a closed tab loses nothing.
+ * A save names the version that it builds on; if somebody else saved in between, nothing is overwritten: the state is
+ * `conflict` until the author decides.
+ */
+
+import type { Definition } from "../model/document";
+
+export type SaveState =
+  | { readonly kind: "saved" }
+  | { readonly kind: "changed" }
+  | { readonly kind: "saving" }
+  | { readonly kind: "waiting"; readonly why: string; readonly attempt: number }
+  | { readonly kind: "signed-out" }
+  | { readonly kind: "conflict" }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** What went wrong, as the saver needs to know it. */
+export type Failure = "conflict" | "signed-out" | "refused" | "offline";
+
+export interface Saving {
+  /** Writes the document over the version named by the tag, and answers the new tag. */
+  save(document: Definition, etag: string | null): Promise<string | null>;
+  /** What an error of `save` means. */
+  judge(error: unknown): Failure;
+  /** Calls back later; answers how to call it off. */
+  after(milliseconds: number, run: () => void): () => void;
+  keep?: Keep;
+}
+
+/** Documents that are not on the server yet. */
+export interface Keep {
+  put(document: Definition, etag: string | null): void;
+  drop(): void;
+}
+
+const QUIET_MS = 800;
+const RETRY_MS = [1_000, 2_000, 5_000, 15_000, 30_000];
+
+export class Saver {
+  state: SaveState = { kind: "saved" };
+  private wanted: Definition | null = null;
+  private current: Promise<void> | null = null;
+  private cancelTimer: (() => void) | null = null;
+  private attempt = 0;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    private readonly saving: Saving,
+    private etag: string | null,
+    private saved: Definition,
+  ) {}
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly get = (): SaveState => this.state;
+
+  get version(): string | null {
+    return this.etag;
+  }
+
+  get isClean(): boolean {
+    return this.wanted === null && this.current === null;
+  }
+
+  private set(state: SaveState): void {
+    this.state = state;
+    for (const listener of this.listeners) listener();
+  }
+
+  /** The document changed. Nothing happens for one that is as it was saved: looking makes no draft. */
+  change(document: Definition): void {
+    if (document === this.saved && this.current === null) {
+      this.wanted = null;
+      this.saving.keep?.drop();
+      if (this.state.kind === "changed") this.set({ kind: "saved" });
+      return;
+    }
+    this.wanted = document;
+    this.saving.keep?.put(document, this.etag);
+    if (this.isHeld) return;
+    if (this.current === null) this.set({ kind: "changed" });
+    this.schedule(QUIET_MS);
+  }
+
+  /** Only the author, or a new sign-in, goes on from these. */
+  private get isHeld(): boolean {
+    return this.state.kind === "conflict" || this.state.kind === "signed-out";
+  }
+
+  private schedule(milliseconds: number): void {
+    this.cancelTimer?.();
+    this.cancelTimer = this.saving.after(milliseconds, () => void this.flush());
+  }
+
+  /** Saves now whatever is not saved, and answers whether everything is. */
+  async flush(): Promise<boolean> {
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+    while (this.current !== null) await this.current;
+    if (this.wanted === null) return true;
+    if (this.isHeld) return false;
+    this.current = this.write(this.wanted);
+    await this.current;
+    return this.wanted === null ? this.state.kind === "saved" : this.isMoving ? this.flush() : false;
+  }
+
+  private get isMoving(): boolean {
+    return this.state.kind === "changed" || this.state.kind === "saving";
+  }
+
+  private async write(document: Definition): Promise<void> {
+    this.set({ kind: "saving" });
+    try {
+      this.etag = await this.saving.save(document, this.etag);
+      this.saved = document;
+      this.attempt = 0;
+      this.current = null;
+      if (this.wanted === document) {
+        this.wanted = null;
+        this.saving.keep?.drop();
+        this.set({ kind: "saved" });
+      } else this.set({ kind: "changed" });
+    } catch (error) {
+      this.current = null;
+      this.fail(error);
+    }
+  }
+
+  private fail(error: unknown): void {
+    const failure = this.saving.judge(error);
+    const why = error instanceof Error ? error.message : String(error);
+    if (failure === "conflict" || failure === "signed-out") this.set({ kind: failure });
+    else if (failure === "refused") this.set({ kind: "refused", why });
+    else {
+      this.attempt += 1;
+      this.set({ kind: "waiting", why, attempt: this.attempt });
+      this.schedule(RETRY_MS[Math.min(this.attempt, RETRY_MS.length) - 1] ?? 30_000);
+    }
+  }
+
+  /** After a new sign-in. */
+  resume(): Promise<boolean> {
+    if (this.state.kind === "signed-out" || this.state.kind === "waiting") this.set({ kind: "changed" });
+    return this.flush();
+  }
+
+  /** Writes over what the other one saved, knowing it: `etag` is the version that the author has seen. */
+  overwrite(etag: string | null): Promise<boolean> {
+    this.etag = etag;
+    this.set({ kind: "changed" });
+    return this.flush();
+  }
+
+  /** Takes what is on the server; unsaved changes are gone. */
+  take(document: Definition, etag: string | null): void {
+    this.cancelTimer?.();
+    this.wanted = null;
+    this.etag = etag;
+    this.saved = document;
+    this.saving.keep?.drop();
+    this.set({ kind: "saved" });
+  }
+
+  close(): void {
+    this.cancelTimer?.();
+    this.listeners.clear();
+  }
+}

@@ -1,0 +1,97 @@
+/** One open document: its state, its history, and who wants to know of changes. No React, no network. */
+
+import type { Catalogue } from "../model/descriptors";
+import type { Definition } from "../model/document";
+import { ROOT, type Focus } from "../model/focus";
+import { follow } from "./behaviours";
+import { no, YES, type Command, type Context, type EditorState, type Verdict } from "./command";
+import { EMPTY, record, redo, seal, undo, type History } from "./history";
+
+export interface Snapshot extends EditorState {
+  readonly history: History;
+  readonly catalogue: Catalogue;
+  readonly readOnly: boolean;
+}
+
+export class EditorSession {
+  private snapshot: Snapshot;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(document: Definition, catalogue: Catalogue, options: { focus?: Focus; readOnly?: boolean } = {}) {
+    const { focus = ROOT, readOnly = false } = options;
+    this.snapshot = { document, focus, selection: [], history: EMPTY, catalogue, readOnly };
+  }
+
+  readonly get = (): Snapshot => this.snapshot;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  private get context(): Context {
+    return { catalogue: this.snapshot.catalogue };
+  }
+
+  private set(change: Partial<Snapshot>): void {
+    this.snapshot = { ...this.snapshot, ...change };
+    for (const listener of this.listeners) listener();
+  }
+
+  check(command: Command): Verdict {
+    if (this.snapshot.readOnly) return no("This workflow is read-only.");
+    return command.check?.(this.snapshot, this.context) ?? YES;
+  }
+
+  /** Does it if it may; answers why not. */
+  run(command: Command): Verdict {
+    const verdict = this.check(command);
+    if (!verdict.ok) return verdict;
+    const { document, focus, selection, history } = this.snapshot;
+    const before = { document, focus, selection };
+    const after = follow(before, command.do(before, this.context), this.context, command);
+    this.set({ ...after, history: record(history, command, before, after) });
+    return YES;
+  }
+
+  undo(): boolean {
+    return this.step(undo);
+  }
+
+  redo(): boolean {
+    return this.step(redo);
+  }
+
+  private step(take: typeof undo): boolean {
+    const { history, document, readOnly } = this.snapshot;
+    const result = readOnly ? null : take(history, document);
+    if (result === null) return false;
+    const [next, state] = result;
+    this.set({ ...state, history: next });
+    return true;
+  }
+
+  select(selection: readonly string[]): void {
+    const now = this.snapshot.selection;
+    if (now.length === selection.length && now.every((id, index) => id === selection[index])) return;
+    this.set({ selection, history: seal(this.snapshot.history) });
+  }
+
+  /** Shows another part of the document. */
+  open(focus: Focus, selection: readonly string[] = []): void {
+    this.set({ focus, selection, history: seal(this.snapshot.history) });
+  }
+
+  setCatalogue(catalogue: Catalogue): void {
+    if (catalogue !== this.snapshot.catalogue) this.set({ catalogue });
+  }
+
+  setReadOnly(readOnly: boolean): void {
+    if (readOnly !== this.snapshot.readOnly) this.set({ readOnly });
+  }
+
+  /** Another document altogether, such as the server's after a conflict: history starts anew. */
+  load(document: Definition): void {
+    this.set({ document, history: EMPTY, selection: [] });
+  }
+}

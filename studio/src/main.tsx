@@ -1,0 +1,35 @@
+import "./ui/tokens.css";
+import "./ui/base.css";
+import "./ui/kit.css";
+import "./app/shell.css";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { createRoot } from "react-dom/client";
+import { loadConfig } from "./api/config";
+import { queryClient } from "./api/queries";
+import { loadMe } from "./api/session";
+import { loadPlugins } from "./app/plugins";
+import { makeRouter } from "./app/router";
+import { startTheme } from "./app/theme";
+import { Failed } from "./ui";
+
+startTheme();
+
+async function start(place: HTMLElement): Promise<void> {
+  const page = createRoot(place);
+  try {
+    const config = await loadConfig();
+    await Promise.all([loadMe(), loadPlugins(config.plugins)]);
+    const router = makeRouter();
+    page.render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>,
+    );
+  } catch (error) {
+    page.render(<Failed error={error} retry={() => location.reload()} />);
+  }
+}
+
+const place = document.getElementById("root");
+if (place) void start(place);

@@ -1,0 +1,1 @@
+export function AlterationsPage() { return null; }

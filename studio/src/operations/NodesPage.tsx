@@ -1,0 +1,1 @@
+export function NodesPage() { return null; }

@@ -1,0 +1,1 @@
+export function RolesPage() { return null; }

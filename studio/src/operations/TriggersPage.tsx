@@ -1,0 +1,1 @@
+export function TriggersPage() { return null; }

@@ -1,0 +1,1 @@
+export function InstancePage() { return null; }

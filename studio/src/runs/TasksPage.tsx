@@ -1,0 +1,1 @@
+export function TasksPage() { return null; }

@@ -1,0 +1,26 @@
+import { api } from "../api/client";
+import { apiPath, forget } from "../api/queries";
+import type { BulkResult } from "../api/types";
+import { toast } from "../ui";
+import { t } from "./words";
+
+export type BulkAction = "cancel" | "retry" | "delete";
+
+export async function bulk(action: BulkAction, ids: readonly string[], why: string, terminate: boolean): Promise<void> {
+  const result = await api.post<BulkResult>("/api/instances/bulk", {
+    action,
+    ids,
+    ...(why ? { why } : {}),
+    ...(action === "cancel" ? { terminate } : {}),
+  });
+  if (result.done.length > 0) toast.done(t("done", { n: result.done.length }));
+  const first = result.failed[0];
+  if (first) toast.failed(new Error(t("failed", { n: result.failed.length, why: first.message })));
+  await forget("instances", "statistics");
+}
+
+/** One verb on one instance; everything about instances is asked again. */
+export async function act(id: string, verb: string, body: unknown = {}): Promise<void> {
+  await api.post(apiPath("instances", id, verb), body);
+  await forget("instances", "tasks", "statistics");
+}

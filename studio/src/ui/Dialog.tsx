@@ -1,0 +1,104 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { catalogue } from "../app/messages";
+import { Button, IconButton } from "./Button";
+
+const t = catalogue("dialog", { close: "Close", cancel: "Cancel" });
+
+type DialogProps = {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  foot?: ReactNode;
+  wide?: boolean;
+  /** When given, the dialog is a form and Enter sends it. */
+  onSubmit?: () => void;
+  closable?: boolean;
+};
+
+/** The browser's own modal dialog: focus stays inside, Escape closes, focus returns to where it was. */
+export function Dialog({ title, onClose, children, foot, wide, onSubmit, closable = true }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = box.current;
+    const before = document.activeElement;
+    if (dialog && !dialog.open) dialog.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  const inner = (
+    <>
+      <div className="dialog-head">
+        <h2 id={heading} className="grow">
+          {title}
+        </h2>
+        {closable ? <IconButton label={t("close")} icon="close" onClick={onClose} /> : null}
+      </div>
+      <div className="dialog-body">{children}</div>
+      {foot ? <div className="dialog-foot">{foot}</div> : null}
+    </>
+  );
+  return (
+    <dialog
+      ref={box}
+      className={`dialog ${wide ? "wide" : ""}`}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (closable) onClose();
+      }}
+      onMouseDown={(event) => {
+        if (closable && event.target === box.current) onClose();
+      }}
+      onKeyDown={(event) => event.stopPropagation()}
+    >
+      {onSubmit ? (
+        <form
+          style={{ display: "contents" }}
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            event.stopPropagation();
+            onSubmit();
+          }}
+        >
+          {inner}
+        </form>
+      ) : (
+        inner
+      )}
+    </dialog>
+  );
+}
+
+type ConfirmProps = {
+  title: string;
+  children: ReactNode;
+  action: string;
+  danger?: boolean;
+  busy?: boolean;
+  disabled?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+};
+
+export function Confirm({ title, children, action, danger, busy, disabled, onConfirm, onClose }: ConfirmProps) {
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      onSubmit={onConfirm}
+      foot={
+        <>
+          <Button onClick={onClose}>{t("cancel")}</Button>
+          <Button type="submit" kind="primary" danger={danger ?? false} busy={busy ?? false} disabled={disabled}>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      {children}
+    </Dialog>
+  );
+}

@@ -1,0 +1,101 @@
+import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
+import { Icon } from "./Icon";
+
+type Around = { label: string; hint?: ReactNode; problem?: string | undefined; required?: boolean | undefined };
+
+/** A label, a control, and what is to be said about it. `children` gets the id that label and hints refer to. */
+export function Field({
+  label,
+  hint,
+  problem,
+  required,
+  children,
+}: Around & { children: (attributes: { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean }) => ReactNode }) {
+  const id = useId();
+  const said = problem ?? hint;
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {label}
+        {required ? <span aria-hidden="true"> *</span> : null}
+      </label>
+      {children({
+        id,
+        ...(said ? { "aria-describedby": `${id}-said` } : {}),
+        ...(problem ? { "aria-invalid": true } : {}),
+      })}
+      {said ? (
+        <div id={`${id}-said`} className={problem ? "problem" : "hint"}>
+          {said}
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+export function TextField({ label, hint, problem, ...rest }: Around & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <Field label={label} hint={hint} problem={problem} required={rest.required}>
+      {(attributes) => <input className="input" {...rest} {...attributes} />}
+    </Field>
+  );
+}
+
+export function TextArea({ label, hint, problem, ...rest }: Around & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+  return (
+    <Field label={label} hint={hint} problem={problem} required={rest.required}>
+      {(attributes) => <textarea className="area" {...rest} {...attributes} />}
+    </Field>
+  );
+}
+
+export type Option = { value: string; label: string };
+
+export function SelectField({
+  label,
+  hint,
+  problem,
+  options,
+  ...rest
+}: Around & SelectHTMLAttributes<HTMLSelectElement> & { options: readonly Option[] }) {
+  return (
+    <Field label={label} hint={hint} problem={problem} required={rest.required}>
+      {(attributes) => (
+        <select className="select" {...rest} {...attributes}>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
+export function Checkbox({ label, ...rest }: { label: string } & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <label className="check">
+      <input type="checkbox" {...rest} />
+      {label}
+    </label>
+  );
+}
+
+export function Switch({ label, ...rest }: { label: string } & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <label className="check">
+      <input type="checkbox" role="switch" className="switch" {...rest} />
+      {label}
+    </label>
+  );
+}
+
+export function SearchField({ label, ...rest }: { label: string } & InputHTMLAttributes<HTMLInputElement>) {
+  return (
+    <div className="search-field" role="search">
+      <Icon name="search" />
+      <input className="input" type="search" aria-label={label} placeholder={label} {...rest} />
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+import { catalogue } from "../app/messages";
+import { Button } from "./Button";
+
+const t = catalogue("pager", { of: "{from}–{to} of {total}", back: "Back", next: "Next" });
+
+type Paging = { page: number; next: (cursor: string) => void; back: () => void };
+
+export function Pager({ paging, data, size }: { paging: Paging; data: { items: unknown[]; total: number; next: string | null }; size: number }) {
+  if (paging.page === 0 && !data.next) return null;
+  const from = paging.page * size + 1;
+  return (
+    <div className="row" style={{ justifyContent: "flex-end" }}>
+      <span className="quiet">{t("of", { from, to: from + data.items.length - 1, total: data.total })}</span>
+      <Button small icon="back" disabled={paging.page === 0} onClick={paging.back}>
+        {t("back")}
+      </Button>
+      <Button small disabled={!data.next} onClick={() => data.next && paging.next(data.next)}>
+        {t("next")}
+      </Button>
+    </div>
+  );
+}

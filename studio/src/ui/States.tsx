@@ -1,0 +1,81 @@
+import type { ReactNode } from "react";
+import { ApiError } from "../api/errors";
+import { catalogue } from "../app/messages";
+import { Button } from "./Button";
+import { Icon, type IconName } from "./Icon";
+
+const t = catalogue("states", {
+  loading: "Loading",
+  again: "Try again",
+  forbidden: "You may not see this",
+  forbiddenText: "Your roles do not allow it. An administrator can give you the permission “{permission}”.",
+  missing: "Not here (any more)",
+  offline: "The server does not answer",
+  offlineText: "Check that it runs and that this machine can reach it. Nothing that you typed is lost.",
+  wrong: "Something went wrong",
+});
+
+/** What to see where there is nothing yet: what it is for, and the next step. */
+export function Empty({ icon, title, children, actions }: { icon: IconName; title: string; children?: ReactNode; actions?: ReactNode }) {
+  return (
+    <div className="empty">
+      <div className="art">
+        <Icon name={icon} size={32} />
+      </div>
+      <h2>{title}</h2>
+      {children ? <p>{children}</p> : null}
+      {actions ? <div className="row wrap">{actions}</div> : null}
+    </div>
+  );
+}
+
+export function Loading({ rows = 4 }: { rows?: number }) {
+  return (
+    <div className="stack loose" role="status" aria-label={t("loading")} style={{ padding: 16 }}>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className="skeleton" style={{ width: `${90 - ((index * 23) % 50)}%` }} />
+      ))}
+    </div>
+  );
+}
+
+/** An error that says what to do about it. */
+export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { title, text } = explain(error);
+  return (
+    <div role="alert">
+      <Empty
+        icon="alert"
+        title={title}
+        actions={
+          retry ? (
+            <Button icon="refresh" onClick={retry}>
+              {t("again")}
+            </Button>
+          ) : undefined
+        }
+      >
+        {text}
+      </Empty>
+    </div>
+  );
+}
+
+export function explain(error: unknown): { title: string; text: string } {
+  if (error instanceof ApiError) {
+    if (error.status === 403) return { title: t("forbidden"), text: error.message };
+    if (error.status === 404) return { title: t("missing"), text: error.message };
+    if (error.status === 0) return { title: t("offline"), text: t("offlineText") };
+    return { title: t("wrong"), text: error.message };
+  }
+  return { title: t("wrong"), text: error instanceof Error ? error.message : String(error) };
+}
+
+type Asked<T> = { data: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
+
+/** The three lives of a question to the server. */
+export function Answer<T>({ query, children, rows }: { query: Asked<T>; children: (data: T) => ReactNode; rows?: number }) {
+  if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (query.error) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  return <Loading rows={rows ?? 4} />;
+}

@@ -1,0 +1,115 @@
+import type { ReactNode } from "react";
+import { catalogue } from "../app/messages";
+import { Icon } from "./Icon";
+
+const t = catalogue("table", { all: "Select all", one: "Select {name}" });
+
+export type Column<Row> = {
+  id: string;
+  label: string;
+  /** The name that the server sorts by; without it the column does not sort. */
+  sort?: string;
+  number?: boolean;
+  tight?: boolean;
+  cell: (row: Row) => ReactNode;
+};
+
+export type Selection = { ids: ReadonlySet<string>; set: (ids: ReadonlySet<string>) => void };
+
+type TableProps<Row> = {
+  label: string;
+  rows: readonly Row[];
+  columns: readonly Column<Row>[];
+  id: (row: Row) => string;
+  name: (row: Row) => string;
+  sort?: string;
+  onSort?: (sort: string) => void;
+  selection?: Selection | undefined;
+  onOpen?: (row: Row) => void;
+};
+
+/** Rows of things. Sorting is the server's: the header only says which. */
+export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selection, onOpen }: TableProps<Row>) {
+  const every = rows.length > 0 && rows.every((row) => selection?.ids.has(id(row)));
+  return (
+    <div className="card table-frame" role="region" aria-label={label} tabIndex={0}>
+      <table className="table">
+        <thead>
+          <tr>
+            {selection ? (
+              <th className="tight">
+                <input
+                  type="checkbox"
+                  aria-label={t("all")}
+                  checked={every}
+                  onChange={() => selection.set(every ? new Set() : new Set(rows.map(id)))}
+                />
+              </th>
+            ) : null}
+            {columns.map((column) => (
+              <Head key={column.id} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={id(row)}
+              className={onOpen ? "link" : ""}
+              aria-selected={selection?.ids.has(id(row))}
+              onClick={(event) => {
+                if (onOpen && !(event.target as HTMLElement).closest("a,button,input,label")) onOpen(row);
+              }}
+            >
+              {selection ? (
+                <td className="tight">
+                  <input
+                    type="checkbox"
+                    aria-label={t("one", { name: name(row) })}
+                    checked={selection.ids.has(id(row))}
+                    onChange={() => selection.set(toggled(selection.ids, id(row)))}
+                  />
+                </td>
+              ) : null}
+              {columns.map((column) => (
+                <td key={column.id} className={`${column.number ? "number" : ""} ${column.tight ? "tight" : ""}`}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+type HeadProps<Row> = { column: Column<Row>; sort?: string | undefined; onSort?: ((sort: string) => void) | undefined };
+
+function Head<Row>({ column, sort, onSort }: HeadProps<Row>) {
+  const by = column.sort;
+  const active = by !== undefined && (sort === by || sort === `-${by}`);
+  const down = sort === `-${by}`;
+  return (
+    <th
+      scope="col"
+      className={`${column.number ? "number" : ""} ${column.tight ? "tight" : ""}`}
+      aria-sort={active ? (down ? "descending" : "ascending") : undefined}
+    >
+      {by && onSort ? (
+        <button type="button" onClick={() => onSort(active && !down ? `-${by}` : by)}>
+          {column.label}
+          {active ? <Icon name={down ? "arrowDown" : "arrowUp"} size={12} /> : null}
+        </button>
+      ) : (
+        column.label || <span className="visually-hidden">{column.id}</span>
+      )}
+    </th>
+  );
+}

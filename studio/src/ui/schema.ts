@@ -1,0 +1,125 @@
+/** JSON Schema as far as a form needs it: kinds of fields, what a text means, and what is wrong with a value. */
+export type Schema = {
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  format?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+};
+
+export type FieldKind = "text" | "long" | "number" | "integer" | "switch" | "choice" | "date" | "datetime" | "object" | "json";
+
+/** `["string", "null"]` and `anyOf: [X, null]` are X that may be left out. */
+export function plain(schema: Schema): Schema {
+  const ways = schema.anyOf ?? schema.oneOf;
+  const real = ways?.filter((way) => way.type !== "null");
+  if (real?.length === 1 && real[0]) return { ...schema, ...real[0] };
+  return schema;
+}
+
+const typeOf = (schema: Schema): string | undefined =>
+  Array.isArray(schema.type) ? schema.type.find((type) => type !== "null") : schema.type;
+
+export function kindOf(given: Schema): FieldKind {
+  const schema = plain(given);
+  if (schema.enum) return "choice";
+  switch (typeOf(schema)) {
+    case "boolean":
+      return "switch";
+    case "integer":
+      return "integer";
+    case "number":
+      return "number";
+    case "string":
+      if (schema.format === "date") return "date";
+      if (schema.format === "date-time") return "datetime";
+      return schema.format === "multiline" || (schema.maxLength ?? 0) > 200 ? "long" : "text";
+    case "object":
+      return schema.properties && Object.keys(schema.properties).length > 0 ? "object" : "json";
+    default:
+      return "json";
+  }
+}
+
+export const label = (name: string, schema: Schema): string => {
+  if (schema.title) return schema.title;
+  const words = name.replaceAll("_", " ").replace(/([a-z])([A-Z])/g, "$1 $2");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** What a value lacks, by path; empty when it fits. */
+export function problems(given: Schema, value: unknown, required: boolean, path = ""): Record<string, string> {
+  const schema = plain(given);
+  if (value === undefined || value === null || value === "") return required ? { [path]: "This is needed." } : {};
+  const kind = kindOf(schema);
+  if (kind === "object") {
+    const fields = value as Record<string, unknown>;
+    return Object.assign(
+      {},
+      ...Object.entries(schema.properties ?? {}).map(([name, inner]) =>
+        problems(inner, fields[name], schema.required?.includes(name) ?? false, path ? `${path}.${name}` : name),
+      ),
+    ) as Record<string, string>;
+  }
+  const wrong = wrongWith(schema, kind, value);
+  return wrong ? { [path]: wrong } : {};
+}
+
+function wrongWith(schema: Schema, kind: FieldKind, value: unknown): string | null {
+  if (value instanceof Unreadable) return `This is no JSON: ${value.why}`;
+  if (kind === "number" || kind === "integer") {
+    if (typeof value !== "number" || Number.isNaN(value)) return "A number is needed.";
+    if (kind === "integer" && !Number.isInteger(value)) return "A whole number is needed.";
+    if (schema.minimum !== undefined && value < schema.minimum) return `At least ${schema.minimum}.`;
+    if (schema.maximum !== undefined && value > schema.maximum) return `At most ${schema.maximum}.`;
+  }
+  if (typeof value === "string") {
+    if (schema.minLength !== undefined && value.length < schema.minLength) return `At least ${schema.minLength} characters.`;
+    if (schema.maxLength !== undefined && value.length > schema.maxLength) return `At most ${schema.maxLength} characters.`;
+    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) return `It must look like ${schema.pattern}.`;
+  }
+  return null;
+}
+
+/** Text that is typed as JSON and is none yet: kept, so that typing goes on, and refused when the form is sent. */
+export class Unreadable {
+  readonly text: string;
+  readonly why: string;
+
+  constructor(text: string, why: string) {
+    this.text = text;
+    this.why = why;
+  }
+}
+
+export function readJson(text: string): unknown {
+  if (text.trim() === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    return new Unreadable(text, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** What a form starts with. */
+export function startOf(schema: Schema): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {}).flatMap(([name, inner]): [string, unknown][] => {
+      if (inner.default !== undefined && inner.default !== null) return [[name, inner.default]];
+      if (kindOf(inner) === "object") return [[name, startOf(plain(inner))]];
+      return [];
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+"""`holdfast diff`: what changed since the stored version, and which live instances that concerns."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+Holdfast = Callable[..., subprocess.CompletedProcess[str]]
+
+STORE = ("--store", "sqlite:///kept.db")
+
+ONE = """
+from holdfast import activity, wait_for, workflow
+
+
+@activity
+async def charge(order: str) -> str:
+    return order
+
+
+@workflow
+async def fulfil(order: str) -> str:
+    await wait_for("approval")
+    return await charge(order)
+"""
+COMMENTED = ONE.replace("    await wait_for", "    # The boss says yes.\n\n    await wait_for")
+TWO = ONE.replace('"approval"', '"signature"').replace(
+    "    return await charge(order)", '    await charge("fee")\n    return await charge(order)'
+)
+
+
+def write(folder: Path, text: str) -> None:
+    (folder / "orders.py").write_text(text, encoding="utf-8")
+
+
+def test_the_code_against_the_store(holdfast: Holdfast, folder: Path) -> None:
+    write(folder, ONE)
+    unknown = holdfast("diff", "orders:fulfil", *STORE)
+    started = holdfast("run", "orders:fulfil", "--input", '{"order": "7"}', *STORE)
+    assert started.returncode == 0, started.stderr
+    identity = next(line.split()[1] for line in started.stderr.splitlines() if line.startswith("instance "))
+    same = holdfast("diff", "orders:fulfil", *STORE)
+    write(folder, COMMENTED)
+    commented = holdfast("diff", "orders:fulfil", *STORE)
+    write(folder, TWO)
+    changed = holdfast("diff", "orders:fulfil", *STORE)
+    data = json.loads(holdfast("diff", "orders:fulfil", *STORE, "--json").stdout)
+
+    assert unknown.stdout == "fulfil: not in the store yet\n"
+    assert same.stdout == commented.stdout
+    assert same.stdout == "fulfil: version 1 → the code\n  nothing that runs has changed\n"
+    assert "~ wait_for (WaitFor)" in changed.stdout
+    assert '    inputs.event_name: "approval" → "signature"' in changed.stdout
+    assert "+ charge2 (charge)" in changed.stdout
+    assert "1 live instances stay on the version that they started with:" in changed.stdout
+    assert f"  {identity}  version 1  suspended, waits at wait_for (changed)" in changed.stdout
+    assert [item["id"] for item in data["instances"]] == [identity]
+    assert {item["change"] for item in data["changes"]["activities"]} >= {"added", "changed"}
+
+
+def test_two_files(holdfast: Holdfast, folder: Path) -> None:
+    document = json.loads((folder / "approval.json").read_text(encoding="utf-8"))
+    document["root"]["activities"][0].setdefault("options", {})["timeout"] = "PT5S"
+    (folder / "other.json").write_text(json.dumps(document), encoding="utf-8")
+
+    told = holdfast("diff", "approval.json", "other.json")
+
+    assert told.returncode == 0, told.stderr
+    assert 'options.timeout: nothing → "PT5S"' in told.stdout

@@ -1,0 +1,328 @@
+"""Accounts on a store in memory: sign-in, sessions, keys, roles, back-off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+
+import jwt
+import pytest
+from argon2 import PasswordHasher
+
+from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored, NotSignedIn, SettingsError, TooManyAttempts
+from holdfast.identity.accounts import BELIEVED, Accounts
+from holdfast.identity.passwords import Passwords
+from holdfast.identity.tokens import ResumeClaims
+from holdfast.model.principal import PERMISSIONS, ROLES
+from holdfast.persistence import store_from_url
+from holdfast.ports import RequestFacts, Store
+from holdfast.testing.clock import VirtualClock
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def passwords() -> Iterator[Passwords]:
+    """Quick ones: how dear a hash is, is not the matter here."""
+    made = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    made = store_from_url("memory://")
+    await made.open()
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+async def accounts(store: Store, clock: VirtualClock, passwords: Passwords) -> Accounts:
+    return await Accounts.open(store, clock.now, passwords=passwords)
+
+
+def asking(**headers: str) -> RequestFacts:
+    names = {name.replace("_", "-"): value for name, value in headers.items()}
+    return RequestFacts(method="GET", path="/api/x", headers=names, query={})
+
+
+async def pass_time(clock: VirtualClock, time: timedelta) -> None:
+    await clock.wait_until(clock.now() + time)
+
+
+# -- the first admin ---------------------------------------------------------------------------------------------------
+
+
+async def test_the_first_admin_is_made_once_by_whoever_is_first(
+    store: Store, clock: VirtualClock, passwords: Passwords
+) -> None:
+    processes = [await Accounts.open(store, clock.now, passwords=passwords) for _ in range(4)]
+
+    printed = [word for word in await asyncio.gather(*(item.first_admin() for item in processes)) if word]
+
+    assert len(printed) == 1
+    signed = await processes[-1].sign_in("admin", printed[0])
+    assert signed.principal.permissions == PERMISSIONS.keys()
+    assert await processes[0].first_admin() is None
+
+
+async def test_a_given_password_is_not_told(accounts: Accounts) -> None:
+    assert await accounts.first_admin(PASSWORD) is None
+    assert (await accounts.sign_in("Admin", PASSWORD)).principal.roles == {"admin"}
+
+
+# -- sign-in -----------------------------------------------------------------------------------------------------------
+
+
+async def test_wrong_names_and_wrong_passwords_are_answered_alike(accounts: Accounts) -> None:
+    await accounts.users.add("kim", PASSWORD)
+
+    with pytest.raises(NotSignedIn) as wrong_password:
+        await accounts.sign_in("kim", "wrong")
+    with pytest.raises(NotSignedIn) as wrong_name:
+        await accounts.sign_in("nobody", PASSWORD)
+
+    assert str(wrong_password.value) == str(wrong_name.value)
+
+
+async def test_failures_are_answered_slower_and_slower_and_a_success_forgets(
+    accounts: Accounts, clock: VirtualClock
+) -> None:
+    await accounts.users.add("kim", PASSWORD)
+
+    async def fail(times: int) -> None:
+        for _ in range(times):
+            with pytest.raises(NotSignedIn):
+                await accounts.sign_in("kim", "wrong", address="1.2.3.4")
+
+    await fail(5)
+    with pytest.raises(TooManyAttempts) as first:
+        await accounts.sign_in("kim", PASSWORD, address="1.2.3.4")
+    await pass_time(clock, first.value.wait)
+    await fail(1)
+    with pytest.raises(TooManyAttempts) as second:
+        await accounts.sign_in("kim", PASSWORD, address="1.2.3.4")
+
+    assert second.value.wait > first.value.wait
+    assert await accounts.sign_in("kim", PASSWORD, address="5.6.7.8")  # somebody else's mistakes lock nobody out
+    await pass_time(clock, second.value.wait)
+    assert await accounts.sign_in("kim", PASSWORD, address="1.2.3.4")
+    await fail(4)
+    assert await accounts.sign_in("kim", PASSWORD, address="1.2.3.4")
+
+
+async def test_a_hash_with_old_parameters_is_renewed_at_sign_in(
+    store: Store, clock: VirtualClock, accounts: Accounts
+) -> None:
+    before = await accounts.users.add("kim", PASSWORD)
+    stronger = Passwords(PasswordHasher(time_cost=2, memory_cost=16, parallelism=1))
+    later = await Accounts.open(store, clock.now, passwords=stronger)
+
+    await later.sign_in("kim", PASSWORD)
+
+    after = await later.users.get("kim")
+    assert after.password != before.password
+    assert not stronger.is_outdated(after.password)
+    stronger.close()
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_token_is_good_until_its_time_is_over(accounts: Accounts, clock: VirtualClock) -> None:
+    await accounts.users.add("kim", PASSWORD, roles=["viewer"])
+    signed = await accounts.sign_in("kim", PASSWORD)
+    request = asking(authorization=f"Bearer {signed.access_token}")
+
+    found = await accounts.authenticate(request)
+    assert found is not None
+    assert found.permissions == ROLES["viewer"]
+
+    await pass_time(clock, signed.expires_in)
+    with pytest.raises(NotSignedIn, match="expired"):
+        await accounts.authenticate(request)
+
+
+async def test_tokens_of_others_and_unsigned_ones_are_refused(accounts: Accounts) -> None:
+    await accounts.users.add("kim", PASSWORD)
+    token = (await accounts.sign_in("kim", PASSWORD)).access_token
+    claims = jwt.decode(token, options={"verify_signature": False})
+    forged = [
+        jwt.encode(claims, None, algorithm="none"),
+        jwt.encode(claims, "x" * 32, algorithm="HS256"),
+        token[:-2] + ("aa" if not token.endswith("aa") else "bb"),
+        "nonsense",
+        "",
+    ]
+
+    for text in forged:
+        with pytest.raises(NotSignedIn):
+            await accounts.of_token(text)
+
+
+async def test_sign_out_revokes_at_once_here_and_soon_elsewhere(
+    store: Store, clock: VirtualClock, passwords: Passwords, accounts: Accounts
+) -> None:
+    other = await Accounts.open(store, clock.now, passwords=passwords)
+    await accounts.users.add("kim", PASSWORD)
+    token = (await accounts.sign_in("kim", PASSWORD)).access_token
+    assert await other.of_token(token)
+
+    await accounts.sign_out(token)
+
+    with pytest.raises(NotSignedIn):
+        await accounts.of_token(token)
+    await pass_time(clock, BELIEVED)
+    with pytest.raises(NotSignedIn):
+        await other.of_token(token)
+
+
+async def test_a_refresh_token_is_good_once_and_a_copy_ends_the_session(
+    accounts: Accounts, clock: VirtualClock
+) -> None:
+    await accounts.users.add("kim", PASSWORD)
+    first = await accounts.sign_in("kim", PASSWORD)
+    second = await accounts.refresh(first.refresh_token)
+    assert await accounts.refresh(first.refresh_token)  # another tab, at the same time
+
+    await pass_time(clock, timedelta(minutes=1))
+    with pytest.raises(NotSignedIn, match="used before"):
+        await accounts.refresh(first.refresh_token)
+    with pytest.raises(NotSignedIn):
+        await accounts.refresh(second.refresh_token)
+
+
+async def test_a_user_who_is_switched_off_or_removed_has_no_session_left(accounts: Accounts) -> None:
+    await accounts.users.add("boss", PASSWORD, roles=["admin"])
+    for name in ("kim", "lee"):
+        await accounts.users.add(name, PASSWORD)
+    kim, lee = await accounts.sign_in("kim", PASSWORD), await accounts.sign_in("lee", PASSWORD)
+
+    await accounts.remove_user("kim")
+    await accounts.users.change("lee", active=False)
+    await accounts.end_sessions("lee")
+
+    for signed in (kim, lee):
+        with pytest.raises(NotSignedIn):
+            await accounts.of_token(signed.access_token)
+        with pytest.raises(NotSignedIn):
+            await accounts.refresh(signed.refresh_token)
+    with pytest.raises(NotSignedIn):
+        await accounts.sign_in("lee", PASSWORD)
+
+
+async def test_a_short_secret_is_refused_and_a_made_one_is_shared(
+    store: Store, clock: VirtualClock, passwords: Passwords, accounts: Accounts
+) -> None:
+    with pytest.raises(SettingsError, match="at least 32"):
+        await Accounts.open(store, clock.now, secret="short", passwords=passwords)
+    other = await Accounts.open(store, clock.now, passwords=passwords)
+    await accounts.users.add("kim", PASSWORD)
+
+    assert await other.of_token((await accounts.sign_in("kim", PASSWORD)).access_token)
+
+
+async def test_links_cannot_be_changed_and_expire(accounts: Accounts, clock: VirtualClock) -> None:
+    claims = ResumeClaims(
+        tenant="", instance_id="i1", bookmark="b1", expires=clock.now().replace(microsecond=0) + timedelta(hours=1)
+    )
+    link = accounts.links.issue(claims)
+    body, _, signature = link.partition(".")
+
+    assert accounts.links.read(link) == claims
+    for text in (f"{body}x.{signature}", f"{body}.{signature[:-4]}AAAA", "", "a.b", "ä.ö", body):
+        with pytest.raises(NotSignedIn):
+            accounts.links.read(text)
+    await pass_time(clock, timedelta(hours=1))
+    with pytest.raises(NotSignedIn, match="expired"):
+        accounts.links.read(link)
+
+
+# -- API keys ----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_key_is_shown_once_kept_as_a_hash_and_can_be_removed(accounts: Accounts, clock: VirtualClock) -> None:
+    key, text = await accounts.keys.add("import", roles=["operator"], expires=clock.now() + timedelta(days=1))
+
+    found = await accounts.authenticate(asking(x_api_key=text))
+
+    assert found is not None
+    assert (found.name, found.roles) == ("import", {"operator"})
+    assert text.split("_")[2] not in repr(await accounts.keys.list())
+    with pytest.raises(NotSignedIn):
+        await accounts.of_key(text[:-1])
+    await pass_time(clock, timedelta(days=1))
+    with pytest.raises(NotSignedIn):
+        await accounts.of_key(text)
+    await accounts.keys.remove(key.id)
+    with pytest.raises(AccountNotFound):
+        await accounts.keys.remove(key.id)
+
+
+# -- users and roles ---------------------------------------------------------------------------------------------------
+
+
+async def test_names_are_unique_whatever_their_case(accounts: Accounts) -> None:
+    await accounts.users.add("Kim@example.com", PASSWORD)
+
+    with pytest.raises(AlreadyStored):
+        await accounts.users.add("kim@EXAMPLE.com", PASSWORD)
+    assert (await accounts.sign_in("KIM@example.com", PASSWORD)).principal.id == "kim@example.com"
+
+
+async def test_the_last_admin_stays(accounts: Accounts) -> None:
+    await accounts.users.add("boss", PASSWORD, roles=["admin"])
+    await accounts.users.add("kim", PASSWORD, roles=["viewer"])
+
+    for attempt in (
+        accounts.remove_user("boss"),
+        accounts.users.change("boss", roles=["viewer"]),
+        accounts.users.change("boss", active=False),
+    ):
+        with pytest.raises(AccountRefused, match="last active admin"):
+            await attempt
+    await accounts.users.change("kim", roles=["admin"])
+    await accounts.remove_user("boss")
+
+
+async def test_roles_of_ones_own_take_effect_and_unknown_ones_are_refused(accounts: Accounts) -> None:
+    with pytest.raises(AccountRefused, match="no role 'clerk'"):
+        await accounts.users.add("kim", PASSWORD, roles=["clerk"])
+    with pytest.raises(AccountRefused, match="built in"):
+        await accounts.roles.put("admin", [])
+    with pytest.raises(AccountRefused, match="No such permission"):
+        await accounts.roles.put("clerk", ["everything"])
+
+    await accounts.roles.put("clerk", ["tasks:read"])
+    await accounts.users.add("kim", PASSWORD, roles=["clerk"])
+    assert (await accounts.sign_in("kim", PASSWORD)).principal.permissions == {"tasks:read"}
+    await accounts.roles.remove("clerk")
+    assert (await accounts.sign_in("kim", PASSWORD)).principal.permissions == frozenset()
+
+
+@pytest.mark.parametrize("bad", ["", "a b", "-x", "ä", "x" * 65, "a/b"])
+async def test_names_that_cannot_be_one(accounts: Accounts, bad: str) -> None:
+    with pytest.raises(AccountRefused):
+        await accounts.users.add(bad, PASSWORD)
+    with pytest.raises(AccountNotFound):
+        await accounts.users.get(bad)
+
+
+async def test_a_short_password_is_refused(accounts: Accounts) -> None:
+    with pytest.raises(AccountRefused, match="at least 8"):
+        await accounts.users.add("kim", "short")
+
+
+async def test_sweeping_deletes_what_is_over(accounts: Accounts, clock: VirtualClock, store: Store) -> None:
+    await accounts.users.add("kim", PASSWORD)
+    await accounts.sign_in("kim", PASSWORD)
+    with pytest.raises(NotSignedIn):
+        await accounts.sign_in("kim", "wrong")
+    await pass_time(clock, timedelta(days=31))
+
+    await accounts.sweep()
+
+    kinds = {kind for _, kind, _ in store._tables.records}  # type: ignore[attr-defined]
+    assert kinds == {"user", "secret"}
