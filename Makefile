@@ -13,17 +13,26 @@ READY := $(VENV)/.ready
 FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 TESTS ?= tests
+PORT ?= 8600
 # The Studio, built from TypeScript into the package; not kept in git. Newer than every source of it.
 STUDIO := src/holdfast/server/studio/.built
 STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' -print 2>/dev/null)
 
-.PHONY: help run test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
+.PHONY: help run openapi test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
-run: $(READY) $(STUDIO) ## Set up, then run an example workflow
-	$(BIN)/holdfast run examples/03_flowchart.json --input '{"amount": 1200}'
+# The first start makes the admin; this password is for trying out on your own machine.
+run: export HOLDFAST_ADMIN_PASSWORD ?= holdfast-demo
+run: $(READY) $(STUDIO) ## Start the server on SQLite with the example workflows (PORT=8600)
+	@mkdir -p .run
+	@echo "sign in as admin with the password $$HOLDFAST_ADMIN_PASSWORD"
+	$(BIN)/holdfast serve --store sqlite:///.run/holdfast.db --port $(PORT) \
+	  examples/03_flowchart.json examples/05_elsa.json examples/01_hello.py:hello examples/02_approval.py:approval
+
+openapi: $(READY) ## Write studio/openapi.json anew from the routes
+	$(BIN)/python docs/openapi.py
 
 test: check studio-test ## Set up, then lint, types, layers and all tests (TESTS=path for some)
 	$(BIN)/pytest -n 2 $(TESTS)
@@ -59,7 +68,7 @@ chaos: $(READY) ## Kill workers and databases for long, print what came of it, w
 	$(BIN)/python -m tests.chaos
 
 clean: ## Remove the environment and everything that tools left behind
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .bench build dist
+	rm -rf $(VENV) .run .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .bench build dist
 	rm -rf src/holdfast/server/studio studio/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

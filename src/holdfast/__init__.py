@@ -9,7 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.activities.composition import Composite, ExecuteWorkflow, Scope_ as Scope
+    from holdfast.activities.bulk import BulkDispatchWorkflows
+    from holdfast.activities.composition import Composite, DispatchWorkflow, ExecuteWorkflow, Scope_ as Scope
     from holdfast.activities.console import Log, ReadLine, WriteLine
     from holdfast.activities.control.attempt import Try
     from holdfast.activities.control.branch import If, Switch
@@ -62,7 +63,8 @@ if TYPE_CHECKING:
     from holdfast.runtime.runner import Runner
 
 _HOMES: dict[str, tuple[str, ...]] = {
-    "holdfast.activities.composition": ("Composite", "ExecuteWorkflow", "Scope"),
+    "holdfast.activities.bulk": ("BulkDispatchWorkflows",),
+    "holdfast.activities.composition": ("Composite", "DispatchWorkflow", "ExecuteWorkflow", "Scope"),
     "holdfast.activities.console": ("Log", "ReadLine", "WriteLine"),
     "holdfast.activities.control.attempt": ("Try",),
     "holdfast.activities.control.branch": ("If", "Switch"),
@@ -125,6 +127,7 @@ __all__ = [
     "Activity",
     "Bookmark",
     "Break",
+    "BulkDispatchWorkflows",
     "ChildResult",
     "Compensable",
     "Compensate",
@@ -136,6 +139,7 @@ __all__ = [
     "Cron",
     "Definition",
     "Delay",
+    "DispatchWorkflow",
     "DoWhile",
     "End",
     "Event",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from holdfast.activities import standard_types
+from holdfast.activities.http.outbound import OutboundHttp
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.workflow import Workflow
 from holdfast.elsa import is_elsa, parse_elsa
@@ -21,6 +22,7 @@ from holdfast.expressions.javascript import JavaScriptEvaluator
 from holdfast.expressions.javascript.engine import JsLimits
 from holdfast.expressions.liquid import LiquidEvaluator
 from holdfast.expressions.python import PythonEvaluator
+from holdfast.identity.links import StoredLinks
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.problem import Problem
@@ -33,10 +35,14 @@ from holdfast.plugins import Registry, load_plugins
 from holdfast.ports import (
     ActivityType,
     Clock,
+    EndpointPolicies,
+    EndpointPolicy,
     ExpressionEvaluator,
+    HttpSelectors,
     MiddlewarePlacement,
     Plugin,
     Registration,
+    ResumeLinks,
     Store,
     WorkflowDispatcher,
 )
@@ -50,9 +56,14 @@ from holdfast.runtime.services import ServiceTable
 from holdfast.runtime.workflow_activities import WorkflowActivities
 from holdfast.settings import Settings, load_settings
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 if TYPE_CHECKING:
+    from holdfast.authoring.compiled import WorkflowFunction
     from holdfast.runtime.durable.placement import Placement
     from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.runtime.handles import Handle, Startable
 
 
 class StandardPlugin:
@@ -94,8 +105,10 @@ class _GivenPlugin:
         services: Mapping[type, Any],
         middleware: Iterable[MiddlewarePlacement],
         types: Iterable[type],
+        policies: Mapping[str, EndpointPolicy],
     ) -> None:
         self.given = tuple(activities), dict(services), tuple(middleware), tuple(types)
+        self.policies = dict(policies)
 
     def register(self, registration: Registration) -> None:
         activities, services, middleware, types = self.given
@@ -105,6 +118,8 @@ class _GivenPlugin:
             registration.service(service_type, instance)
         for placement in middleware:
             registration.middleware(placement)
+        for name, policy in self.policies.items():
+            registration.endpoint_policy(name, policy)
 
 
 class Holdfast:
@@ -115,7 +130,7 @@ class Holdfast:
 
     With a `store` (an address or a `Store`) it is an application: `async with app:` opens the store, joins the cluster as
     `node`, publishes `workflows`, and takes work unless `worker` is False; `app.runtime` is then there. `dispatcher` is
-    called with the runtime and carries requests instead of ours.
+    called with the runtime and carries requests instead of ours. `policies` are rules for HTTP endpoints, by name.
     """
 
     def __init__(
@@ -133,12 +148,13 @@ class Holdfast:
         services: Mapping[type, Any] | None = None,
         middleware: Iterable[MiddlewarePlacement] = (),
         types: Iterable[type] = (),
+        policies: Mapping[str, EndpointPolicy] | None = None,
         clock: Clock | None = None,
         entry_points: bool = True,
         **settings: Any,
     ) -> None:
         self.definitions = DefinitionCatalog()
-        own = _GivenPlugin(activities, services or {}, middleware, types)
+        own = _GivenPlugin(activities, services or {}, middleware, types, policies or {})
         standard = StandardPlugin(self.definitions)
         self.registry: Registry = load_plugins([standard, *plugins, own], entry_points=entry_points)
         ordered(self.registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
@@ -147,7 +163,7 @@ class Holdfast:
         self.settings: Settings = load_settings(settings, declared=self.registry.settings)
         standard.configure(self.settings)
         self.clock = clock or SystemClock()
-        self.services = ServiceTable(self.registry.services)
+        self.services = ServiceTable({**self._own_services(), **self.registry.services})
         self._types = dict(self.registry.latest())
         self._versions = dict(self.registry.activity_types)
         self._plans = PlanCache(self._compile)
@@ -169,6 +185,18 @@ class Holdfast:
             self.registry.start_tasks,
             [Recurring(item.name, item.every, item.task) for item in self.registry.recurring_tasks],
         )
+
+    def _own_services(self) -> dict[type, Any]:
+        """What our own activities ask for; a service that was registered for the same goes before it."""
+        settings = self.settings
+        return {
+            OutboundHttp: OutboundHttp(settings.http_private_allowed),
+            EndpointPolicies: EndpointPolicies(self.registry.endpoint_policies),
+            HttpSelectors: HttpSelectors(),
+            ResumeLinks: StoredLinks(
+                lambda: self.runtime.node, self.clock.now, secret=settings.auth_secret, url=settings.public_url
+            ),
+        }
 
     # -- life ----------------------------------------------------------------------------------------------------------
 
@@ -196,6 +224,31 @@ class Holdfast:
     def runtime(self) -> Runtime:
         """Instances with storage, while the application is open."""
         return self._hosting.runtime
+
+    # -- starting ------------------------------------------------------------------------------------------------------
+
+    async def start(self, workflow: Startable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """Start a workflow function; it is committed when this returns. Options: `app.start(fulfil.options(…), order)`."""
+        from holdfast.runtime import handles
+
+        return await handles.start(self.runtime, workflow, args, kwargs)
+
+    async def start_in(
+        self, session: Any, workflow: Startable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Handle[R]:
+        """Start with the commit of a transaction of yours: a SQLAlchemy session or connection on the store's database.
+
+        Nothing but a row of work is written; whoever works on the store begins with it after your commit.
+        """
+        from holdfast.runtime import handles
+
+        return await handles.start_in(self.runtime, session, workflow, args, kwargs)
+
+    def handle(self, workflow: WorkflowFunction[P, R], instance_id: str) -> Handle[R]:
+        """An instance that was started before, here or elsewhere."""
+        from holdfast.runtime.handles import Handle
+
+        return Handle(self.runtime, instance_id)
 
     # -- definitions ---------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from holdfast.ports import (
     ActivityProvider,
     ActivityType,
     CommitRule,
+    EndpointPolicy,
     ExpressionEvaluator,
     IncidentRule,
     MiddlewarePlacement,
@@ -70,6 +71,7 @@ class Registry(Struct, frozen=True, kw_only=True):
     value_types: tuple[type, ...] = ()
     commit_strategies: Mapping[str, CommitRule] = {}
     incident_strategies: Mapping[str, IncidentRule] = {}
+    endpoint_policies: Mapping[str, EndpointPolicy] = {}
     settings: tuple[AddedSetting, ...] = ()
     start_tasks: tuple[Task, ...] = ()
     recurring_tasks: tuple[RecurringTask, ...] = ()
@@ -172,6 +174,9 @@ class Registrar:
     def incident_strategy(self, name: str, strategy: IncidentRule) -> None:
         self._claim("incident strategy", name, strategy)
 
+    def endpoint_policy(self, name: str, policy: EndpointPolicy) -> None:
+        self._claim("endpoint policy", name, policy)
+
     def setting(self, name: str, setting_type: type, default: Any, description: str) -> None:
         added = AddedSetting(name=name, type=setting_type, default=default, description=description)
         self._claim("setting", name, added)
@@ -205,6 +210,7 @@ class Registrar:
             value_types=tuple(self._table("value type").values()),
             commit_strategies=self._table("commit strategy"),
             incident_strategies=self._table("incident strategy"),
+            endpoint_policies=self._table("endpoint policy"),
             settings=tuple(self._table("setting").values()),
             start_tasks=tuple(self._start_tasks),
             recurring_tasks=tuple(self._table("recurring task").values()),

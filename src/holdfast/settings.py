@@ -156,6 +156,19 @@ class Settings(Struct, frozen=True, kw_only=True):
     drain_limit: Annotated[
         timedelta, Meta(description="How long a worker that is told to stop waits for what it has in hand.")
     ] = timedelta(seconds=30)
+    http_private_allowed: Annotated[
+        str,
+        Meta(
+            description="Private addresses and networks that workflows may call, separated by commas; `*` allows all. Empty: "
+            "public addresses only."
+        ),
+    ] = ""
+    http_wait: Annotated[
+        timedelta, Meta(description="How long a request to a workflow waits for its answer before it hears 202.")
+    ] = timedelta(seconds=30)
+    http_request_size_max: Annotated[
+        int, Meta(ge=0, description="Bytes that a request to a workflow may have, where its endpoint does not say.")
+    ] = 10_485_760
     plugins: Mapping[str, Any] = {}
     """Values of the settings that plugins added, by name."""
 

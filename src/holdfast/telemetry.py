@@ -48,6 +48,19 @@ EVENTS: tuple[Event, ...] = (
     Event("instance.finished", "the root activity completed", (*_INSTANCE, "activities")),
     Event("instance.faulted", "an incident ended it", (*_INSTANCE, "incidents"), logging.ERROR),
     Event("instance.canceled", "someone canceled it", _INSTANCE),
+    # -- what is asked for
+    Event("request.dispatching", "a dispatcher was given a request", ("request", "target")),
+    Event("request.dispatched", "it was accepted", ("request", "target", "instance_ids")),
+    Event(
+        "stimulus.settled",
+        "a stimulus was delivered, started an instance, was kept, forgotten, unread, expired or swept",
+        ("stimulus_id", "type", "name", "outcome"),
+        logging.DEBUG,
+    ),
+    # -- definitions
+    Event("definition.published", "a version of it is the published one now", ("definition_id", "version")),
+    Event("definition.retracted", "none of its versions is published any more", ("definition_id",)),
+    Event("definition.deleted", "a version of it was deleted", ("definition_id", "version")),
     # -- the parts of a burst
     Event("segment.committed", "a segment ended and is kept", (*_INSTANCE, "activities"), logging.DEBUG),
     # -- effects

@@ -8,9 +8,7 @@ from holdfast import Holdfast
 from holdfast.elsa.table import ROWS, Row
 
 _LATER = {
-    *("Cron", "DispatchWorkflow", "BulkDispatchWorkflows"),
-    *("HttpEndpoint", "WriteHttpResponse", "WriteFileHttpResponse"),
-    *("SendHttpRequest", "FlowSendHttpRequest", "DownloadHttpFile"),
+    *(),
 }
 """Types that come with the runtime and the server; the table has them already so that documents carry over."""
 

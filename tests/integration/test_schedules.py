@@ -10,6 +10,7 @@ import pytest
 
 from holdfast import Cron, Event, Sequence, StartAt, Status, Timer, Workflow, WriteLine
 from holdfast.errors import InvalidCron, PlaceTaken, ScheduleNotFound
+from holdfast.model.definition import ActivationStrategy
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.schedule import Rule, encode_rule, instance_id, schedule_id
 from holdfast.model.work import ScheduleRow
@@ -146,7 +147,7 @@ async def test_run_now_starts_one_and_leaves_the_schedule_alone(cluster: Cluster
 async def test_a_place_that_is_taken_skips_the_firing_and_the_schedule_goes_on(cluster: Cluster) -> None:
     runtime = await cluster.node()
     single = Workflow(
-        Sequence(Timer(timedelta(hours=1), id="tick", can_start=True), Event("go")), id="ticking", activation="singleton"
+        Sequence(Timer(timedelta(hours=1), id="tick", can_start=True), Event("go")), id="ticking", activation=ActivationStrategy.SINGLETON
     )
     await publish(runtime, single)
     (row,) = await runtime.schedules.list()

@@ -7,9 +7,9 @@ from holdfast.model.descriptor import Kind
 from holdfast.plugins import activity_type_of
 
 PURE = {
-    "Break", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Cron", "Delay", "DoWhile", "End", "Event",
-    "ExecuteWorkflow", "Fault", "Finish", "FlowDecision", "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For",
-    "ForEach", "Fork", "HttpEndpoint", "If", "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript",
+    "Break", "BulkDispatchWorkflows", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Cron", "Delay", "DoWhile", "End", "Event",
+    "DispatchWorkflow", "ExecuteWorkflow", "Fault", "Finish", "FlowDecision", "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For",
+    "ForEach", "Fork", "HttpEndpoint", "HumanTask", "If", "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript",
     "RunTask", "Scope", "Sequence", "SetName", "SetOutput", "SetVariable", "Start", "StartAt", "StateMachine", "Switch",
     "Timer", "Try", "While", "WriteFileHttpResponse",
     "WriteHttpResponse", "WriteLine",

@@ -7,11 +7,12 @@ from typing import Any
 
 def standard_types() -> list[Any]:
     """Every built-in activity class."""
-    from holdfast.activities import code, composition, console, data, events, http, human, scheduling, scripting
+    from holdfast.activities import bulk, code, composition, console, data, events, http, human, scheduling, scripting
     from holdfast.activities.control import CONTROL
 
     return [
         *CONTROL,
+        *bulk.ACTIVITIES,
         *code.ACTIVITIES,
         *composition.ACTIVITIES,
         *console.ACTIVITIES,

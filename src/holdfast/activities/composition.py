@@ -160,6 +160,7 @@ class DispatchWorkflow(ExecuteWorkflow, pure=True, category="Composition", icon=
                 wait=False,
                 correlation_id=correlation_of(scope) or live.correlation_id,
                 instance_id=child_id,
+                detached=True,
             )
             live.child_starts.append(start)
             put(live, scope, _result(live, {"instance_id": child_id, "status": "pending", "outputs": {}}))

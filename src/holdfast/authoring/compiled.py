@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from datetime import timedelta
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
+from holdfast.authoring.calling import Call, StartOptions
 from holdfast.authoring.compiler import Compiled, WorkflowRefused, check_function, compile_function, read_source
 from holdfast.authoring.workflow import Workflow
 from holdfast.errors import ActivityDeclarationError
@@ -44,6 +45,20 @@ class WorkflowFunction(Workflow, Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
         return self.function(*args, **kwargs)
+
+    def options(
+        self,
+        *,
+        instance_id: str | None = None,
+        correlation_id: str | None = None,
+        name: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Call[P, R]:
+        """The same workflow with options for one start: `app.start(fulfil.options(correlation_id="7"), order)`."""
+        given = StartOptions(
+            instance_id=instance_id, correlation_id=correlation_id, name=name, idempotency_key=idempotency_key
+        )
+        return Call(self, given)
 
     def __getattr__(self, name: str) -> Any:
         """Compile when the definition or its types are first asked for."""

@@ -15,6 +15,7 @@ from holdfast.cli.failures import plain_words
 COMMANDS = {
     "run": "Run a workflow: a file or module:name.",
     "resume": "Go on with a run that waits.",
+    "serve": "Serve API, Studio and HTTP workflows, and do the work.",
     "import": "Put definitions into a store.",
     "migrate": "Bring a store's schema up to date, or look whether it is.",
     "validate": "Say everything that is wrong with definitions.",
@@ -24,6 +25,11 @@ COMMANDS = {
     "schema": "Print the JSON Schema of definitions.",
     "activities": "List the activity types.",
     "doctor": "Say what is wrong with a set-up, a stimulus or an instance.",
+    "definitions": "List, publish, retract and delete definitions; start instances.",
+    "instances": "Find, read, cancel, retry, resume and delete instances.",
+    "tasks": "List, claim and complete human tasks.",
+    "schedules": "List, pause, resume and run schedules.",
+    "dead-letters": "List, replay and discard work that failed for good.",
     "users": "List, add, change and remove users.",
     "keys": "List, add and remove API keys.",
 }
@@ -40,7 +46,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        name = cmd_name.replace("-", "_")
+        name = f"{name}_" if iskeyword(name) else name
         found: click.Command = getattr(importlib.import_module(f"holdfast.cli.{name}"), name)
         return found
 

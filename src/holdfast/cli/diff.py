@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -97,7 +97,7 @@ async def _definition(store: Store, content: str) -> Definition:
     return parse_definition(msgspec.json.decode(stored.document), trusted=stored.origin is Origin.CODE)
 
 
-async def _instances(store: Store, definition: Definition) -> Any:
+async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict[str, Any]]:
     """Live instances whose definition is not the code's: where each waits, and what the code did to that place."""
     from holdfast.model.diff import diff_definitions
     from holdfast.model.instance import Status

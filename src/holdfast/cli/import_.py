@@ -11,7 +11,7 @@ from holdfast.cli.options import activities_option, store_option, with_option
 if TYPE_CHECKING:
     from holdfast.engine import Holdfast
     from holdfast.model.definition import Definition
-    from holdfast.ports import Store
+    from holdfast.runtime.durable.runtime import Runtime
 
 
 @click.command("import", epilog="\b\nExample:\n  holdfast import order.json invoice.json --store sqlite:///holdfast.db")
@@ -42,44 +42,21 @@ def import_(
 
 
 async def _import(engine: Holdfast, url: str | None, definitions: list[Definition]) -> None:
-    store = engine.store(url)
-    await store.open()
-    try:
+    from holdfast.cli.stored import opened
+
+    async with opened(engine, url) as runtime:
         for definition in definitions:
-            click.echo(await _save(store, definition))
-    finally:
-        await store.close()
+            click.echo(await _save(runtime, definition))
 
 
-async def _save(store: Store, definition: Definition) -> str:
-    from datetime import UTC, datetime
+async def _save(runtime: Runtime, definition: Definition) -> str:
+    from holdfast.errors import DefinitionNotFound, DefinitionNotPublished
+    from holdfast.model.catalog import Source, Which
 
-    import msgspec
-
-    from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Which, content_hash
-    from holdfast.model.stored import DEFAULT_TENANT
-    from holdfast.model.writer import write_definition
-
-    tenant, name = DEFAULT_TENANT, definition.id
-    document = msgspec.json.encode(write_definition(definition))
-    content = content_hash(document)
-    published = await store.find_version(tenant, name, Which.PUBLISHED)
-    if published is not None and published.content == content:
-        return f"{name} version {published.version}: unchanged"
-    number = definition.version
-    same = await store.find_version(tenant, name, number)
-    if same is not None and same.content != content:
-        latest = await store.find_version(tenant, name, Which.LATEST)
-        number = (number if latest is None else latest.version) + 1
-    now = datetime.now(UTC)
-    label = DefinitionVersion(
-        tenant=tenant,
-        definition_id=name,
-        version=number,
-        content=content,
-        name=definition.title,
-        published=True,
-        created=now,
-    )
-    await store.save_version(label, DefinitionContent(tenant=tenant, hash=content, created=now, document=document))
-    return f"{name} version {number}: imported"
+    name = definition.id
+    try:
+        before = (await runtime.definitions.get(name, Which.PUBLISHED)).content
+    except (DefinitionNotFound, DefinitionNotPublished):
+        before = ""
+    saved = (await runtime.definitions.save_and_publish(definition, source=Source.FILE)).version
+    return f"{name} version {saved.version}: {'unchanged' if saved.content == before else 'imported'}"

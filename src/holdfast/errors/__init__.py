@@ -46,6 +46,9 @@
     │   ├── TooManyAttempts             sign-in failed too often; wait a while
     │   ├── AccountNotFound             no user, role or API key of that name
     │   └── AccountRefused              a user, role or API key that cannot be as asked for
+    ├── ClientError                     between the client and the server
+    │   ├── ServerUnavailable           nobody answers, or the connection broke
+    │   └── RequestRefused              the server's problem, as it told it
     ├── ConversionError                 an Elsa document that is not one
     ├── TransportError                  a broker did not carry it
     │   ├── TransportUnavailable        it does not answer, or the connection broke; tried again, without success
@@ -131,6 +134,11 @@ from holdfast.errors.persistence import (
     StoreUnavailable,
     UndecodablePayload,
 )
+from holdfast.errors.remote import (
+    ClientError,
+    RequestRefused,
+    ServerUnavailable,
+)
 from holdfast.errors.tasks import (
     AnswerRefused,
     TaskClosed,
@@ -170,6 +178,7 @@ __all__ = [
     "AnswerRefused",
     "BatchRefused",
     "BookmarkNotFound",
+    "ClientError",
     "CompositionCycle",
     "ConversionError",
     "DefinitionError",
@@ -204,8 +213,10 @@ __all__ = [
     "PlaceTaken",
     "PluginError",
     "PureActivityWaited",
+    "RequestRefused",
     "ScheduleNotFound",
     "SchemaMismatch",
+    "ServerUnavailable",
     "SettingsError",
     "StoreClosed",
     "StoreError",

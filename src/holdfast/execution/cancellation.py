@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.execution.activation import CANCELED, COMPLETED, Activation
+from holdfast.execution.activation import CANCELED, COMPLETED, FAULTED, Activation
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 
@@ -25,8 +25,9 @@ def cancel(live: LiveInstance, activation: Activation, *, notify: bool = True) -
     """Cancel an activation and all that lives below it."""
     if activation.status in (COMPLETED, CANCELED):
         return
+    begun = _adopt(live, [activation, *activation.descendants()])
     doomed = [activation, *activation.descendants()]
-    finalizers = _finalizers(doomed)
+    finalizers = begun + _finalizers(doomed)
     for item in doomed:
         _release(live, item)
     withdraw(live, doomed)
@@ -119,6 +120,35 @@ def _finalizers(doomed: list[Activation]) -> list[Finalizer]:
     return found
 
 
+def _adopt(live: LiveInstance, doomed: list[Activation]) -> list[Finalizer]:
+    """A compensation that has begun goes on under `cleanup`, though whoever began it is canceled: half of it would be
+    neither done nor undone. Where `cleanup` is at work already, it has to begin anew, in its turn: these are returned.
+    One that has failed ends here; its incident tells of it."""
+    later: list[Finalizer] = []
+    for item in doomed:
+        if item.node.hooks.borrowed in (None, cleanup_done):
+            continue
+        kids = [kid for kid in (item.kids or {}).values() if not _has_failed(kid)]
+        queued = [entry for entry in live.queue if entry[1] is item]
+        if live.cleanup.data:
+            later += [*((kid.node, kid.outer) for kid in kids), *((node, scope) for node, _, scope in queued)]
+            continue
+        for kid in kids:
+            assert item.kids is not None
+            del item.kids[kid.id]
+            kid.owner = live.cleanup
+            live.cleanup.kids = {**(live.cleanup.kids or {}), kid.id: kid}
+            live.cleanup.data.append((kid.node, kid.outer))
+        for entry in queued:
+            live.queue[live.queue.index(entry)] = (entry[0], live.cleanup, entry[2])
+            live.cleanup.data.append((entry[0], entry[2]))
+    return later
+
+
+def _has_failed(activation: Activation) -> bool:
+    return any(item.status == FAULTED for item in (activation, *activation.descendants()))
+
+
 def add_cleanup(live: LiveInstance, finalizers: list[Finalizer]) -> None:
     if not finalizers:
         return
@@ -155,10 +185,11 @@ def end_finalizer(live: LiveInstance) -> None:
 
 def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> None:
     """Cancel the instance: `finally` and compensations run, then it is canceled. Without `finalize` it just ends."""
-    live.stopping = live.stopping or cause
+    live.stopping = (live.stopping or cause) if finalize else cause
     live.fault_pending = False
+    begun = _adopt(live, [live.root, *live.root.descendants()]) if finalize else []
     doomed = [item for item in [live.root, *live.root.descendants()] if item.status not in (COMPLETED, CANCELED)]
-    finalizers = _finalizers(doomed) if finalize else []
+    finalizers = begun + _finalizers(doomed) if finalize else []
     for item in doomed:
         _release(live, item)
     live.root.kids = None

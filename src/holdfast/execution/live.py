@@ -321,7 +321,7 @@ class LiveInstance:
 class ChildStart:
     """An instance that this one starts: a row of its commit."""
 
-    __slots__ = ("correlation_id", "execution_id", "input", "instance_id", "reference", "wait")
+    __slots__ = ("correlation_id", "detached", "execution_id", "input", "instance_id", "reference", "wait")
 
     def __init__(
         self,
@@ -332,7 +332,10 @@ class ChildStart:
         wait: bool,
         correlation_id: str | None,
         instance_id: str,
+        detached: bool = False,
     ) -> None:
+        self.detached = detached
+        """Nobody here wants to hear of it."""
         self.execution_id = execution_id
         self.reference = reference
         self.input = input

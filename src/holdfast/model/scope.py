@@ -92,7 +92,12 @@ class Shape:
 
     def open(self, parent: Any) -> Scope:
         """A new scope of this shape, at its defaults."""
-        return [parent, self, *(map(copy, self.defaults) if self.mutable else self.defaults)]
+        return [parent, self, *(map(_own, self.defaults) if self.mutable else self.defaults)]
+
+
+def _own(default: Any) -> Any:
+    """A container anew; marks of ours, such as that of an output that nobody set, as they are."""
+    return copy(default) if isinstance(default, list | dict | set) else default
 
 
 def levels(scope: Scope) -> Iterator[Scope]:

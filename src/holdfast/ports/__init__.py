@@ -16,7 +16,14 @@ from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.instance import Incident
 from holdfast.model.scope import Names, Scope
-from holdfast.ports.access import Authenticator, EndpointPolicy, RequestFacts
+from holdfast.ports.access import (
+    Authenticator,
+    EndpointPolicies,
+    EndpointPolicy,
+    HttpSelectors,
+    RequestFacts,
+    ResumeLinks,
+)
 from holdfast.ports.context import Child, ChildResult, Context
 from holdfast.ports.dispatching import WorkflowDispatcher
 from holdfast.ports.store import (
@@ -37,6 +44,7 @@ from holdfast.ports.store import (
     TransientErrors,
     UpkeepStore,
     WorkStore,
+    WorkTables,
 )
 from holdfast.ports.transport import (
     Consumer,
@@ -231,6 +239,7 @@ class Registration(Protocol):
     def setting(self, name: str, setting_type: type, default: Any, description: str) -> None: ...
     def on_start(self, task: Callable[[], Awaitable[None]]) -> None: ...
     def recurring(self, name: str, every: Any, task: Callable[[], Awaitable[None]]) -> None: ...
+    def endpoint_policy(self, name: str, policy: EndpointPolicy) -> None: ...
     def store(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
     def transport(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
 
@@ -274,8 +283,10 @@ __all__ = [
     "Disconnected",
     "EffectMiddleware",
     "EffectStore",
+    "EndpointPolicies",
     "EndpointPolicy",
     "ExpressionEvaluator",
+    "HttpSelectors",
     "InboxStore",
     "IncidentRule",
     "Loaded",
@@ -291,6 +302,7 @@ __all__ = [
     "RecordStore",
     "Registration",
     "RequestFacts",
+    "ResumeLinks",
     "ScriptResult",
     "SearchStore",
     "Services",
@@ -303,5 +315,6 @@ __all__ = [
     "TransportListener",
     "UpkeepStore",
     "WorkStore",
+    "WorkTables",
     "WorkflowDispatcher",
 ]

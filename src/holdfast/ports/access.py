@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Protocol
 
@@ -40,6 +40,33 @@ class EndpointPolicy(Protocol):
     """
 
     async def __call__(self, principal: Principal | None, request: RequestFacts) -> bool: ...
+
+
+class EndpointPolicies(Struct, frozen=True):
+    """The policies that were registered, by name; a service of the engine."""
+
+    by_name: Mapping[str, EndpointPolicy] = {}
+
+
+Selector = Callable[[RequestFacts], str | None]
+"""Finds in a request whom it names; None where it names nobody."""
+
+
+def named_by(header: str, *query: str) -> Selector:
+    """A selector that looks into a header, then into parameters of the query."""
+
+    def select(request: RequestFacts) -> str | None:
+        found = (request.headers.get(header), *(request.query.get(name) for name in query))
+        return next((text for text in found if text), None)
+
+    return select
+
+
+class HttpSelectors(Struct, frozen=True, kw_only=True):
+    """How a request to an HTTP endpoint names an instance or a correlation id. Register your own as a service."""
+
+    instance: Selector = named_by("x-workflow-instance-id", "workflow_instance_id", "workflowInstanceId")
+    correlation: Selector = named_by("x-correlation-id", "correlation_id", "correlationId")
 
 
 class ResumeLinks(Protocol):

@@ -34,6 +34,7 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.problem import Problem, Severity
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
+from holdfast.runtime.http_endpoints import check_endpoints
 from holdfast.runtime.triggers import AWAITED, Workshop, trigger_rows, triggers_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Definitions:
             raise DefinitionNotFound(definition_id)
         return rows
 
-    def validate(self, document: Any) -> list[Problem]:
+    def validate(self, document: Any) -> Sequence[Problem]:
         """All problems of a document, those of its triggers too; nothing is written."""
         try:
             definition = self._engine.definition(document)
@@ -166,6 +167,7 @@ class Definitions:
     async def _publish(self, label: DefinitionVersion) -> Published:
         definition, content = await self._read(label)
         rows = self._indexed(definition, label)
+        _refuse(await check_endpoints(self._node, definition, rows), definition)
         saved = await self._save(replace(label, published=True), content, rows)
         await self._schedule(definition)
         telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
@@ -257,8 +259,7 @@ class Definitions:
         definition = self._engine.definition(workflow)
         _refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)
-        document = _written(plan.definition)
-        content = content_hash(document)
+        content, document = await node.pins.written(plan.definition)
         label = DefinitionVersion(
             tenant=node.tenant,
             definition_id=definition.id,
@@ -273,6 +274,7 @@ class Definitions:
             tenant=node.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
         )
         rows = self._indexed(definition, label)
+        _refuse(await check_endpoints(node, definition, rows), definition)
         saved = await node.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
         node.pins.know(plan, content)
         if saved.published:

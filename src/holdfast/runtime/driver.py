@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -23,6 +24,8 @@ from holdfast.runtime.result import RunResult
 
 if TYPE_CHECKING:
     from holdfast.runtime.runner import Runner
+
+logger = logging.getLogger("holdfast")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -202,28 +205,32 @@ class Driver:
         starts, self.live.child_starts = self.live.child_starts, []
         for start in starts:
             bookmark = self._child_bookmark(start)
-            if bookmark is not None:
+            if bookmark is not None or start.detached:
                 await self._run_child(start, bookmark)
         return bool(starts)
 
-    async def _run_child(self, start: ChildStart, bookmark: Bookmark) -> None:
+    async def _run_child(self, start: ChildStart, bookmark: Bookmark | None) -> None:
         """The runner has no store: it runs the child here and now, as an instance of its own."""
         try:
-            child = self.runner.child(start, self.live.id, on_line=self._child_line, wait=self.wait)
-        except Exception as error:  # noqa: BLE001 - whatever keeps the child from starting is the activity's fault
-            self.deliver(delivery.resume, self.live, bookmark.id, {"refused": str(error)})
+            child = self.runner.child(start, self.live, on_line=self._child_line, wait=self.wait)
+        except Exception as error:
+            if bookmark is None:
+                logger.warning("instance %s could not be started", start.instance_id, exc_info=error)
+                return
+            told = {"refused": str(error), "instance_id": start.instance_id}
+            self.deliver(delivery.resume, self.live, bookmark.id, told)
             return
         self._child = child
         try:
             result = await child.drive()
         finally:
             self._child = None
-        if bookmark.id not in self.live.bookmarks:
+        if bookmark is None or bookmark.id not in self.live.bookmarks:
             return
         if result.status.at_rest or not start.wait:
             self.deliver(delivery.resume, self.live, bookmark.id, child_payload(result))
         else:
-            self.children[bookmark.id] = result
+            self.children[_child_key(bookmark, start.instance_id)] = result
 
     def _child_line(self, line: str) -> None:
         self.lines.append(line)
@@ -237,18 +244,18 @@ class Driver:
             None,
         )
 
-    def child_ended(self, bookmark_id: str, result: RunResult) -> None:
+    def child_ended(self, key: str, result: RunResult) -> None:
         """A child that was waited for has moved on."""
         if result.status.at_rest:
-            self.children.pop(bookmark_id, None)
-            self.deliver(delivery.resume, self.live, bookmark_id, child_payload(result))
+            self.children.pop(key, None)
+            self.deliver(delivery.resume, self.live, _mark_of(key), child_payload(result))
         else:
-            self.children[bookmark_id] = result
+            self.children[key] = result
 
     async def _drop_children(self) -> None:
         """Cancel the children that nobody waits for any more."""
         for key, child in list(self.children.items()):
-            if key in self.live.bookmarks:
+            if _mark_of(key) in self.live.bookmarks:
                 continue
             del self.children[key]
             if not child.status.at_rest:
@@ -275,6 +282,15 @@ class Driver:
 
 def child_payload(result: RunResult) -> dict[str, Any]:
     return {"instance_id": result.instance_id, "status": result.status.value, "outputs": result.outputs}
+
+
+def _child_key(bookmark: Bookmark, child_id: str) -> str:
+    """By the bookmark that waits; where one waits for many, with the child's id."""
+    return bookmark.id if "child" in bookmark.payload else f"{bookmark.id}~{child_id}"
+
+
+def _mark_of(key: str) -> str:
+    return key.partition("~")[0]
 
 
 def _due_order(bookmark: Bookmark) -> tuple[Any, str]:

@@ -136,7 +136,7 @@ class Runner:
             raise TypeError(f"Unknown option {', '.join(sorted(unknown))}; known: {', '.join(sorted(_ALL_OPTIONS))}.")
         return Driver(self, live, wait=bool(options.get("wait")), on_line=options.get("on_line"), **more)
 
-    def child(self, start: ChildStart, parent_id: str, *, on_line: Callable[[str], None], wait: bool) -> Driver:
+    def child(self, start: ChildStart, parent: LiveInstance, *, on_line: Callable[[str], None], wait: bool) -> Driver:
         """An instance that another one starts, ready to be driven."""
         definition = self._definitions.find(start.reference) if self._definitions is not None else None
         if definition is None:
@@ -152,7 +152,9 @@ class Runner:
             services=self._services,
             inputs=check_inputs(definition, start.input, plan.types),
             correlation_id=start.correlation_id,
-            parent_id=parent_id,
+            parent_id=parent.id,
+            principal=parent.principal,
+            trace=parent.trace,
         )
         return Driver(self, live, wait=wait, on_line=on_line)
 

@@ -118,7 +118,7 @@ class Steps:
 
     def start(self) -> None:
         source = self._placement.source
-        taking = [self._take_rows()] if source is None else [self._take_tickets(), self._take_rows()]
+        taking = [self._take_rows] if source is None else [self._take_tickets, self._take_rows]
         self._taking = asyncio.get_running_loop().create_task(_together(taking), name="holdfast-steps")
 
     async def stop_taking(self) -> None:
@@ -275,10 +275,10 @@ RESEND = timedelta(seconds=30)
 """A step that nobody took for so long is sent again."""
 
 
-async def _together(work: list[Coroutine[Any, Any, None]]) -> None:
+async def _together(work: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
     async with asyncio.TaskGroup() as group:
         for one in work:
-            group.create_task(one)
+            group.create_task(one())
 
 
 def is_stale(row: EffectRow, now: datetime) -> bool:

@@ -9,7 +9,7 @@ only if one of them might (rule H12).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
@@ -18,7 +18,6 @@ from holdfast.errors import HoldfastError, InvalidDefinition
 from holdfast.model.catalog import DefinitionVersion, TriggerRow
 from holdfast.model.checks.survey import children_of
 from holdfast.model.definition import ActivityNode, Definition, Expression
-from holdfast.model.hashing import stimulus_hash
 from holdfast.model.problem import Problem
 from holdfast.model.requests import EVENT
 from holdfast.model.scope import Names, Shape
@@ -27,6 +26,7 @@ from holdfast.model.types import conforms, convert
 from holdfast.model.values import TypeRegistry
 from holdfast.ports import ActivityType, ExpressionEvaluator
 from holdfast.runtime.durable.encoding import decode_payload, encode_payload
+from holdfast.runtime.durable.matching import key_of
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -55,11 +55,6 @@ class Trigger(Struct, frozen=True, kw_only=True):
     payload: Any
 
 
-def key_of(type_name: str, payload: Any) -> int:
-    """The wake key of a stimulus, a bookmark or a trigger of that type and payload."""
-    return wake_key(type_name, stimulus_hash(type_name, payload).encode())
-
-
 def awaited_key(type_name: str, name: str = ANY) -> int:
     return wake_key(AWAITED, f"{type_name}:{name}".encode())
 
@@ -71,7 +66,7 @@ def triggers_of(definition: Definition, workshop: Workshop) -> list[tuple[Activi
     """Every trigger with its payloads. Raises `InvalidDefinition` with all that cannot be evaluated."""
     found: list[tuple[ActivityNode, Any]] = []
     problems: list[Problem] = []
-    for activity, path in _placed(definition.root, "/root"):
+    for activity, path in placed(definition.root, "/root"):
         if not activity.options.can_start:
             continue
         kind = workshop.activity_type(activity.type, activity.version)
@@ -103,10 +98,10 @@ def triggers_of(definition: Definition, workshop: Workshop) -> list[tuple[Activi
     return found
 
 
-def _placed(activity: ActivityNode, path: str) -> Iterator[tuple[ActivityNode, str]]:
+def placed(activity: ActivityNode, path: str) -> Iterator[tuple[ActivityNode, str]]:
     yield activity, path
     for _, child, place in children_of(activity, path):
-        yield from _placed(child, place)
+        yield from placed(child, place)
 
 
 def _payloads(kind: ActivityType, inputs: dict[str, Any]) -> Iterable[Any]:
@@ -221,7 +216,7 @@ class Triggers:
         rows = await self._node.store.list_triggers(self._node.tenant, definition_id)
         return [_shown(row) for row in rows if row.type != AWAITED]
 
-    async def find(self, type_name: str, payload: Any) -> list[TriggerRow]:
+    async def find(self, type_name: str, payload: Any) -> Sequence[TriggerRow]:
         """Those that a stimulus of that type and payload starts."""
         rows = await self._node.pins.current.triggers([key_of(type_name, payload)])
         return [row for row in rows if row.type == type_name]

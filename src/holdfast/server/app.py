@@ -10,19 +10,27 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
-from starlette.types import ASGIApp
 
 from holdfast import __version__
 from holdfast.engine import Holdfast
-from holdfast.server import auth, health, problems, users
+from holdfast.server import auth, health, http_workflows, problems, users
 from holdfast.server.backend import Backend
 from holdfast.server.documented import operation_id
-from holdfast.server.middleware import wrapped
+from holdfast.server.middleware import Entrance, wrapped
 from holdfast.server.openapi import describe
 from holdfast.server.routes import (
+    bookmarks,
     definitions,
     descriptors,
     instances,
+    operations,
+    running,
+    schedules,
+    stimuli,
+    system,
+    tasks,
+    transfer,
+    verbs,
 )
 from holdfast.server.static import Studio
 
@@ -30,13 +38,22 @@ ROUTERS = (
     auth.router,
     users.router,
     descriptors.router,
+    transfer.router,
     definitions.router,
+    running.router,
     instances.router,
+    verbs.router,
+    bookmarks.router,
+    tasks.router,
+    stimuli.router,
+    schedules.router,
+    operations.router,
+    system.router,
 )
 """In this order: of two routes that fit, the first one answers."""
 
 
-def create_app(engine: Holdfast, *, auth: bool = True, studio: bool = True, base_path: str = "") -> ASGIApp:
+def create_app(engine: Holdfast, *, auth: bool = True, studio: bool = True, base_path: str = "") -> Entrance:
     """REST, live updates, HTTP workflows, health and Studio over an engine with a store."""
     backend = Backend(engine, auth=auth, base_path=base_path)
     api = make_api(backend)
@@ -74,5 +91,6 @@ def make_api(backend: Backend) -> FastAPI:
     under.include_router(health.describing(lambda: describe(api)))
     api.include_router(under)
     api.include_router(health.router)
+    http_workflows.mount(api, backend)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     return api

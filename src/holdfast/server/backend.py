@@ -17,6 +17,7 @@ from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.catalog import DefinitionContent
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
+from holdfast.server.live.watch import Watch
 from holdfast.server.security import Security
 
 FACTS_MAX = 5_000
@@ -41,6 +42,7 @@ class Backend:
         self.first_password: str | None = None
         """Of the admin that this start made; to be printed once."""
         self._facts: OrderedDict[str, ContentFacts] = OrderedDict()
+        self._watch: Watch | None = None
         self._stack: AsyncExitStack | None = None
         self._opening = asyncio.Lock()
 
@@ -58,6 +60,8 @@ class Backend:
                     if not self.engine.is_open:
                         await stack.enter_async_context(self.engine)
                     await self._open_accounts(stack)
+                    self._watch = Watch(self.store, self.tenant)
+                    stack.push_async_callback(self._watch.close)
                     self._stack = stack.pop_all()
         assert self.accounts is not None
         return Security.of_accounts(self.accounts) if self.auth else Security.open(self.accounts)
@@ -95,6 +99,12 @@ class Backend:
     @property
     def tenant(self) -> str:
         return self.runtime.node.tenant
+
+    @property
+    def watch(self) -> Watch:
+        """Who follows instances here; there while the server is open."""
+        assert self._watch is not None
+        return self._watch
 
     # -- content -------------------------------------------------------------------------------------------------------
 

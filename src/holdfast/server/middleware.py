@@ -27,7 +27,7 @@ HEADERS = (
 )
 
 
-def wrapped(api: FastAPI, backend: Backend) -> ASGIApp:
+def wrapped(api: FastAPI, backend: Backend) -> Entrance:
     settings = backend.engine.settings
     app: ASGIApp = BodyLimit(api, settings.request_bytes_max)
     app = SecurityHeaders(app)
@@ -48,12 +48,19 @@ class Entrance:
         self.backend = backend
         self.state = api.state
 
+    async def open(self) -> None:
+        """For those who serve it without its lifespan; the first request does it as well."""
+        self.state.security = await self.backend.open()
+
+    async def close(self) -> None:
+        await self.backend.close()
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self._api(scope, receive, send)
             return
         if not self.backend.is_open:
-            self._api.state.security = await self.backend.open()
+            await self.open()
         base = self.backend.base_path
         path, root = scope["path"], scope.get("root_path", "")
         if base and not root.endswith(base):

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from holdfast.server.problems import MEDIA_TYPE
 from holdfast.server.schemas.base import Problem
 
 SECURITY = {
@@ -35,7 +36,22 @@ def describe(app: FastAPI) -> dict[str, Any]:
         for name in ("HTTPValidationError", "ValidationError"):
             schemas.pop(name, None)
         components["schemas"] = dict(sorted(schemas.items()))
+        components["responses"] = _shared_responses(document)
         components["securitySchemes"] = SECURITY
         document["security"] = [{name: []} for name in SECURITY]
         app.openapi_schema = document
     return app.openapi_schema
+
+
+def _shared_responses(document: dict[str, Any]) -> dict[str, Any]:
+    """Problems stand in the document once each, and the routes refer to them."""
+    shared: dict[str, Any] = {}
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            if isinstance(operation, dict):
+                for status, response in operation.get("responses", {}).items():
+                    if MEDIA_TYPE in response.get("content", {}):
+                        name = f"Problem{status}"
+                        shared[name] = response
+                        operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
+    return dict(sorted(shared.items()))

@@ -69,6 +69,13 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.TooManyAttempts: Answer(429, "access.too_many_attempts"),
     errors.AccountNotFound: Answer(404, "account.not_found"),
     errors.AccountRefused: Answer(422, "account.refused"),
+    # human tasks
+    errors.TaskNotFound: Answer(404, "task.not_found"),
+    errors.TaskTaken: Answer(409, "task.taken"),
+    errors.TaskClosed: Answer(409, "task.closed"),
+    errors.TaskNotYours: Answer(403, "task.not_yours"),
+    errors.AnswerRefused: Answer(422, "task.answer_refused"),
+    errors.ScheduleNotFound: Answer(404, "schedule.not_found"),
     # what carries and keeps
     errors.PersistenceError: Answer(500, "store.refused"),
     errors.UndecodablePayload: Answer(500, "store.undecodable"),

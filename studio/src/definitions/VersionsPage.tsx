@@ -1,1 +1,165 @@
-export function VersionsPage() { return null; }
+import "./versions.css";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { api } from "../api/client";
+import { apiPath, definitions, forget } from "../api/queries";
+import { useCan } from "../api/session";
+import type { DefinitionSummary } from "../api/types";
+import { catalogue } from "../app/messages";
+import { useFilters } from "../app/search";
+import { Answer, Badge, Confirm, Menu, toast, When } from "../ui";
+import { DiffView } from "./DiffView";
+
+const t = catalogue("versions", {
+  title: "Versions of {name}",
+  open: "Open the drawing",
+  published: "Published",
+  latest: "Latest",
+  compare: "Compare",
+  with: "with",
+  from: "From version",
+  to: "To version",
+  version: "Version {n}",
+  rollback: "Roll back to this",
+  rollbackTitle: "Roll back to version {n}?",
+  rollbackText: "A new draft is made that equals version {n}. Nothing is lost, and nothing runs it until you publish.",
+  rolledBack: "Version {n} is a draft that equals version {old}.",
+  delete: "Delete",
+  deleteTitle: "Delete version {n}?",
+  deleteText: "Instances that run on it keep their own copy.",
+  actions: "Actions of version {n}",
+  one: "There is one version only, so there is nothing to compare yet.",
+  list: "Versions",
+});
+
+/** Every version, what changed between two of them on the drawing and in words, and a way back. */
+export function VersionsPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const query = useQuery(definitions.versions(id));
+  return (
+    <Answer query={query}>{(data) => <Versions id={id} items={[...data.items].sort((a, b) => b.version - a.version)} />}</Answer>
+  );
+}
+
+function Versions({ id, items }: { id: string; items: readonly DefinitionSummary[] }) {
+  const can = useCan();
+  const [filters, setFilters] = useFilters();
+  const [asked, setAsked] = useState<{ kind: "rollback" | "delete"; version: number } | null>(null);
+  const newest = items[0]?.version ?? 1;
+  const to = Number(filters["to"] ?? newest);
+  const from = Number(filters["from"] ?? items.find((one) => one.version < to)?.version ?? to);
+  const name = items[0]?.name ?? id;
+  const numbers = useMemo(() => items.map((one) => one.version), [items]);
+  return (
+    <div className="page flush">
+      <header className="page-head" style={{ padding: "12px 24px", borderBottom: "1px solid var(--line)", background: "var(--surface)" }}>
+        <h1 className="grow">{t("title", { name })}</h1>
+        <Link className="button" to="/definitions/$id" params={{ id }}>
+          {t("open")}
+        </Link>
+      </header>
+      <div className="versions">
+        <ol aria-label={t("list")}>
+          {items.map((one) => (
+            <li key={one.version} className={one.version === to ? "chosen" : ""}>
+              <button type="button" className="grow" onClick={() => setFilters({ to: String(one.version), from: undefined })}>
+                <b>{t("version", { n: one.version })}</b>
+                {one.is_published || one.published_version === one.version ? <Badge tone="ok">{t("published")}</Badge> : null}
+                {one.version === newest ? <Badge>{t("latest")}</Badge> : null}
+                <br />
+                <span className="small">
+                  <When at={one.updated} />
+                </span>
+              </button>
+              <Menu
+                small
+                label={t("actions", { n: one.version })}
+                items={[
+                  can("definitions:write") &&
+                    one.origin === "api" &&
+                    one.version !== newest && {
+                      label: t("rollback"),
+                      icon: "undo",
+                      onSelect: () => setAsked({ kind: "rollback", version: one.version }),
+                    },
+                  can("definitions:write") &&
+                    one.origin === "api" &&
+                    !one.is_published && {
+                      label: t("delete"),
+                      icon: "trash",
+                      danger: true,
+                      onSelect: () => setAsked({ kind: "delete", version: one.version }),
+                    },
+                ]}
+              />
+            </li>
+          ))}
+        </ol>
+        <section className="compare" aria-label={t("compare")}>
+          {numbers.length < 2 ? (
+            <p className="quiet" style={{ padding: 24 }}>
+              {t("one")}
+            </p>
+          ) : (
+            <>
+              <div className="row" style={{ padding: "8px 16px", borderBottom: "1px solid var(--line)" }}>
+                <span className="quiet">{t("compare")}</span>
+                <Pick label={t("from")} value={from} numbers={numbers} onChange={(n) => setFilters({ from: String(n) })} />
+                <span className="quiet">{t("with")}</span>
+                <Pick label={t("to")} value={to} numbers={numbers} onChange={(n) => setFilters({ to: String(n) })} />
+              </div>
+              <DiffView id={id} from={from} to={to} />
+            </>
+          )}
+        </section>
+      </div>
+      {asked ? <Sure id={id} asked={asked} onClose={() => setAsked(null)} /> : null}
+    </div>
+  );
+}
+
+function Pick({ label, value, numbers, onChange }: { label: string; value: number; numbers: readonly number[]; onChange: (n: number) => void }) {
+  return (
+    <select className="select" style={{ width: 128 }} aria-label={label} value={value} onChange={(e) => onChange(Number(e.target.value))}>
+      {numbers.map((n) => (
+        <option key={n} value={n}>
+          {t("version", { n })}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Sure({ id, asked, onClose }: { id: string; asked: { kind: "rollback" | "delete"; version: number }; onClose: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const go = async () => {
+    setBusy(true);
+    try {
+      if (asked.kind === "rollback") {
+        const made = await api.post<DefinitionSummary | { summary: DefinitionSummary }>(apiPath("definitions", id, "revert"), {
+          version: asked.version,
+        });
+        const summary = "summary" in made ? made.summary : made;
+        toast.done(t("rolledBack", { n: summary.version, old: asked.version }));
+      } else await api.delete(apiPath("definitions", id, "versions", String(asked.version)));
+      await forget("definitions");
+    } catch (error) {
+      toast.failed(error);
+    }
+    onClose();
+  };
+  const back = asked.kind === "rollback";
+  return (
+    <Confirm
+      title={t(back ? "rollbackTitle" : "deleteTitle", { n: asked.version })}
+      action={t(back ? "rollback" : "delete")}
+      danger={!back}
+      busy={busy}
+      onConfirm={() => void go()}
+      onClose={onClose}
+    >
+      <p>{t(back ? "rollbackText" : "deleteText", { n: asked.version })}</p>
+    </Confirm>
+  );
+}

@@ -12,6 +12,7 @@ from holdfast import (
     Event,
     Fault,
     ForEach,
+    Fork,
     Runner,
     RunResult,
     Sequence,
@@ -134,3 +135,55 @@ async def test_empty_ones_complete(runner: Runner) -> None:
 
     assert result.lines == ["undo"]
     assert result.status is Status.FINISHED
+
+
+async def test_canceling_while_a_compensation_waits_lets_it_go_on(runner: Runner, through_json: Carry) -> None:
+    def asking(name: str) -> Compensable:
+        undo = Sequence(WriteLine(f"ask {name}"), Event(name), WriteLine(f"undo {name}"))
+        return Compensable(body=WriteLine(name), compensation=undo)
+
+    workflow = Workflow(Sequence(asking("a"), asking("b"), Compensate(), WriteLine("never")))
+    waiting = await runner.run(workflow)
+    assert waiting.lines == ["a", "b", "ask b"]
+
+    waiting = await runner.cancel(through_json(runner, waiting, workflow))
+    assert (waiting.status, waiting.lines) == (Status.SUSPENDED, [])
+    waiting = await runner.resume(through_json(runner, waiting, workflow))
+    assert waiting.lines == ["undo b", "ask a"]
+    ended = await runner.resume(through_json(runner, waiting, workflow))
+
+    assert (ended.status, ended.lines) == (Status.CANCELED, ["undo a"])
+
+
+async def test_a_compensation_goes_on_when_its_branch_is_canceled(runner: Runner, through_json: Carry) -> None:
+    undo = Sequence(Event("may I"), WriteLine("undo a"))
+    saga = Sequence(Compensable(body=WriteLine("a"), compensation=undo), Compensate(), WriteLine("never"))
+    workflow = Workflow(Sequence(Fork(saga, Event("enough"), join="wait_any"), WriteLine("after")))
+    waiting = await runner.run(workflow)
+
+    waiting = await runner.resume(through_json(runner, waiting, workflow), waiting.bookmarks[0])
+    assert (waiting.status, waiting.lines) == (Status.SUSPENDED, ["after"])
+    ended = await runner.resume(through_json(runner, waiting, workflow))
+
+    assert (ended.status, ended.lines) == (Status.FINISHED, ["undo a"])
+
+
+async def test_terminating_ends_a_compensation_that_waits(runner: Runner, through_json: Carry) -> None:
+    undo = Sequence(Event("may I"), WriteLine("undo a"))
+    workflow = Workflow(Sequence(Compensable(body=WriteLine("a"), compensation=undo), Compensate()))
+    waiting = await runner.run(workflow)
+
+    ended = await runner.cancel(through_json(runner, waiting, workflow), terminate=True)
+
+    assert (ended.status, ended.lines, ended.bookmarks) == (Status.CANCELED, [], [])
+
+
+async def test_canceling_after_a_compensation_failed_ends_it(runner: Runner, through_json: Carry) -> None:
+    bad = Compensable(body=WriteLine("b"), compensation=Sequence(WriteLine("try"), Fault("cannot")))
+    workflow = Workflow(Sequence(step("a"), bad, Compensate()))
+    faulted = await runner.run(workflow)
+    assert faulted.status is Status.FAULTED
+
+    ended = await runner.cancel(through_json(runner, faulted, workflow))
+
+    assert (ended.status, ended.lines) == (Status.CANCELED, ["undo a"])

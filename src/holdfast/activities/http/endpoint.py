@@ -116,6 +116,7 @@ class HttpEndpoint(
         return op
 
 
+_NOT_SHOWN = frozenset({"files", "outcome", "request_id", "keep_reply"})
 INPUTS = ("path", "supported_methods", *_DETAILS, *_EXPOSED)
 
 
@@ -152,11 +153,12 @@ def _taking(builder: NodeBuilder) -> Callable[[LiveInstance, Activation, Any], N
         request: Mapping[str, Any] = payload if isinstance(payload, Mapping) else {"content": payload}
         waiting = request.get("request_id")
         if waiting is not None:
-            live.asked.add(str(waiting))
+            if not request.get("keep_reply"):  # Then the answer is kept, for whoever asks again with the same key.
+                live.asked.add(str(waiting))
             live.properties[WAITING] = [*live.properties.get(WAITING, ()), str(waiting)]
         files = list(request.get("files") or ())
         given = {
-            "result": {key: value for key, value in request.items() if key not in {"files", "outcome", "request_id"}},
+            "result": {key: value for key, value in request.items() if key not in _NOT_SHOWN},
             "parsed_content": request.get("content"),
             "files": files,
             "file": files[0] if files else None,

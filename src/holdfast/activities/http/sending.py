@@ -77,9 +77,7 @@ class _HttpRequest(Activity, abstract=True):
         headers, content = self._headers(context), self.content
         if self.wait_for_callback:
             links: ResumeLinks = context.service(ResumeLinks)  # type: ignore[type-abstract]  # asked for by its port
-            link = await links.link(
-                context.instance_id, callback_name(context), context.now + self.callback_timeout
-            )
+            link = await links.link(context.instance_id, callback_name(context), context.now + self.callback_timeout)
             headers[CALLBACK_HEADER] = link
             if self.callback_field and isinstance(content, Mapping):
                 content = {**content, self.callback_field: link}

@@ -51,7 +51,7 @@ def nodes_of(node: ast.AST) -> list[ast.AST]:
         for name in fields[item.__class__]:
             value = getattr(item, name, None)
             if value.__class__ is list:
-                for part in value:  # type: ignore[union-attr]  # it is a list
+                for part in value:
                     if isinstance(part, ast.AST):
                         add(part)
             elif isinstance(value, ast.AST):
@@ -64,7 +64,7 @@ def children_of(node: ast.AST) -> Iterator[ast.AST]:
     for name in _FIELDS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            for part in value:  # type: ignore[union-attr]  # it is a list
+            for part in value:
                 if isinstance(part, ast.AST):
                     yield part
         elif isinstance(value, ast.AST):

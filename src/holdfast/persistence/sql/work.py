@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,19 @@ _OF_IDS = " where tenant = ? and id in ({marks})"
 class SqlWork(SqlPart):
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
         return await self._write(lambda: self._enqueue(rows))
+
+    def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
+        """No word to other nodes: a NOTIFY would make the commits of all who start wait for each other (rule M9)."""
+        places = ", ".join(f":{name}" for name in WORK.names)
+        values = dict(zip(WORK.names, WORK.encode(row, self._codec), strict=True))
+        return [(f"insert into {WORK.name} ({WORK.columns}) values ({places})", values)]
+
+    async def has_work(self, tenant: str, work_id: str) -> bool:
+        return await self._read(self._has_work(tenant, work_id))
+
+    def _has_work(self, tenant: str, work_id: str) -> Script[bool]:
+        rows = yield ask(f"select id from {WORK.name} where tenant = ? and id = ?", tenant, work_id)
+        return bool(rows)
 
     async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
         return await self._write(lambda: self._count_attempt(rows))

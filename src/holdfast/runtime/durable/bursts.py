@@ -225,5 +225,6 @@ def _consumed(jobs: list[Job]) -> Consumed:
         closed={job.bookmark_id: job.closed for job in jobs if isinstance(job, TaskJob) and job.closed is not None},
         schedules=tuple(job.fires for job in jobs if job.fires is not None),
         inbox=tuple(dict.fromkeys(name for job in jobs for name in job.consumes_inbox)),
+        drops=tuple(name for job in jobs for name in job.drops),
         adds=tuple(row for job in jobs for row in job.adds),
     )

@@ -23,13 +23,13 @@ from holdfast.model.stored import (
     JournalSegment,
     ValueRow,
     correlation_key,
-    wake_key,
 )
 from holdfast.model.tasks import Task
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner, ScheduleStep, WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
 from holdfast.runtime.durable.large_values import Packed, refers_to
+from holdfast.runtime.durable.matching import bookmark_key
 from holdfast.runtime.durable.placement import Placement, step_row
 from holdfast.runtime.durable.reply_rows import reply_records
 from holdfast.runtime.durable.task_rows import task_records
@@ -77,6 +77,7 @@ class Consumed(Struct, kw_only=True):
     """Those that were woken: a child that woke its parent has ended by itself."""
     schedules: tuple[ScheduleStep, ...] = ()
     inbox: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
     adds: tuple[WorkRow, ...] = ()
     """Work that the jobs themselves ask for."""
     closed: dict[str, Task] = {}
@@ -284,6 +285,8 @@ class Maker:
         if orphans:
             added += [messages.cancel(tenant, child, live.stopping, now) for child in orphans]
             rows["work_dropped"] = (*rows.get("work_dropped", ()), *map(messages.start_id, orphans))
+        if consumed.drops:
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), *consumed.drops)
         if added:
             rows["work_added"] = (*rows.get("work_added", ()), *added)
 
@@ -401,4 +404,4 @@ def timer_id(instance_id: str, bookmark_id: str) -> str:
 
 
 def _ref(item: Bookmark, correlation_id: str | None) -> BookmarkRef:
-    return BookmarkRef(wake_key(item.name, item.hash.encode()), correlation_key(correlation_id), seq_of(item.id))
+    return BookmarkRef(bookmark_key(item), correlation_key(correlation_id), seq_of(item.id))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.errors import BookmarkNotFound
 from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance
@@ -35,9 +37,13 @@ class PendingJob(StartJob):
 class BeginJob(Job):
     """A pending instance begins. One that has begun, or was canceled before, has nothing to do."""
 
-    __slots__ = ()
+    __slots__ = ("drops",)
 
     quiet = True
+
+    def __init__(self, instance_id: str, *, drops: tuple[str, ...] = (), **more: Any) -> None:
+        super().__init__(instance_id, **more)
+        self.drops = drops
 
     def apply(self, live: LiveInstance) -> bool:
         if live.status is not Status.PENDING:
@@ -112,8 +118,6 @@ def checked(definition: Definition, given: Mapping[str, Any], types: TypeRegistr
     known = {name: value for name, value in given.items() if name in declared}
     if not known:
         return {}
-    from msgspec.structs import replace
-
     part = replace(definition, inputs=tuple(item for item in definition.inputs if item.name in known))
     return check_inputs(part, known, types)
 
@@ -123,6 +127,8 @@ class DeliverJob(StoredResumeJob):
 
     __slots__ = ("consumes_inbox",)
 
-    def __init__(self, instance_id: str, bookmark_id: str, payload: bytes, *, inbox: tuple[str, ...] = (), **more: Any) -> None:
+    def __init__(
+        self, instance_id: str, bookmark_id: str, payload: bytes, *, inbox: tuple[str, ...] = (), **more: Any
+    ) -> None:
         super().__init__(instance_id, bookmark_id, payload, **more)
         self.consumes_inbox = inbox

@@ -36,6 +36,8 @@ class Job:
 
     consumes_inbox: tuple[str, ...] = ()
     """Kept stimuli that it delivers: deleted by the commit that did it."""
+    drops: tuple[str, ...] = ()
+    """Work rows that are pointless once it is done."""
     adds: tuple[WorkRow, ...] = ()
     """Work that its commit puts on the table."""
     idle = False
@@ -260,6 +262,10 @@ class ContinueJob(Job):
         return bool(live.queue)
 
 
+TERMINATED = "terminated"
+"""The cause of a cancellation that runs nothing any more: neither `finally` nor compensation (rule M1)."""
+
+
 class CancelJob(Job):
     __slots__ = ("cause", "finalize", "quiet")
 
@@ -267,7 +273,7 @@ class CancelJob(Job):
         self, instance_id: str, cause: str, *, finalize: bool = True, quiet: bool = False, **more: Any
     ) -> None:
         super().__init__(instance_id, **more)
-        self.cause = cause
+        self.cause = cause if finalize else TERMINATED
         self.finalize = finalize
         self.quiet = quiet
         """A parent's wish: an instance that has ended is as good."""

@@ -16,9 +16,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError, InstanceNotFound, StoreError, StoreUnavailable
+from holdfast.execution.live import LiveInstance
 from holdfast.execution.segment import Limits
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Committed, Failed
-from holdfast.model.stored import InstanceKey
+from holdfast.model.instance import BookmarkKind
+from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.runtime.durable import telling
 from holdfast.runtime.durable.bursts import Burst, run_burst
 from holdfast.runtime.durable.jobs import Answer, Job, StartJob
@@ -150,6 +152,7 @@ class Lane:
                     missing.append(burst)
         if missing:
             loaded = await node.store.load([InstanceKey(node.tenant, burst.instance_id) for burst in missing])
+            node.pins.current.saw(loaded.epoch)
             for burst in missing:
                 burst.row = loaded.instances.get(InstanceKey(node.tenant, burst.instance_id))
         return [burst for burst in bursts if isinstance(burst.jobs[0], StartJob) or await self._find_plan(burst)]
@@ -218,9 +221,17 @@ class Lane:
                 if commit.effects_added and commit.instance is not None:
                     node.steps.send(live, commit.instance, commit.effects_added)
                 node.uptake.take_own(commit.work_added)
+                if commit.bookmarks_added:
+                    node.post.parked(_waiting(live, commit))
         answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed)
         for job in burst.applied:
             job.tell(answer)
+
+
+def _waiting(live: LiveInstance, commit: Commit) -> list[BookmarkRow]:
+    """New bookmarks that a stimulus may have come for before they were there (rule H7)."""
+    marks = live.bookmarks
+    return [row for row in commit.bookmarks_added if marks[f"b{row.seq}"].kind is BookmarkKind.ACTIVITY]
 
 
 def _batches(work: list[Work]) -> Iterator[list[Work]]:

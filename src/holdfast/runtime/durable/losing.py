@@ -107,7 +107,8 @@ class Losing:
             return
         if isinstance(job, StartJob) and job.parent is not None and holder != job.instance_id:
             parent, bookmark = job.parent
-            told = {"refused": f"Instance {holder} is running, and '{job.plan.definition.id}' allows one at a time."}
+            reason = f"Instance {holder} is running, and '{job.plan.definition.id}' allows one at a time."
+            told = {"refused": reason, "instance_id": job.instance_id}
             self._node.submit(
                 ResumeJob(parent, bookmark, told, quiet=True, wanted=False, consumes_work=job.consumes_work)
             )

@@ -6,6 +6,7 @@ a commit of its own, which uses the row up.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from holdfast.model import values
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.requests import EVENT, DispatchInstance, decode_request, encode_request
 from holdfast.model.values import TypeRegistry
-from holdfast.model.work import WorkKind, WorkRow, queue_of
+from holdfast.model.work import InboxRow, WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable.encoding import encode_payload
 
 
@@ -32,6 +33,7 @@ class StartRequest(Struct, frozen=True, kw_only=True):
     instance_id: str
     parent_id: str
     """`instance#bookmark`; without a bookmark nobody waits for it."""
+    name: str | None = None
     principal: str | None = None
     trace: str | None = None
 
@@ -75,6 +77,40 @@ def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) ->
         kind=WorkKind.START,
         queue=queue_of(tenant),
         instance_id=wanted.instance_id,
+        created=now,
+        payload=_pack(request),
+    )
+
+
+def outside_start(
+    tenant: str,
+    instance_id: str,
+    reference: str,
+    inputs: Mapping[str, Any],
+    *,
+    types: TypeRegistry,
+    content: str,
+    correlation_id: str | None,
+    name: str | None,
+    now: datetime,
+) -> WorkRow:
+    """A start that nobody's instance asked for: written into a transaction of the application's own."""
+    request = StartRequest(
+        reference=reference,
+        input=values.encode(dict(inputs), types),
+        wait=False,
+        correlation_id=correlation_id,
+        instance_id=instance_id,
+        parent_id="",
+        name=name,
+    )
+    return WorkRow(
+        tenant=tenant,
+        id=start_id(instance_id),
+        kind=WorkKind.START,
+        queue=queue_of(tenant),
+        instance_id=instance_id,
+        content=content,
         created=now,
         payload=_pack(request),
     )
@@ -202,6 +238,10 @@ def read_stimulus(row: WorkRow) -> Stimulus:
     return _unpack_stimulus(row.payload)
 
 
+def read_kept(row: InboxRow) -> Stimulus:
+    return _unpack_stimulus(row.payload)
+
+
 def encoded(found: Stimulus) -> bytes:
     return _pack(found)
 
@@ -214,11 +254,15 @@ def encoded_input(found: Stimulus) -> bytes:
 # -- dispatched --------------------------------------------------------------------------------------------------------
 
 
+def begin_id(instance_id: str) -> str:
+    return f"{instance_id}.begin"
+
+
 def begin(tenant: str, instance_id: str, content: str, now: datetime, **more: Any) -> WorkRow:
     """A pending instance begins."""
     return WorkRow(
         tenant=tenant,
-        id=f"{instance_id}.begin",
+        id=begin_id(instance_id),
         kind=WorkKind.BEGIN,
         instance_id=instance_id,
         content=content,

@@ -36,6 +36,8 @@ from holdfast.runtime.durable.large_values import StateMoved, ValueCache, refers
 from holdfast.runtime.durable.messages import parent_of
 from holdfast.runtime.durable.pins import PinnedPlans
 from holdfast.runtime.durable.placement import Placement
+from holdfast.runtime.durable.post import Post
+from holdfast.runtime.durable.references import References
 from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
 from holdfast.runtime.nodes import describe_node
@@ -95,10 +97,12 @@ class Node:
         self.gate = Gate()
         self.calendar = _calendar(services)
         self.uptake = Uptake(self)
+        self.post = Post(self)
         self.heart = Heart(self, time_to_live, beat_every=beat_every, second_handle=second_handle)
         self.sweep_every = sweep_every
         self.takeover = TakeOver(self)
         self.firing = Firing(self)
+        self.references = References(self)
         self.steps = Steps(self, self.placement)
         self.effects = EffectsHere(self, pools, middleware, cancel_grace)
         self._plan_of = plan_of
@@ -132,7 +136,9 @@ class Node:
         """From now on also do what others left on the work table, and take over from nodes that died."""
         self.uptake.start()
         self.takeover.start()
+        self.post.start()
         self.firing.start()
+        self.references.start()
         self.steps.start()
 
     async def drain(self, limit: timedelta) -> bool:
@@ -160,8 +166,10 @@ class Node:
         self._running = False
         await self.steps.stop()
         await self.firing.stop()
+        await self.references.stop()
         await self.uptake.stop()
         await self.takeover.stop()
+        await self.post.stop()
         for lane in self._lanes:
             await lane.stop(self._grace.total_seconds())
         left = await self.effects.stop()

@@ -13,6 +13,7 @@ from holdfast.errors import DefinitionError, HoldfastError
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, Which, content_hash
 from holdfast.model.definition import Definition
+from holdfast.model.hashing import content_hash as meaning
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.ports import Store
@@ -51,9 +52,26 @@ class PinnedPlans:
             task.add_done_callback(lambda _: self._pinning.pop(id(plan), None))
         return await asyncio.shield(task)
 
-    async def _pin(self, plan: Plan) -> str:
-        document = msgspec.json.encode(write_definition(plan.definition))
+    def known(self, plan: Plan) -> str | None:
+        """The content of a plan's definition, if it is in the store for certain."""
+        found = self._contents.get(id(plan))
+        return None if found is None else found[1]
+
+    async def written(self, definition: Definition) -> tuple[str, bytes]:
+        """Content and document of a definition of this process. Of a function that differs only in lines, comments or
+        formatting from the version in the store, that one's (rule H10)."""
+        document = msgspec.json.encode(write_definition(definition))
         content = content_hash(document)
+        if b'"$code"' in document and await self._store.load_content(self._tenant, content) is None:
+            for which in (Which.PUBLISHED, Which.LATEST):
+                label = await self._store.find_version(self._tenant, definition.id, which)
+                stored = None if label is None else await self._store.load_content(self._tenant, label.content)
+                if stored is not None and stored.origin is Origin.CODE and _is_same(stored.document, definition):
+                    return stored.hash, stored.document
+        return content, document
+
+    async def _pin(self, plan: Plan) -> str:
+        content, document = await self.written(plan.definition)
         if await self._store.load_content(self._tenant, content) is None:
             await self._save(plan.definition, content, document)
         self.know(plan, content)
@@ -121,3 +139,8 @@ class PinnedPlans:
             if label is not None:
                 return (await self.plan(label.content)).definition
         return None
+
+
+def _is_same(document: bytes, definition: Definition) -> bool:
+    """Whether a stored document says what the definition says, whatever people and editors read in it."""
+    return meaning(parse_definition(msgspec.json.decode(document), trusted=True)) == meaning(definition)

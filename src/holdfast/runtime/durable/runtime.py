@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from holdfast.errors import BookmarkNotFound, ExecutionError
 from holdfast.execution import delivery
+from holdfast.execution.plan import Plan
+from holdfast.model.catalog import Which
 from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.inputs import check_inputs
-from holdfast.model.instance import Bookmark, JournalEntry
+from holdfast.model.instance import Bookmark, JournalEntry, Status
 from holdfast.ports import WorkflowDispatcher
+from holdfast.runtime.client import InstanceClient
 from holdfast.runtime.definitions import Definitions, Engine
+from holdfast.runtime.dispatching.announcing import Announced
+from holdfast.runtime.dispatching.durable import DurableDispatcher
+from holdfast.runtime.dispatching.inline import InlineDispatcher
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
 from holdfast.runtime.durable.losing import other_request, place_taken
 from holdfast.runtime.durable.node import Node, OnLine
 from holdfast.runtime.result import RunResult
+from holdfast.runtime.stimuli import Stimuli
 from holdfast.runtime.triggers import Triggers
 
 if TYPE_CHECKING:
@@ -91,6 +100,29 @@ class Runtime:
 
         return Operators(self.node)
 
+    @cached_property
+    def durable(self) -> DurableDispatcher:
+        """What it accepts is in the store before it answers."""
+        return DurableDispatcher(self)
+
+    @cached_property
+    def inline(self) -> InlineDispatcher:
+        """Does what it is asked at once, here."""
+        return InlineDispatcher(self)
+
+    @cached_property
+    def dispatcher(self) -> WorkflowDispatcher:
+        """The one that was given to `Holdfast(dispatcher=…)`, else `durable`; it tells before and after each request."""
+        return Announced(self.durable if self._make_dispatcher is None else self._make_dispatcher(self))
+
+    @cached_property
+    def stimuli(self) -> Stimuli:
+        return Stimuli(self)
+
+    def client(self, instance_id: str) -> InstanceClient:
+        """One instance, from outside."""
+        return InstanceClient(self, instance_id)
+
     def take_work(self) -> None:
         """From now on also do what others left, and take over from nodes that died."""
         self.node.take_work()
@@ -101,6 +133,17 @@ class Runtime:
 
     async def __aexit__(self, *error: object) -> None:
         await self.node.stop()
+
+    async def current_plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:
+        """What instances of a version run, and the content that they pin; as current as `epochs` keeps it."""
+        current = self.node.pins.current
+        wanted = (Which.PUBLISHED, Which.LATEST) if which is Which.LATEST_OR_PUBLISHED else (which,)
+        for item in wanted:
+            label = await current.version(definition_id, item)
+            if label is not None:
+                return await self.node.pins.plan(label.content), label.content
+        await self.definitions.get(definition_id, which)  # Raises what is wrong.
+        return await self.definitions.plan(definition_id, which)
 
     # -- starting ------------------------------------------------------------------------------------------------------
 
@@ -116,6 +159,8 @@ class Runtime:
         trigger: str | None = None,
         trigger_payload: Any = None,
         flowchart_mode: str | None = None,
+        principal: str | None = None,
+        trace: str | None = None,
         on_line: OnLine | None = None,
     ) -> Answer:
         """Start an instance and run its first segment; the answer comes after the commit.
@@ -153,6 +198,8 @@ class Runtime:
                     trigger=trigger,
                     trigger_payload=trigger_payload,
                     flowchart_mode=flowchart_mode,
+                    principal=principal,
+                    trace=trace,
                 ),
                 guards=guards,
             )
@@ -255,6 +302,28 @@ class Runtime:
             if not self.node.works_on(instance_id):
                 return
             await news
+
+    async def wait_burst(self, instance_id: str, limit: timedelta) -> str:
+        """Wait until the instance has ended or waits for something outside, wherever it runs; its status then, or when the
+        time is over."""
+        status, seen = str(Status.PENDING), -1
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit.total_seconds()):
+                while True:
+                    status = (await self.node.row(instance_id)).status
+                    if status not in (Status.PENDING, Status.RUNNING):
+                        break
+                    seen = await self.node.store.wait_for_change(seen, LOOK_AGAIN)
+        return status
+
+    async def wait_settled(self, stimulus_id: str, limit: timedelta) -> bool:
+        """Wait until a stimulus was matched on this node; False if the time is over before."""
+        try:
+            async with asyncio.timeout(limit.total_seconds()):
+                await self.node.post.settled.wait(stimulus_id)
+        except TimeoutError:
+            return False
+        return True
 
     async def wait_at_rest(self, instance_id: str) -> RunResult:
         """Wait until the instance has ended, wherever it runs."""

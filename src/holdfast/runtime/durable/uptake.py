@@ -19,10 +19,19 @@ from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
 from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
 from holdfast.runtime.durable import care, messages
-from holdfast.runtime.durable.broadcast import deliver_page
 from holdfast.runtime.durable.care import InHand
+from holdfast.runtime.durable.dispatch_jobs import BeginJob, RunJob
 from holdfast.runtime.durable.encoding import encode_payload
-from holdfast.runtime.durable.jobs import Answer, CancelJob, ContinueJob, Job, ResumeJob, StartJob, StoredResumeJob
+from holdfast.runtime.durable.jobs import (
+    TERMINATED,
+    Answer,
+    CancelJob,
+    ContinueJob,
+    Job,
+    ResumeJob,
+    StartJob,
+    StoredResumeJob,
+)
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -33,7 +42,17 @@ LIMIT = 250
 POLL = timedelta(milliseconds=250)
 ATTEMPTS_MAX = 3
 PAUSE = timedelta(seconds=1)
-OWN_KINDS = frozenset({WorkKind.START, WorkKind.RESUME, WorkKind.CANCEL, WorkKind.CONTINUE, WorkKind.STIMULUS})
+OWN_KINDS = frozenset(
+    {
+        WorkKind.START,
+        WorkKind.RESUME,
+        WorkKind.CANCEL,
+        WorkKind.CONTINUE,
+        WorkKind.STIMULUS,
+        WorkKind.BEGIN,
+        WorkKind.RUN,
+    }
+)
 """What the node that wrote a row takes up at once, without a look at the table."""
 
 
@@ -49,7 +68,9 @@ class Uptake:
     def take_own(self, rows: Iterable[WorkRow]) -> None:
         if self._node.gate.careful or self._node.gate.paused:
             return  # They stand in the table, and are taken from there.
-        self.take(row for row in rows if row.kind in OWN_KINDS and row.due is None and row.queue in self._node.work_queues)
+        self.take(
+            row for row in rows if row.kind in OWN_KINDS and row.due is None and row.queue in self._node.work_queues
+        )
 
     def take(self, rows: Iterable[WorkRow]) -> None:
         """Do what these rows ask for, unless this node is at it."""
@@ -120,6 +141,7 @@ class Uptake:
             return await care.take_one(node)
         async with node.store.claim(node.work_queues, LIMIT, lacking=node.pins.lacking) as claim:
             rows = [row for row in claim.rows if row.id not in self.in_hand]
+            node.pins.current.saw(claim.epoch)
         self.take(rows)
         return len(rows)
 
@@ -130,12 +152,12 @@ class Uptake:
             if row.kind == WorkKind.START:
                 self._give(row, await self._start_child(row))
             else:
-                await deliver_page(self._node, row)
+                await self._node.post.take(row)
                 self.in_hand.discard(row.id)
         except StoreUnavailable:
             self.in_hand.discard(row.id)  # It is still there when the store is back.
         except HoldfastError as error:
-            if row.kind == WorkKind.START:
+            if row.kind == WorkKind.START and messages.read_start(row).parent_id:
                 self._give(row, self._refused(row, error))
             else:
                 await self._failed(row, error)
@@ -166,6 +188,10 @@ class Uptake:
             return StoredResumeJob(instance_id, f"b{row.bookmark_seq}", row.payload, quiet=True, consumes_work=row.id)
         if row.kind == WorkKind.CONTINUE:
             return ContinueJob(instance_id, consumes_work=row.id)
+        if row.kind == WorkKind.BEGIN:
+            return BeginJob(instance_id, consumes_work=row.id)
+        if row.kind == WorkKind.RUN:
+            return RunJob(messages.read_run(row), quiet=True, consumes_work=row.id)
         if row.kind == WorkKind.CANCEL:
             goes_on = row.payload != TERMINATED.encode()
             return CancelJob(instance_id, "parent", finalize=goes_on, quiet=True, consumes_work=row.id)
@@ -175,14 +201,12 @@ class Uptake:
 
     async def _start_child(self, row: WorkRow) -> Job:
         node, asked = self._node, messages.read_start(row)
-        plan = await node.find_plan(asked.reference)
-        content = await node.pins.pin(plan)
+        plan = await (node.pins.plan(row.content) if row.content else node.find_plan(asked.reference))
+        content = row.content or await node.pins.pin(plan)
         inputs = check_inputs(plan.definition, messages.start_inputs(asked, plan.types), plan.types)
         holder = await node.slot_holder(plan, asked.correlation_id)
         if holder is not None and holder != asked.instance_id:
-            return self._told(
-                row, asked, f"Instance {holder} is running, and '{plan.definition.id}' allows one at a time."
-            )
+            raise HoldfastError(f"Instance {holder} is running, and '{plan.definition.id}' allows one at a time.")
         return StartJob(
             asked.instance_id,
             plan=plan,
@@ -194,11 +218,12 @@ class Uptake:
                 services=node.services,
                 inputs=inputs,
                 correlation_id=asked.correlation_id,
-                parent_id=asked.parent_id,
+                parent_id=asked.parent_id or None,
+                name=asked.name,
                 principal=asked.principal,
                 trace=asked.trace,
             ),
-            parent=messages.parent_of(asked.parent_id),
+            parent=messages.parent_of(asked.parent_id) if asked.parent_id else None,
             waits=asked.wait,
             consumes_work=row.id,
         )

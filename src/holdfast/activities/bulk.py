@@ -1,0 +1,264 @@
+"""Many children of one workflow: one bookmark for all of them, results folded in as they come.
+
+The parent's commit holds the start rows (rule H9). Ends that arrive together are one commit: 10,000 children take about
+80. Results are kept in the order of arrival, in chunks that do not change any more once they are full, so that a commit
+writes the last chunk and not all of them (rule H14); in the end they are put in the order of the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from holdfast.activities.control.loops import items_of
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import field, output, port
+from holdfast.errors import ActivityFault
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.plan import Node, Op, Outcome
+from holdfast.execution.record import NewBookmark
+from holdfast.model import values
+from holdfast.model.instance import Bookmark, BookmarkKind
+from holdfast.model.scope import Names, Scope
+from holdfast.model.types import convert
+
+CHUNK = 128
+FAN = 16
+"""A list of so many parts is looked into when a state is written: each part may be a row of its own."""
+ITEM, CHILD = "item", "child"
+
+Ended = list[Any]
+"""`[position, status, outputs]`, outputs as data."""
+
+
+class BulkDispatchWorkflows(
+    Activity,
+    pure=True,
+    container=True,
+    category="Composition",
+    icon="layers",
+    outcomes=("Completed", "Done"),
+):
+    """Starts an instance of a workflow for each item, at most `limit` at a time, and waits until all have ended."""
+
+    workflow: str
+    """Its definition id or name."""
+    items: Any = field(default=(), evaluated=False)
+    item_input_key: str = ITEM
+    """The input that an item is handed in; one that is an object is merged into the inputs instead."""
+    input: dict[str, Any] | None = field(default=None, kw_only=True)
+    """What each is given besides its item."""
+    correlation_id: Any = field(default=None, kw_only=True, evaluated=False)
+    """Evaluated for each item, which it may name as `item`; without one it is this instance's."""
+    wait: bool = field(default=True, kw_only=True)
+    limit: int | None = field(default=None, kw_only=True)
+    """How many may be at work at one time; None is all of them."""
+    child_completed: Activity | None = port(variables=(CHILD,))
+    """Runs for each that finished, with `child`: its position, instance_id, status and outputs."""
+    child_faulted: Activity | None = port(variables=(CHILD,))
+    """The same for each that faulted, was canceled or could not be started."""
+    results: list[Any] = output()
+    """Of each item, in their order: `{"instance_id", "status", "outputs"}`."""
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        return _Bulk(builder).op
+
+
+class _Bulk:
+    def __init__(self, builder: NodeBuilder) -> None:
+        self.node: Node = builder.node
+        self.workflow, self.items = builder.input("workflow"), builder.input("items", default=())
+        self.key, self.input = builder.input("item_input_key", ITEM), builder.input("input")
+        self.wait, self.limit = builder.input("wait", default=True), builder.input("limit")
+        self.put = builder.output("results")
+        shape = builder.shape("correlation", {ITEM: None})
+        assert shape is not None
+        self.shape = shape
+        names = Names((shape, *builder.node.names.shapes))
+        self.correlation = builder.compile(builder.definition.inputs.get("correlation_id"), "correlation_id", names)
+        self.ports = {name: builder.child(name, self.port_done, variables={CHILD: None}) for name in _PORTS}
+        self.port_shapes = {name: builder.shape(name, {CHILD: None}) for name in _PORTS}
+        hooks = self.node.hooks
+        hooks.resume, hooks.children, hooks.dump, hooks.load = self.resume, self.children, dump, load
+
+    # -- starting ------------------------------------------------------------------------------------------------------
+
+    def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        found = self.items(scope)
+        items = [] if found is None else items_of(found)
+        waits, limit = bool(self.wait(scope)), self.limit(scope)
+        most = len(items) if limit is None or not waits else convert(limit, "integer")
+        if most < 1 and items:
+            raise ActivityFault(f"The limit of a BulkDispatchWorkflows must be at least 1, not {most}.")
+        values.check(items, "items", live.plan.types)
+        given = self.input(scope)
+        activation = live.activate(self.node, owner, scope)
+        activation.data = Progress(
+            total=len(items),
+            items=values.encode(items, live.plan.types),
+            request={
+                "workflow": str(self.workflow(scope)),
+                "key": str(self.key(scope) or ITEM),
+                "input": values.encode({} if given is None else dict(convert(given, "object")), live.plan.types),
+                "wait": waits,
+            },
+        )
+        if waits and items:
+            prefix = {"children": f"{live.id}-{activation.id}-"}
+            live.bookmark(activation, NewBookmark(payload=prefix, auto_burn=False), BookmarkKind.CHILD)
+        self.start(live, activation, most)
+        if not waits or not items:
+            self.put(live, scope, [_result(live, activation, index) for index in range(len(items))])
+            live.complete(activation, "Done")
+
+    def start(self, live: LiveInstance, activation: Activation, count: int) -> None:
+        """The next children: rows of this segment's commit."""
+        progress: Progress = activation.data
+        request = progress.request
+        shared = values.decode(request["input"], live.plan.types)
+        for index in range(progress.next, min(progress.next + count, progress.total)):
+            item = values.decode(progress.items[index], live.plan.types)
+            own = item if isinstance(item, Mapping) else {request["key"]: item}
+            correlation = self.correlation.evaluate([activation.outer, self.shape, item])
+            live.child_starts.append(
+                ChildStart(
+                    activation.id,
+                    request["workflow"],
+                    {**shared, **own},
+                    wait=request["wait"],
+                    correlation_id=live.correlation_id if correlation is None else str(correlation),
+                    instance_id=_child_id(live, activation, index),
+                    detached=not request["wait"],
+                )
+            )
+            progress.next = index + 1
+        if progress.next == progress.total:
+            progress.items = []
+
+    def children(self, live: LiveInstance, activation: Activation) -> list[str]:
+        progress: Progress = activation.data
+        if not progress.request["wait"]:
+            return []
+        waiting = set(range(progress.next)) - progress.done
+        return [_child_id(live, activation, index) for index in sorted(waiting)]
+
+    # -- ending --------------------------------------------------------------------------------------------------------
+
+    def resume(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
+        progress: Progress = activation.data
+        index = _position(bookmark, payload, progress.total)
+        if index is None or index in progress.done:
+            return  # A child that was retried has told before how it ended.
+        refused = payload.get("refused")
+        status = "refused" if refused else str(payload["status"])
+        outputs = {"error": str(refused)} if refused else payload["outputs"]
+        progress.add([index, status, values.encode(outputs, live.plan.types)])
+        name = _PORTS[0] if status == "finished" else _PORTS[1]
+        handler, shape = self.ports[name], self.port_shapes[name]
+        if handler is not None and shape is not None:
+            progress.handling += 1
+            told = {"position": index, **_told(live, activation, index, status, outputs)}
+            live.queue.append((handler, activation, [activation.scope, shape, told]))
+        self.start(live, activation, 1)
+        self.end(live, activation)
+
+    def port_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        if not owner.status:
+            owner.data.handling -= 1
+            self.end(live, owner)
+
+    def end(self, live: LiveInstance, activation: Activation) -> None:
+        progress: Progress = activation.data
+        if len(progress.done) < progress.total or progress.handling:
+            return
+        ordered: list[Any] = [None] * progress.total
+        for index, status, outputs in progress.ended():
+            ordered[index] = _told(live, activation, index, status, values.decode(outputs, live.plan.types))
+        self.put(live, activation.outer, ordered)
+        live.complete(activation, ("Completed", "Done"))
+
+
+_PORTS = ("child_completed", "child_faulted")
+
+
+class Progress:
+    """How far it is. Everything that a user gave or got is data already: it is decoded when somebody needs it."""
+
+    __slots__ = ("chunks", "done", "handling", "items", "next", "request", "total")
+
+    def __init__(
+        self,
+        *,
+        total: int,
+        items: list[Any],
+        request: dict[str, Any],
+        next: int = 0,
+        handling: int = 0,
+        chunks: Sequence[Sequence[Ended]] = (),
+    ) -> None:
+        self.total = total
+        self.items = items
+        """Until all are started."""
+        self.request = request
+        self.next = next
+        """The first that is not started."""
+        self.handling = handling
+        """How many runs of the ports are under way."""
+        self.chunks: list[list[Ended]] = [list(chunk) for chunk in chunks]
+        self.done: set[int] = {ended[0] for ended in self.ended()}
+
+    def add(self, ended: Ended) -> None:
+        if not self.chunks or len(self.chunks[-1]) == CHUNK:
+            self.chunks.append([])
+        self.chunks[-1].append(ended)
+        self.done.add(ended[0])
+
+    def ended(self) -> Iterable[Ended]:
+        return (ended for chunk in self.chunks for ended in chunk)
+
+
+def dump(progress: Progress) -> dict[str, Any]:
+    plain = {"total": progress.total, "next": progress.next, "request": progress.request}
+    if progress.items:
+        plain["items"] = progress.items
+    if progress.handling:
+        plain["handling"] = progress.handling
+    if progress.chunks:
+        chunks: list[Any] = [list(chunk) for chunk in progress.chunks]
+        for _ in range(2):
+            chunks = [chunks[at : at + FAN] for at in range(0, len(chunks), FAN)]
+        plain["ended"] = chunks
+    return plain
+
+
+def load(plain: dict[str, Any], activation: Activation) -> Progress:
+    chunks: list[Any] = plain.get("ended", [])
+    for _ in range(2):
+        chunks = [part for parts in chunks for part in parts]
+    given = {name: value for name, value in plain.items() if name != "ended"}
+    return Progress(**{"items": [], **given}, chunks=chunks)
+
+
+def _child_id(live: LiveInstance, activation: Activation, index: int) -> str:
+    return f"{live.id}-{activation.id}-{index}"
+
+
+def _position(bookmark: Bookmark, payload: Any, total: int) -> int | None:
+    """Which child it is that tells."""
+    told = str(payload.get("instance_id", "")) if isinstance(payload, Mapping) else ""
+    text = told.removeprefix(str(bookmark.payload["children"]))
+    return int(text) if text != told and text.isdecimal() and int(text) < total else None
+
+
+def _told(live: LiveInstance, activation: Activation, index: int, status: str, outputs: Any) -> dict[str, Any]:
+    return {"instance_id": _child_id(live, activation, index), "status": status, "outputs": outputs}
+
+
+def _result(live: LiveInstance, activation: Activation, index: int) -> dict[str, Any]:
+    return _told(live, activation, index, "pending", {})
+
+
+ACTIVITIES = (BulkDispatchWorkflows,)

@@ -1,0 +1,64 @@
+"""Operators' commands talk to a server, or straight to a store: the same API either way, once over HTTP, once in process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast.client import Client
+
+T = TypeVar("T")
+
+
+class Target(NamedTuple):
+    server: str | None
+    store: str | None
+    key: str | None
+
+
+def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--server` and `--key`, or `--store`; the function gets them as `target`."""
+
+    @wraps(function)
+    def packed(*args: Any, server: str | None, store: str | None, key: str | None, **options: Any) -> Any:
+        if server is not None and store is not None:
+            raise click.UsageError("Give --server or --store, not both.")
+        return function(*args, target=Target(server, store, key), **options)
+
+    decorated: Callable[..., Any] = packed
+    for option in (
+        click.option("--store", metavar="URL", help="A store; the setting `store` if neither is given."),
+        click.option(
+            "--key", metavar="KEY", envvar="HOLDFAST_API_KEY", help="An API key of the server; or set HOLDFAST_API_KEY."
+        ),
+        click.option("--server", metavar="URL", help="A server, such as http://127.0.0.1:8600."),
+    ):
+        decorated = option(decorated)
+    return decorated
+
+
+def ask(target: Target, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Do the work with a client of the target."""
+
+    async def run() -> T:
+        async with make_client(target) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+def make_client(target: Target) -> Client:
+    from holdfast.client import AsgiWire, Client
+
+    if target.server is not None:
+        return Client(target.server, api_key=target.key)
+    from holdfast.engine import Holdfast
+    from holdfast.server import create_app
+
+    engine = Holdfast(store=target.store or Holdfast().settings.store, worker=False)
+    return Client(AsgiWire(create_app(engine, auth=False, studio=False)))

@@ -1,0 +1,65 @@
+"""`holdfast dead-letters`: work that failed for good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.options import json_option
+
+if TYPE_CHECKING:
+    from holdfast.client import Client, types as t
+
+
+@click.group("dead-letters", epilog="\b\nExample:\n  holdfast dead-letters replay ID")
+def dead_letters() -> None:
+    """List, replay and discard work that failed for good."""
+
+
+@dead_letters.command("list")
+@click.option("--limit", default=20, show_default=True)
+@target_options
+@json_option("Print a JSON list.")
+def list_(limit: int, target: Target, as_json: bool) -> None:
+    """List them, latest first."""
+    from holdfast.cli.shown import moment, plain, show_items
+
+    async def work(client: Client) -> t.Page[t.DeadLetterItem]:
+        return await client.dead_letters.list(limit=limit)
+
+    columns = {
+        "id": lambda item: item.id,
+        "kind": lambda item: item.kind,
+        "instance": lambda item: item.instance_id or "",
+        "reason": lambda item: item.reason,
+        "died": lambda item: moment(item.died),
+        "error": lambda item: plain(item.error),
+    }
+    page = ask(target, work)
+    show_items(columns, page.items, page.total, as_json=as_json)
+
+
+@dead_letters.command("replay")
+@click.argument("ids", metavar="ID…", nargs=-1, required=True)
+@target_options
+def replay(ids: tuple[str, ...], target: Target) -> None:
+    """Put them back to work."""
+
+    async def work(client: Client) -> t.Done:
+        return await client.dead_letters.replay(ids)
+
+    click.echo(f"{ask(target, work).count} replayed")
+
+
+@dead_letters.command("discard")
+@click.argument("ids", metavar="ID…", nargs=-1, required=True)
+@target_options
+def discard(ids: tuple[str, ...], target: Target) -> None:
+    """Delete them: nobody will do this work."""
+
+    async def work(client: Client) -> t.Done:
+        return await client.dead_letters.discard(ids)
+
+    click.echo(f"{ask(target, work).count} discarded")

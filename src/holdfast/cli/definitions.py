@@ -1,0 +1,129 @@
+"""`holdfast definitions`: what is stored, drafts and versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.options import json_option
+
+if TYPE_CHECKING:
+    from holdfast.client import Client, types as t
+
+
+@click.group(epilog="\b\nExample:\n  holdfast definitions publish order-approval")
+def definitions() -> None:
+    """List, print, publish, retract and delete definitions; start instances of them."""
+
+
+@definitions.command("list")
+@click.option("--search", help="A part of the id or name.")
+@click.option("--label", help="Only with this label.")
+@click.option("--folder", help="Only of this folder.")
+@click.option("--limit", default=50, show_default=True)
+@target_options
+@json_option("Print a JSON list.")
+def list_(target: Target, as_json: bool, **query: Any) -> None:
+    """List definitions."""
+    from holdfast.cli.shown import moment, show_items
+
+    async def work(client: Client) -> t.Page[t.DefinitionSummary]:
+        return await client.definitions.list(**query)
+
+    columns = {
+        "id": lambda item: item.id,
+        "name": lambda item: item.name,
+        "published": lambda item: "" if item.published_version is None else f"v{item.published_version}",
+        "latest": lambda item: f"v{item.latest_version}",
+        "origin": lambda item: item.origin,
+        "labels": lambda item: ", ".join(item.labels),
+        "updated": lambda item: moment(item.updated),
+    }
+    page = ask(target, work)
+    show_items(columns, page.items, page.total, as_json=as_json)
+
+
+@definitions.command("show")
+@click.argument("definition_id", metavar="ID")
+@click.option("--version", default="latest", show_default=True, help="latest, published or a number.")
+@target_options
+def show(definition_id: str, version: str, target: Target) -> None:
+    """Print a definition as JSON."""
+    from holdfast.cli.tables import show_json
+
+    async def work(client: Client) -> t.DefinitionDetail:
+        return await client.definitions.get(definition_id, version)
+
+    show_json(ask(target, work).document, indent=2)
+
+
+@definitions.command("publish")
+@click.argument("definition_id", metavar="ID")
+@click.option("--version", type=int, help="Which one; the latest, if it is not given.")
+@target_options
+def publish(definition_id: str, version: int | None, target: Target) -> None:
+    """Publish a version: from now on it is the one that is started."""
+
+    async def work(client: Client) -> t.PublishResult:
+        return await client.definitions.publish(definition_id, version)
+
+    result = ask(target, work)
+    click.echo(f"{definition_id} v{result.summary.published_version} published, {result.triggers} triggers")
+    if result.live_instances:
+        click.echo(f"{result.live_instances} instances of earlier versions go on as they are", err=True)
+
+
+@definitions.command("retract")
+@click.argument("definition_id", metavar="ID")
+@target_options
+def retract(definition_id: str, target: Target) -> None:
+    """Publish no version any more: nothing starts by trigger or schedule."""
+
+    async def work(client: Client) -> t.DefinitionSummary:
+        return await client.definitions.retract(definition_id)
+
+    ask(target, work)
+    click.echo(f"{definition_id} retracted")
+
+
+@definitions.command("delete")
+@click.argument("definition_id", metavar="ID")
+@target_options
+def delete(definition_id: str, target: Target) -> None:
+    """Delete all versions; instances that live go on."""
+
+    async def work(client: Client) -> None:
+        await client.definitions.delete(definition_id)
+
+    ask(target, work)
+    click.echo(f"{definition_id} deleted")
+
+
+@definitions.command("start")
+@click.argument("definition_id", metavar="ID")
+@click.option("--input", "text", metavar="JSON|@FILE", help="Inputs by name.")
+@click.option("--correlation", "correlation_id", metavar="ID", help="A correlation id.")
+@click.option("--idempotency-key", metavar="KEY", help="The same key twice starts once.")
+@target_options
+def start(
+    definition_id: str,
+    text: str | None,
+    correlation_id: str | None,
+    idempotency_key: str | None,
+    target: Target,
+) -> None:
+    """Start an instance of the published version; a worker runs it."""
+    from holdfast.cli.inputs import read_inputs
+
+    inputs = read_inputs(text)
+
+    async def work(client: Client) -> t.DispatchResult:
+        return await client.definitions.dispatch(
+            definition_id, inputs, correlation_id=correlation_id, idempotency_key=idempotency_key
+        )
+
+    result = ask(target, work)
+    word = "runs already" if result.existing else result.status
+    click.echo(f"instance {', '.join(result.instance_ids)} {word}")

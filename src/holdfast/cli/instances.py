@@ -1,0 +1,194 @@
+"""`holdfast instances`: find, read, cancel, retry, resume and delete instances."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.options import json_option
+from holdfast.cli.watching import watch_option, watched
+
+if TYPE_CHECKING:
+    from holdfast.client import Client, types as t
+
+MANY = 20
+why_option = click.option("--why", help="The reason, for the journal.")
+
+
+@click.group(epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600")
+def instances() -> None:
+    """Find, read, cancel, retry, resume and delete instances."""
+
+
+@instances.command("list")
+@click.option("--status", multiple=True, help="Only these statuses; may be given several times.")
+@click.option("--definition", "definition_id", metavar="ID", help="Only of this definition.")
+@click.option("--correlation", "correlation_id", metavar="ID", help="Only with this correlation id.")
+@click.option("--search", help="A part of the id, name or correlation id.")
+@click.option("--incidents", is_flag=True, help="Only those with open incidents.")
+@click.option("--sort", default="-created", show_default=True, help="A column; with '-' in front, downwards.")
+@click.option("--limit", default=MANY, show_default=True)
+@target_options
+@json_option("Print a JSON list.")
+@watch_option
+def list_(target: Target, as_json: bool, watch: bool, incidents: bool, **query: Any) -> None:
+    """List instances, latest first."""
+    from holdfast.cli.shown import moment, show_items
+
+    query["status"] = list(query["status"])
+    query["has_incidents"] = True if incidents else None
+
+    async def work(client: Client) -> t.Page[t.InstanceItem]:
+        return await client.instances.list(**query)
+
+    columns = {
+        "id": lambda item: item.id,
+        "definition": lambda item: f"{item.definition_id} v{item.definition_version}",
+        "status": lambda item: item.status,
+        "incidents": lambda item: str(item.incidents or ""),
+        "correlation": lambda item: item.correlation_id or "",
+        "created": lambda item: moment(item.created),
+        "updated": lambda item: moment(item.updated),
+    }
+    watched(
+        lambda: ask(target, work),
+        lambda page: show_items(columns, page.items, page.total, as_json=as_json),
+        watch=watch,
+    )
+
+
+@instances.command("show")
+@click.argument("instance_id", metavar="ID")
+@target_options
+@json_option("Print it as JSON.")
+@watch_option
+def show(instance_id: str, target: Target, as_json: bool, watch: bool) -> None:
+    """Show an instance: status, variables, what it waits for, incidents."""
+    from holdfast.cli.shown import show_instance
+
+    async def work(client: Client) -> t.InstanceDetail:
+        return await client.instances.get(instance_id)
+
+    watched(
+        lambda: ask(target, work),
+        lambda found: show_instance(found, as_json=as_json),
+        watch=watch,
+    )
+
+
+@instances.command("journal")
+@click.argument("instance_id", metavar="ID")
+@target_options
+@json_option("Print the entries as a JSON list.")
+def journal(instance_id: str, target: Target, as_json: bool) -> None:
+    """Show what happened in an instance, in order."""
+    from holdfast.cli.shown import plain, show_items
+
+    async def work(client: Client) -> list[t.JournalItem]:
+        entries: list[t.JournalItem] = []
+        after: int | None = 0
+        while after is not None:
+            page = await client.instances.journal(instance_id, after=after)
+            entries += page.entries
+            after = page.next
+        return entries
+
+    columns = {
+        "#": lambda item: str(item.sequence),
+        "at": lambda item: f"{item.at:%H:%M:%S.%f}"[:-3],
+        "event": lambda item: item.event,
+        "activity": lambda item: item.activity_id or "",
+        "data": lambda item: "" if item.data is None else plain(item.data),
+    }
+    found = ask(target, work)
+    show_items(columns, found, len(found), as_json=as_json)
+
+
+@instances.command("cancel")
+@click.argument("instance_ids", metavar="ID…", nargs=-1, required=True)
+@click.option("--terminate", is_flag=True, help="End at once: no cleanup, no compensation.")
+@why_option
+@target_options
+def cancel(
+    instance_ids: tuple[str, ...],
+    terminate: bool,
+    why: str | None,
+    target: Target,
+) -> None:
+    """Cancel instances; their cleanup and compensation run."""
+
+    async def work(client: Client) -> None:
+        for instance_id in instance_ids:
+            result = await client.instances.cancel(instance_id, terminate=terminate, why=why)
+            click.echo(f"{instance_id} {result.status}")
+
+    ask(target, work)
+
+
+@instances.command("retry")
+@click.argument("instance_ids", metavar="ID…", nargs=-1)
+@click.option("--all-faulted", is_flag=True, help="All that have faulted; see also --definition.")
+@click.option("--definition", "definition_id", metavar="ID", help="With --all-faulted: only of this definition.")
+@why_option
+@target_options
+@click.pass_context
+def retry(
+    ctx: click.Context,
+    instance_ids: tuple[str, ...],
+    all_faulted: bool,
+    definition_id: str | None,
+    why: str | None,
+    target: Target,
+) -> None:
+    """Run the failed activities of faulted instances again."""
+    from holdfast.cli.shown import show_bulk
+    from holdfast.client.types import BulkResult
+
+    if not instance_ids and not all_faulted:
+        raise click.UsageError("Name instances, or give --all-faulted.")
+
+    async def work(client: Client) -> t.BulkResult:
+        ids = list(instance_ids)
+        if all_faulted:
+            ids += [item.id async for item in client.instances.all(status="faulted", definition_id=definition_id)]
+        return await client.instances.bulk("retry", ids, why=why) if ids else BulkResult(done=[], failed=[])
+
+    ctx.exit(show_bulk("retried", ask(target, work)))
+
+
+@instances.command("resume")
+@click.argument("instance_id", metavar="ID")
+@click.option("--bookmark", metavar="ID", help="Which one; the only one, if it is not given.")
+@click.option("--payload", metavar="JSON|@FILE", help="What it is resumed with.")
+@target_options
+def resume(
+    instance_id: str,
+    bookmark: str | None,
+    payload: str | None,
+    target: Target,
+) -> None:
+    """Resume an instance that waits at a bookmark."""
+    from holdfast.cli.inputs import read_payload
+
+    value = read_payload(payload)
+
+    async def work(client: Client) -> t.InstanceResult:
+        return await client.instances.resume(instance_id, bookmark, value)
+
+    click.echo(f"{instance_id} {ask(target, work).status}")
+
+
+@instances.command("delete")
+@click.argument("instance_ids", metavar="ID…", nargs=-1, required=True)
+@target_options
+@click.pass_context
+def delete(ctx: click.Context, instance_ids: tuple[str, ...], target: Target) -> None:
+    """Delete instances that have ended, with everything that belongs to them."""
+    from holdfast.cli.shown import show_bulk
+
+    async def work(client: Client) -> t.BulkResult:
+        return await client.instances.bulk("delete", instance_ids)
+
+    ctx.exit(show_bulk("deleted", ask(target, work)))

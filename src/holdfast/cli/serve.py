@@ -1,0 +1,126 @@
+"""`holdfast serve`: server, Studio and worker in one process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from holdfast.cli.options import activities_option, store_option
+
+HOST, PORT = "127.0.0.1", 8600
+
+
+@click.command(epilog="\b\nExample:\n  holdfast serve order.json billing:invoice --store sqlite:///holdfast.db")
+@click.argument("workflows", nargs=-1, metavar="[FILE|MODULE:NAME]...")
+@click.option("--host", default=HOST, show_default=True, help="The address to listen on.")
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@store_option("Which store; the setting `store` if it is not given.")
+@click.option("--no-worker", is_flag=True, help="Answer requests only; other processes do the queued work.")
+@click.option("--no-auth", is_flag=True, help="Without sign-in; only for this machine.")
+@click.option("--no-studio", is_flag=True, help="Without the Studio.")
+@click.option("--base-path", default="", metavar="PATH", help="Serve everything below this path, such as /flows.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Server processes.")
+@click.option(
+    "--trust-proxy", default="127.0.0.1", show_default=True, metavar="HOSTS", help="Whose X-Forwarded headers count."
+)
+@activities_option
+def serve(
+    workflows: tuple[str, ...],
+    host: str,
+    port: int,
+    store: str | None,
+    no_worker: bool,
+    no_auth: bool,
+    no_studio: bool,
+    base_path: str,
+    workers: int,
+    trust_proxy: str,
+    activity_modules: tuple[str, ...],
+) -> None:
+    """Serve REST, live updates, HTTP workflows and the Studio, and do the work.
+
+    The workflows that are named are published at start: files as documents, names of modules as code.
+    """
+    wishes: dict[str, Any] = {
+        "workflows": workflows,
+        "store": store,
+        "worker": not no_worker,
+        "auth": not no_auth,
+        "studio": not no_studio,
+        "base_path": base_path,
+        "activities": activity_modules,
+        "host": host,
+        "port": port,
+        "trust_proxy": trust_proxy,
+    }
+    _require_server()
+    if no_auth:
+        from holdfast.server.security import check_open_address
+
+        check_open_address(host)
+    if workers > 1:
+        _serve_many(wishes, workers)
+    else:
+        _serve_one(wishes)
+
+
+def _require_server() -> None:
+    from holdfast.cli.failures import BadInput
+
+    try:
+        import fastapi  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise BadInput(
+            f"The server needs more packages ({error.name}). Install them: pip install 'holdfast[server]'"
+        ) from None
+
+
+def _serve_one(wishes: dict[str, Any], sockets: list[Any] | None = None, *, quiet: bool = False) -> None:
+    from holdfast.cli.serving import run_loop
+
+    run_loop(serving(wishes, sockets, quiet=quiet))
+
+
+async def serving(wishes: dict[str, Any], sockets: list[Any] | None, *, quiet: bool = False) -> None:
+    """Open, tell, serve until a signal, drain, close."""
+    import uvicorn
+
+    from holdfast.cli.serving import announce, configured, opened
+
+    async with opened(wishes) as (app, backend):
+        server = uvicorn.Server(configured(app, wishes))
+        announced = announce(server, backend, wishes, quiet=quiet)
+        try:
+            await server.serve(sockets)
+        finally:
+            announced.cancel()
+
+
+def _serve_many(wishes: dict[str, Any], workers: int) -> None:
+    """One socket, several processes: each is a node of its own."""
+    import multiprocessing
+
+    from holdfast.cli.serving import configured
+
+    async def nothing(scope: Any, receive: Any, send: Any) -> None:
+        return None
+
+    config = configured(nothing, wishes)
+    listening = config.bind_socket()
+    context = multiprocessing.get_context("spawn")
+    processes = [
+        context.Process(target=_serve_one, args=(wishes, [listening]), kwargs={"quiet": number > 0})
+        for number in range(workers)
+    ]
+    for process in processes:
+        process.start()
+    try:
+        for process in processes:
+            process.join()
+    except KeyboardInterrupt:  # the children heard it as well
+        for process in processes:
+            process.join()
+    finally:
+        listening.close()

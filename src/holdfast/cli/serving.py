@@ -1,0 +1,109 @@
+"""A server process, from the options of `holdfast serve`: engine, application, uvicorn, and what is told at the start."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import click
+import uvicorn
+
+from holdfast.cli.references import activities_of
+from holdfast.cli.sources import open_source
+from holdfast.engine import Holdfast
+from holdfast.model.catalog import Source
+from holdfast.server.app import create_app
+from holdfast.server.backend import Backend
+from holdfast.settings import load_settings
+
+GRACE = timedelta(seconds=30)
+"""How long requests that are under way may take after the signal to stop."""
+
+
+def run_loop(main: Coroutine[Any, Any, None]) -> None:
+    """On uvloop where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(main)
+    else:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(main)
+
+
+@asynccontextmanager
+async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
+    """The application, open: a store that does not answer is told here, in plain words, before anything listens."""
+    sources = [open_source(text) for text in wishes["workflows"]]
+    activities = {id(item): item for module in wishes["activities"] for item in activities_of(module)}
+    engine = Holdfast(
+        store=wishes["store"] or load_settings().store,
+        activities=activities.values(),
+        workflows=[source.workflow for source in sources if not source.is_document],
+        worker=wishes["worker"],
+    )
+    async with engine:
+        for source in sources:
+            if source.is_document:
+                await engine.runtime.definitions.save_and_publish(source.workflow, source=Source.FILE)
+        app = create_app(engine, auth=wishes["auth"], studio=wishes["studio"], base_path=wishes["base_path"])
+        await app.open()
+        try:
+            yield app, app.backend
+        finally:
+            await app.close()
+
+
+def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=wishes["host"],
+        port=wishes["port"],
+        ws="websockets-sansio",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=wishes["trust_proxy"],
+        timeout_graceful_shutdown=int(GRACE.total_seconds()),
+        timeout_keep_alive=75,
+        loop="none",
+    )
+
+
+def announce(server: uvicorn.Server, backend: Backend, wishes: dict[str, Any], *, quiet: bool) -> asyncio.Task[None]:
+    """Say where it listens, once it does, and who may sign in."""
+
+    async def tell() -> None:
+        while not server.started:
+            await asyncio.sleep(0.01)
+        if quiet:
+            return
+        for listening in server.servers:
+            for socket in listening.sockets:
+                host, port = socket.getsockname()[:2]
+                click.echo(f"Holdfast at http://{f'[{host}]' if ':' in host else host}:{port}{backend.base_path}")
+        click.echo(f"  store     {_shown(backend)}")
+        click.echo(f"  sign-in   {_sign_in(backend)}")
+
+    return asyncio.get_running_loop().create_task(tell())
+
+
+def _shown(backend: Backend) -> str:
+    from holdfast.cli.stored import shown
+
+    return shown(backend.engine.settings.store)
+
+
+def _sign_in(backend: Backend) -> str:
+    if not backend.auth:
+        return "none: everybody on this machine is an admin"
+    if backend.first_password is not None:
+        return f"admin, password {backend.first_password} (shown once; keep it)"
+    if backend.engine.settings.admin_password:
+        return "admin, with the password of the setting admin_password when the store was new"
+    return "users of the store; `holdfast users` lists them"

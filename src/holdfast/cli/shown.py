@@ -1,0 +1,70 @@
+"""How operators' commands show what a server answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+import msgspec
+
+from holdfast.cli.tables import show_json, show_table
+from holdfast.client import types as t
+
+WIDE = 80
+
+
+def moment(at: datetime | None) -> str:
+    """In the time of who reads it."""
+    return "" if at is None else f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def plain(value: Any, wide: int = WIDE) -> str:
+    """A value on one line, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= wide else text[: wide - 1] + "…"
+
+
+def show_items(columns: Mapping[str, Callable[[Any], str]], items: Sequence[Any], total: int, *, as_json: bool) -> None:
+    if as_json:
+        show_json(msgspec.to_builtins(items))
+        return
+    show_table(list(columns), [[cell(item) for cell in columns.values()] for item in items])
+    if total > len(items):
+        click.echo(f"{len(items)} of {total}; more with --limit", err=True)
+
+
+def show_instance(found: t.InstanceDetail, *, as_json: bool) -> None:
+    if as_json:
+        show_json(msgspec.to_builtins(found))
+        return
+    rows = [
+        ("id", found.id),
+        ("definition", f"{found.definition_id} v{found.definition_version}"),
+        ("status", found.status),
+        ("waits for", found.waiting_for or ""),
+        ("correlation", found.correlation_id or ""),
+        ("parent", found.parent_id or ""),
+        ("created", moment(found.created)),
+        ("updated", moment(found.updated)),
+        ("finished", moment(found.finished)),
+        *((f"input {name}", plain(value)) for name, value in found.state.inputs.items()),
+        *((f"variable {name}", plain(value)) for name, value in found.state.variables.items()),
+        *((f"output {name}", plain(value)) for name, value in found.state.outputs.items()),
+        *((f"bookmark {mark.id}", f"{mark.activity_id}: {mark.name}") for mark in found.state.bookmarks),
+        *((f"incident {item.activity_id or ''}", f"{item.type}: {item.message}") for item in found.state.incidents),
+    ]
+    show_table(("what", "value"), [row for row in rows if row[1]])
+
+
+def show_bulk(done: str, result: t.BulkResult) -> int:
+    """Exit code 1 if one of them was refused."""
+    for instance_id in result.done:
+        click.echo(f"{instance_id} {done}")
+    for failure in result.failed:
+        click.echo(f"{failure.id} refused: {failure.message}", err=True)
+    if not result.done and not result.failed:
+        click.echo("nothing to do", err=True)
+    return 1 if result.failed else 0

@@ -1,0 +1,60 @@
+"""The same client for code without an event loop: every call runs to its end on a loop of its own thread."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from typing import Any, Self
+
+from holdfast.client.client import Client
+
+
+class SyncClient:
+    """`with SyncClient(url, api_key=…) as client: client.instances.list(status="faulted").items`"""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-client", daemon=True)
+        self._client = Client(*args, **options)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._wait(self._client.__aenter__())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._wait(self._client.__aexit__(*error))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _wait(self, work: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def __getattr__(self, name: str) -> Any:
+        return _Waiting(getattr(self._client, name), self._wait)
+
+
+class _Waiting:
+    """A part of the client, or one of its methods, that waits for the answer."""
+
+    def __init__(self, wrapped: Any, wait: Any) -> None:
+        self._wrapped = wrapped
+        self._waits = wait
+
+    def __getattr__(self, name: str) -> Any:
+        return _Waiting(getattr(self._wrapped, name), self._waits)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        result = self._wrapped(*args, **options)
+        if inspect.isasyncgen(result):
+            return self._each(result)
+        return self._waits(result)
+
+    def _each(self, items: Any) -> Any:
+        while True:
+            try:
+                yield self._waits(anext(items))
+            except StopAsyncIteration:
+                return

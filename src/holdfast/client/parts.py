@@ -1,0 +1,171 @@
+"""The parts of the API, each a few calls."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from holdfast.client import types as t
+from holdfast.client.calls import Calls, place
+
+ALL = 200
+"""How many a page holds when all are fetched."""
+
+
+class _Part:
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+
+class DefinitionCalls(_Part):
+    async def list(self, **query: Any) -> t.Page[t.DefinitionSummary]:
+        """Filters: search, label, folder, state, sort, limit, cursor."""
+        return await self._calls.get(t.Page[t.DefinitionSummary], "/definitions", query)
+
+    async def get(self, id: str, version: int | str = "latest") -> t.DefinitionDetail:
+        return await self._calls.get(t.DefinitionDetail, place("definitions", id), {"version": version})
+
+    async def create(self, document: Mapping[str, Any]) -> t.DefinitionDetail:
+        return await self._calls.post(t.DefinitionDetail, "/definitions", document)
+
+    async def save(self, id: str, document: Mapping[str, Any], *, etag: str | None = None) -> t.DefinitionDetail:
+        """Write the draft; with `etag` only over that content (412 otherwise)."""
+        headers = {} if etag is None else {"if-match": f'"{etag.strip(chr(34))}"'}
+        return await self._calls.put(t.DefinitionDetail, place("definitions", id), document, headers=headers)
+
+    async def publish(self, id: str, version: int | None = None) -> t.PublishResult:
+        return await self._calls.post(t.PublishResult, place("definitions", id, "publish"), query={"version": version})
+
+    async def retract(self, id: str) -> t.DefinitionSummary:
+        return await self._calls.post(t.DefinitionSummary, place("definitions", id, "retract"))
+
+    async def delete(self, id: str) -> None:
+        await self._calls.delete(place("definitions", id))
+
+    async def versions(self, id: str) -> t.Page[t.DefinitionSummary]:
+        return await self._calls.get(t.Page[t.DefinitionSummary], place("definitions", id, "versions"))
+
+    async def execute(
+        self, id: str, input: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **options: Any
+    ) -> t.InstanceResult:
+        """Start, and wait for up to 30 s until it ends or sleeps. Options: correlation_id, name, version, start_at."""
+        return await self._calls.post(
+            t.InstanceResult,
+            place("definitions", id, "execute"),
+            {"input": dict(input or {}), **options},
+            headers=_key(idempotency_key),
+        )
+
+    async def dispatch(
+        self, id: str, input: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **options: Any
+    ) -> t.DispatchResult:
+        """Start, and do not wait. Options as for `execute`, and priority, queue, delay, properties."""
+        return await self._calls.post(
+            t.DispatchResult,
+            place("definitions", id, "dispatch"),
+            {"input": dict(input or {}), **options},
+            headers=_key(idempotency_key),
+        )
+
+
+class InstanceCalls(_Part):
+    async def list(self, **query: Any) -> t.Page[t.InstanceItem]:
+        """Filters: status, definition_id, correlation_id, search, has_incidents, created_after …, sort, limit, cursor."""
+        return await self._calls.get(t.Page[t.InstanceItem], "/instances", query)
+
+    async def all(self, **query: Any) -> AsyncIterator[t.InstanceItem]:
+        """Every instance that fits, page by page."""
+        cursor: str | None = None
+        while True:
+            page = await self.list(**{"limit": ALL, **query, "cursor": cursor})
+            for item in page.items:
+                yield item
+            cursor = page.next
+            if cursor is None:
+                return
+
+    async def get(self, id: str) -> t.InstanceDetail:
+        return await self._calls.get(t.InstanceDetail, place("instances", id))
+
+    async def journal(self, id: str, *, after: int = 0, limit: int = 1000) -> t.JournalPage:
+        return await self._calls.get(t.JournalPage, place("instances", id, "journal"), {"after": after, "limit": limit})
+
+    async def cancel(self, id: str, *, terminate: bool = False, why: str | None = None) -> t.InstanceResult:
+        body = {"terminate": terminate, "why": why}
+        return await self._calls.post(t.InstanceResult, place("instances", id, "cancel"), body)
+
+    async def retry(
+        self,
+        id: str,
+        *,
+        activity_id: str | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        why: str | None = None,
+    ) -> t.InstanceResult:
+        body = {"activity_id": activity_id, "inputs": inputs, "why": why}
+        return await self._calls.post(t.InstanceResult, place("instances", id, "retry"), body)
+
+    async def resume(
+        self, id: str, bookmark_id: str | None = None, payload: Any = None, *, idempotency_key: str | None = None
+    ) -> t.InstanceResult:
+        body = {"bookmark_id": bookmark_id, "payload": payload}
+        return await self._calls.post(
+            t.InstanceResult, place("instances", id, "resume"), body, headers=_key(idempotency_key)
+        )
+
+    async def delete(self, id: str) -> None:
+        await self._calls.delete(place("instances", id))
+
+    async def bulk(self, action: str, ids: Sequence[str], *, why: str | None = None) -> t.BulkResult:
+        """`cancel`, `retry` or `delete`, each on its own."""
+        return await self._calls.post(t.BulkResult, "/instances/bulk", {"action": action, "ids": list(ids), "why": why})
+
+
+class TaskCalls(_Part):
+    async def list(self, **query: Any) -> t.Page[t.TaskItem]:
+        """Filters: mine, state, role, limit, cursor."""
+        return await self._calls.get(t.Page[t.TaskItem], "/tasks", query)
+
+    async def get(self, id: str) -> t.TaskItem:
+        return await self._calls.get(t.TaskItem, place("tasks", id))
+
+    async def claim(self, id: str) -> t.TaskItem:
+        return await self._calls.post(t.TaskItem, place("tasks", id, "claim"))
+
+    async def release(self, id: str) -> t.TaskItem:
+        return await self._calls.post(t.TaskItem, place("tasks", id, "release"))
+
+    async def complete(self, id: str, answer: Any = None) -> t.TaskItem:
+        return await self._calls.post(t.TaskItem, place("tasks", id, "complete"), {"answer": answer})
+
+
+class ScheduleCalls(_Part):
+    async def list(self) -> t.Page[t.ScheduleItem]:
+        return await self._calls.get(t.Page[t.ScheduleItem], "/schedules")
+
+    async def next(self, id: str, count: int = 5) -> t.NextTimes:
+        return await self._calls.get(t.NextTimes, place("schedules", id, "next"), {"count": count})
+
+    async def pause(self, id: str) -> None:
+        await self._calls.post(Any, place("schedules", id, "pause"))
+
+    async def resume(self, id: str) -> None:
+        await self._calls.post(Any, place("schedules", id, "resume"))
+
+    async def run(self, id: str) -> t.StartedNow:
+        return await self._calls.post(t.StartedNow, place("schedules", id, "run"))
+
+
+class DeadLetterCalls(_Part):
+    async def list(self, **query: Any) -> t.Page[t.DeadLetterItem]:
+        return await self._calls.get(t.Page[t.DeadLetterItem], "/dead-letters", query)
+
+    async def replay(self, ids: Sequence[str]) -> t.Done:
+        return await self._calls.post(t.Done, "/dead-letters/replay", {"ids": list(ids)})
+
+    async def discard(self, ids: Sequence[str]) -> t.Done:
+        return await self._calls.post(t.Done, "/dead-letters/discard", {"ids": list(ids)})
+
+
+def _key(idempotency_key: str | None) -> dict[str, str]:
+    return {} if idempotency_key is None else {"idempotency-key": idempotency_key}

@@ -1,0 +1,44 @@
+"""Links that resume an instance, signed with the secret that all nodes of a store share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
+
+from holdfast.identity.secrets_kept import signing_secret
+from holdfast.identity.tokens import ResumeClaims, ResumeTokens
+from holdfast.ports.store import RecordStore
+
+PATH = "/api/bookmarks/resume"
+
+
+class Place(Protocol):
+    """A node: where the instance is kept."""
+
+    @property
+    def store(self) -> RecordStore: ...
+    @property
+    def tenant(self) -> str: ...
+
+
+class StoredLinks:
+    """Implements the port `ResumeLinks`. The place is asked for late: activities know no store."""
+
+    def __init__(self, place: Callable[[], Place], now: Callable[[], datetime], *, secret: str, url: str) -> None:
+        self._place = place
+        self._now = now
+        self._secret = secret
+        self._url = url.rstrip("/")
+        self._tokens: ResumeTokens | None = None
+
+    async def link(self, instance_id: str, bookmark_name: str, expires: datetime) -> str:
+        place = self._place()
+        if self._tokens is None:
+            self._tokens = ResumeTokens(
+                await signing_secret(place.store, place.tenant, self._now, self._secret), self._now
+            )
+        claims = ResumeClaims(
+            tenant=place.tenant, instance_id=instance_id, bookmark=bookmark_name, expires=expires, is_name=True
+        )
+        return f"{self._url}{PATH}?t={self._tokens.issue(claims)}"

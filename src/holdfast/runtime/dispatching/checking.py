@@ -1,0 +1,220 @@
+"""What every dispatcher of ours asks before it accepts a request: refused at once is better than failed later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import (
+    BookmarkNotFound,
+    DefinitionError,
+    InstanceEnded,
+    InvalidInput,
+    KeyReused,
+)
+from holdfast.execution.live import LiveInstance
+from holdfast.model import values
+from holdfast.model.catalog import TriggerRow
+from holdfast.model.guard import Guard, idempotency_key
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.ids import checked_id
+from holdfast.model.instance import Status
+from holdfast.model.problem import Problem
+from holdfast.model.requests import (
+    EVENT,
+    DispatchDefinition,
+    DispatchInstance,
+    DispatchRequest,
+    DispatchResume,
+    DispatchStimulus,
+    DispatchTrigger,
+)
+from holdfast.model.stored import ENDED, BookmarkQuery, BookmarkRow, InstanceRow, correlation_key
+from holdfast.runtime.durable import matching
+from holdfast.runtime.durable.dispatch_jobs import checked, wanted
+from holdfast.runtime.durable.messages import Stimulus
+from holdfast.runtime.durable.starting import Start
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.runtime import Runtime
+
+PAGE = 1_000
+
+
+# -- starts ------------------------------------------------------------------------------------------------------------
+
+
+async def start_of(runtime: Runtime, request: DispatchDefinition) -> Start:
+    """Raises `DefinitionNotFound`, `DefinitionNotPublished`, `InvalidInput` or `InvalidId`."""
+    plan, content = await runtime.current_plan(request.definition_id, request.version)
+    trigger = request.trigger_activity_id
+    if trigger is not None and plan.node(trigger) is None:
+        raise DefinitionError(
+            f"'{request.definition_id}' has no activity '{trigger}' to start at. Name a trigger by its id."
+        )
+    given = request.instance_id
+    asked = Start(
+        plan=plan,
+        content=content,
+        instance_id=runtime.node.next_id() if given is None else checked_id(given, "instance id"),
+        inputs=request.input,
+        correlation_id=request.correlation_id,
+        name=request.name,
+        parent_id=request.parent_id,
+        trigger=trigger,
+        trigger_payload=request.trigger_payload,
+        principal=request.principal,
+        trace=request.trace,
+        properties=request.properties,
+    )
+    asked.checked()
+    return asked
+
+
+async def triggered(runtime: Runtime, request: DispatchTrigger) -> list[tuple[TriggerRow, Start]]:
+    """Every published workflow that the request starts."""
+    rows = await runtime.triggers.find(request.activity_type, request.payload)
+    if request.instance_id is not None and len(rows) > 1:
+        raise DefinitionError(
+            f"{len(rows)} triggers match, so their instances cannot all be '{request.instance_id}'. Leave the id out."
+        )
+    return [(row, await _triggered(runtime, request, row)) for row in rows]
+
+
+async def _triggered(runtime: Runtime, request: DispatchTrigger, row: TriggerRow) -> Start:
+    data = request.payload if request.input is None else request.input
+    return Start(
+        plan=await runtime.node.pins.plan(row.content),
+        content=row.content,
+        instance_id=request.instance_id or runtime.node.next_id(),
+        inputs=data if isinstance(data, Mapping) else {},
+        lenient=True,
+        correlation_id=request.correlation_id,
+        trigger=row.activity_id,
+        trigger_payload=data,
+        principal=request.principal,
+        trace=request.trace,
+    )
+
+
+# -- going on ----------------------------------------------------------------------------------------------------------
+
+
+async def check_instance(runtime: Runtime, request: DispatchInstance) -> InstanceRow:
+    """Raises `InstanceNotFound`, `InstanceEnded`, `BookmarkNotFound` or `InvalidInput`."""
+    row = await living(runtime, request.instance_id)
+    live = (await runtime.read(request.instance_id))._live
+    found = wanted(live, request)
+    checked(live.plan.definition, request.input, live.plan.types)
+    if found is None:
+        _refuse_unknown(live, request)
+    if (
+        live.status is Status.FAULTED
+        and request.activity_id is not None
+        and live.plan.node(request.activity_id) is None
+    ):
+        raise BookmarkNotFound(request.activity_id, instance_id=live.id)
+    return row
+
+
+def _refuse_unknown(live: LiveInstance, request: DispatchInstance) -> None:
+    """Nobody is resumed who could take what the definition does not declare."""
+    definition = live.plan.definition
+    declared = [item.name for item in definition.inputs]
+    unknown = [name for name in request.input if name not in declared]
+    if unknown:
+        listed = ", ".join(declared) or "none"
+        problems = [
+            Problem(
+                path=f"/{name}",
+                code="unknown-input",
+                message=f"There is no input '{name}'.",
+                remedy=f"It has: {listed}.",
+            )
+            for name in unknown
+        ]
+        raise InvalidInput(problems, name=definition.title)
+
+
+async def living(runtime: Runtime, instance_id: str) -> InstanceRow:
+    row = await runtime.node.row(instance_id)
+    if row.status in ENDED and row.status != Status.FAULTED:
+        raise InstanceEnded(instance_id, row.status)
+    return row
+
+
+async def waiting(runtime: Runtime, request: DispatchResume) -> list[BookmarkRow]:
+    """Every bookmark that the request resumes now."""
+    node = runtime.node
+    key = matching.key_of(request.activity_type, request.payload)
+    correlation = correlation_key(request.correlation_id)
+    if request.instance_id is not None:
+        await living(runtime, request.instance_id)
+        marks = await node.store.bookmarks_of(node.tenant, request.instance_id)
+        return [mark for mark in marks if mark.key == key and correlation in (0, mark.correlation)]
+    found: list[BookmarkRow] = []
+    after = ("", 0)
+    while True:
+        query = BookmarkQuery(
+            tenant=node.tenant, key=key, correlation=correlation, limit=PAGE, oldest=False, after=after
+        )
+        page = (await node.store.find_bookmarks([query])).bookmarks[0]
+        found += [mark for mark in page if mark.type == request.activity_type]
+        if len(page) < PAGE:
+            return found
+        after = (page[-1].instance_id, page[-1].seq)
+
+
+async def stimulus_of(runtime: Runtime, request: DispatchStimulus, stimulus_id: str) -> Stimulus:
+    """Raises `InstanceNotFound` or `InstanceEnded` if it is addressed to an instance."""
+    if request.instance_id is not None:
+        await living(runtime, request.instance_id)
+    is_event = request.event_name is not None
+    data = request.payload if request.input is None else request.input
+    return Stimulus(
+        id=stimulus_id,
+        type=EVENT if is_event else request.type,
+        event_name=request.event_name,
+        payload=None if is_event else values.encode(request.payload),
+        input=values.encode(data),
+        correlation_id=request.correlation_id,
+        instance_id=request.instance_id,
+        key=None if request.key is None else values.encode(request.key),
+        broadcast=request.broadcast,
+        guarded=request.idempotency_key is not None,
+        principal=request.principal,
+        trace=request.trace,
+    )
+
+
+# -- keys --------------------------------------------------------------------------------------------------------------
+
+_NOT_THE_BODY = ("priority", "queue", "delay", "trace", "idempotency_key")
+
+
+def fingerprint(request: DispatchRequest) -> str:
+    """Of what is asked for; how and when it is carried is no part of it."""
+    body = {name: getattr(request, name) for name in request.__struct_fields__ if name not in _NOT_THE_BODY}
+    return stimulus_hash({name: _plain(value) for name, value in body.items()})
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def key_for(request: DispatchRequest, operation: str, target: str) -> Guard | None:
+    if request.idempotency_key is None:
+        return None
+    return idempotency_key(
+        operation=operation, target=target, key=request.idempotency_key, fingerprint=fingerprint(request)
+    )
+
+
+async def holder_of(runtime: Runtime, guard: Guard) -> tuple[str, bool] | None:
+    """Who holds a key of the same request, and whether it was deleted; `KeyReused` if the request was another one."""
+    row = await runtime.node.store.find_guard(runtime.node.tenant, guard.ref)
+    if row is None:
+        return None
+    if row.fingerprint != guard.fingerprint:
+        raise KeyReused(guard.name, row.instance_id)
+    return row.instance_id, row.released is not None

@@ -1,0 +1,167 @@
+"""The dispatcher that is there by default: what it accepts is in the store before it answers, and is done by whoever comes first.
+
+A start is one commit: the pending instance, its key, its place, and the row that begins it. So it can be read at once, and
+nothing is half there after a crash. Everything else is a row of the work table. Matching before queueing is a courtesy to who
+asks; whoever takes a row up looks again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from holdfast.errors import DefinitionError
+from holdfast.model.guard import Guard
+from holdfast.model.requests import (
+    DispatchDefinition,
+    Dispatched,
+    DispatchInstance,
+    DispatchRequest,
+    DispatchResponse,
+    DispatchResume,
+    DispatchStimulus,
+    DispatchTrigger,
+    Receipt,
+    Request,
+)
+from holdfast.model.work import DEFAULT_QUEUE, WorkRow, queue_of
+from holdfast.runtime.dispatching import checking, receipts
+from holdfast.runtime.durable import messages
+from holdfast.runtime.durable.encoding import encode_payload
+from holdfast.runtime.durable.post import started_id
+from holdfast.runtime.durable.starting import Start, pending_job
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.runtime import Runtime
+
+
+class DurableDispatcher:
+    """Implements `holdfast.ports.WorkflowDispatcher` on the work table."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
+        match request:
+            case DispatchDefinition():
+                answer: DispatchResponse = await self._definition(request)
+            case DispatchInstance():
+                answer = await self._instance(request)
+            case DispatchTrigger():
+                answer = await self._trigger(request)
+            case DispatchResume():
+                answer = await self._resume(request)
+            case DispatchStimulus():
+                answer = await self._stimulus(request)
+        if wait is not None and isinstance(answer, Dispatched) and answer.instance_id is not None:
+            return replace(answer, status=await self.runtime.wait_burst(answer.instance_id, wait))
+        return answer
+
+    # -- starts --------------------------------------------------------------------------------------------------------
+
+    async def _definition(self, request: DispatchDefinition) -> Dispatched:
+        asked = await checking.start_of(self.runtime, request)
+        guard = checking.key_for(request, "start", request.definition_id)
+        return await self._put(request, asked, guard)
+
+    async def _trigger(self, request: DispatchTrigger) -> Dispatched:
+        started: list[str] = []
+        existing: list[str] = []
+        for row, asked in await checking.triggered(self.runtime, request):
+            guard = checking.key_for(request, "trigger", f"{row.definition_id}/{row.id}")
+            mine = asked if guard is None else replace(asked, instance_id=started_id(receipts.id_of(guard), row))
+            answer = await self._put(request, mine, guard)
+            started += answer.instance_ids
+            existing += answer.existing
+        return Dispatched(instance_ids=tuple(started), existing=tuple(existing))
+
+    async def _put(self, request: Request, asked: Start, guard: Guard | None) -> Dispatched:
+        """The pending instance; or who holds the key, the place or the id."""
+        runtime, node = self.runtime, self.runtime.node
+        if guard is not None and (known := await checking.holder_of(runtime, guard)) is not None:
+            return await self._held(*known)
+        if (holder := await node.slot_holder(asked.plan, asked.correlation_id)) is not None:
+            return await self._held(holder)
+        now = node.clock.now()
+        begins = messages.begin(node.tenant, asked.instance_id, asked.content, now, **await self._carried(request, now))
+        answer = await runtime.ask(pending_job(node, asked, begins, () if guard is None else (guard,)))
+        if answer.existing is None:
+            return Dispatched(instance_ids=(asked.instance_id,))
+        return await self._held(answer.existing)
+
+    async def _held(self, holder: str, deleted: bool = False) -> Dispatched:
+        status = "deleted" if deleted else (await self.runtime.node.row(holder)).status
+        return Dispatched(existing=(holder,), status=status, deleted=deleted)
+
+    # -- going on ------------------------------------------------------------------------------------------------------
+
+    async def _instance(self, request: DispatchInstance) -> Dispatched:
+        runtime, node = self.runtime, self.runtime.node
+        guard = checking.key_for(request, "dispatch", request.instance_id)
+        if guard is not None and await receipts.find(node, guard) is not None:
+            return Dispatched(existing=(request.instance_id,), status=(await node.row(request.instance_id)).status)
+        row = await checking.check_instance(runtime, request)
+        if guard is not None and not await receipts.put(node, guard):
+            return Dispatched(existing=(request.instance_id,), status=row.status)
+        now = node.clock.now()
+        name = f"{request.instance_id}.r{node.next_id() if guard is None else receipts.id_of(guard)}"
+        plain = replace(request, input=dict(request.input))
+        await self._enqueue(
+            [messages.run(node.tenant, name, plain, row.content, now, **await self._carried(request, now))]
+        )
+        return Dispatched(instance_ids=(request.instance_id,), status=row.status)
+
+    async def _resume(self, request: DispatchResume) -> Dispatched:
+        node = self.runtime.node
+        guard = checking.key_for(request, "resume", request.activity_type)
+        if guard is not None and (known := await receipts.find(node, guard)) is not None:
+            return Dispatched(existing=known.instance_ids)
+        marks = await checking.waiting(self.runtime, request)
+        ids = tuple(dict.fromkeys(mark.instance_id for mark in marks))
+        name = node.next_id()
+        if guard is not None:
+            name = receipts.id_of(guard)
+            if not await receipts.put(node, guard, ids):
+                return Dispatched(existing=ids)
+        now = node.clock.now()
+        data = encode_payload(request.payload if request.input is None else request.input)
+        how = await self._carried(request, now)
+        rows = [
+            messages.resume(
+                node.tenant, f"{name}>{mark.instance_id}.{mark.seq}", mark.instance_id, f"b{mark.seq}", data, now
+            )
+            for mark in marks
+        ]
+        await self._enqueue([replace(row, **how) for row in rows])
+        return Dispatched(instance_ids=ids)
+
+    async def _stimulus(self, request: DispatchStimulus) -> Receipt:
+        node = self.runtime.node
+        if request.event_name is None and request.key is not None:
+            raise DefinitionError("Only events have keys. Put what it is matched by into the payload.")
+        target = f"{request.type}/{request.event_name or ''}"
+        guard = checking.key_for(request, "stimulus", target)
+        name = node.next_id() if guard is None else receipts.id_of(guard)
+        found = await checking.stimulus_of(self.runtime, request, name)
+        if guard is not None and not await receipts.put(node, guard):
+            return Receipt(stimulus_id=name, existing=True)
+        now = node.clock.now()
+        await self._enqueue([messages.stimulus(node.tenant, found, now, **await self._carried(request, now))])
+        return Receipt(stimulus_id=name)
+
+    # -- how it is carried ---------------------------------------------------------------------------------------------
+
+    async def _carried(self, request: Request, now: datetime) -> dict[str, Any]:
+        """Queue, priority and due time of a row."""
+        node = self.runtime.node
+        queue = queue_of(node.tenant, request.queue or DEFAULT_QUEUE)
+        due = None if request.delay is None else await node.store.now() + request.delay
+        return {"queue": queue, "priority": request.priority, "due": due}
+
+    async def _enqueue(self, rows: list[WorkRow]) -> None:
+        node = self.runtime.node
+        if rows:
+            added = await node.store.enqueue(rows)
+            node.uptake.take_own(row for row, fresh in zip(rows, added, strict=True) if fresh)

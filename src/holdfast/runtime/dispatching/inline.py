@@ -1,0 +1,104 @@
+"""The dispatcher that does everything at once, here: it answers after the burst's commit. For tests, and for those who carry
+requests themselves and have them done where they arrive."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from holdfast.errors import BookmarkNotFound, InstanceAtRest
+from holdfast.model.guard import Guard
+from holdfast.model.instance import Status
+from holdfast.model.requests import (
+    DispatchDefinition,
+    Dispatched,
+    DispatchInstance,
+    DispatchRequest,
+    DispatchResponse,
+    DispatchResume,
+    DispatchStimulus,
+    DispatchTrigger,
+)
+from holdfast.runtime.dispatching import checking, receipts
+from holdfast.runtime.durable.dispatch_jobs import RunJob
+from holdfast.runtime.durable.jobs import ResumeJob
+from holdfast.runtime.durable.post import started_id
+from holdfast.runtime.durable.starting import Start, start_job
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.runtime import Runtime
+
+
+class InlineDispatcher:
+    """Implements `holdfast.ports.WorkflowDispatcher` without a queue. `delay`, `priority` and `queue` mean nothing here."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
+        match request:
+            case DispatchDefinition():
+                asked = await checking.start_of(self.runtime, request)
+                return await self._start(asked, checking.key_for(request, "start", request.definition_id))
+            case DispatchInstance():
+                return await self._instance(request)
+            case DispatchTrigger():
+                return await self._trigger(request)
+            case DispatchResume():
+                return await self._resume(request)
+            case DispatchStimulus():
+                # It is matched by whoever takes its row up: that is this node, at once.
+                return await self.runtime.durable.dispatch(replace(request, delay=None))
+
+    async def _start(self, asked: Start, guard: Guard | None) -> Dispatched:
+        runtime, node = self.runtime, self.runtime.node
+        if guard is not None and (known := await checking.holder_of(runtime, guard)) is not None:
+            return Dispatched(existing=(known[0],), deleted=known[1])
+        if (holder := await node.slot_holder(asked.plan, asked.correlation_id)) is not None:
+            return Dispatched(existing=(holder,))
+        answer = await runtime.ask(start_job(node, asked, guards=() if guard is None else (guard,)))
+        if answer.result is None:
+            return Dispatched(existing=() if answer.existing is None else (answer.existing,))
+        return Dispatched(instance_ids=(asked.instance_id,), status=answer.result.status)
+
+    async def _trigger(self, request: DispatchTrigger) -> Dispatched:
+        answers = []
+        for row, asked in await checking.triggered(self.runtime, request):
+            guard = checking.key_for(request, "trigger", f"{row.definition_id}/{row.id}")
+            mine = asked if guard is None else replace(asked, instance_id=started_id(receipts.id_of(guard), row))
+            answers.append(await self._start(mine, guard))
+        return Dispatched(
+            instance_ids=tuple(name for answer in answers for name in answer.instance_ids),
+            existing=tuple(name for answer in answers for name in answer.existing),
+            status=answers[0].status if answers else Status.PENDING,
+        )
+
+    async def _instance(self, request: DispatchInstance) -> Dispatched:
+        runtime = self.runtime
+        guard = checking.key_for(request, "dispatch", request.instance_id)
+        if guard is not None and not await receipts.put(runtime.node, guard):
+            return Dispatched(existing=(request.instance_id,))
+        await checking.check_instance(runtime, request)
+        answer = await runtime.ask(RunJob(request))
+        result = answer.result or await runtime.read(request.instance_id)
+        return Dispatched(instance_ids=(request.instance_id,), status=result.status)
+
+    async def _resume(self, request: DispatchResume) -> Dispatched:
+        resumed: list[str] = []
+        status: str = Status.PENDING
+        guard = checking.key_for(request, "resume", request.activity_type)
+        marks = await checking.waiting(self.runtime, request)
+        if guard is not None and not await receipts.put(self.runtime.node, guard):
+            return Dispatched(existing=tuple(mark.instance_id for mark in marks))
+        data = request.payload if request.input is None else request.input
+        for mark in marks:
+            try:
+                answer = await self.runtime.ask(ResumeJob(mark.instance_id, f"b{mark.seq}", data))
+            except (BookmarkNotFound, InstanceAtRest):
+                continue  # It was true when it was matched, and is so no more.
+            if not resumed and answer.result is not None:
+                status = answer.result.status
+            resumed.append(mark.instance_id)
+        return Dispatched(instance_ids=tuple(dict.fromkeys(resumed)), status=status)

@@ -1,0 +1,67 @@
+"""Idempotency keys of requests that concern no single instance: a record per key says that it was accepted, and with what.
+
+A key of a start or of one instance is a guard row of that instance (rule M4). A stimulus or a resume of many has none, so its key
+is a record: inserted once, before the work is put on the table under an id made of the key. Who comes again finds the record,
+and puts the same row there again, which is one row: unless it was done, and then the record says so.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from holdfast.errors import KeyReused
+from holdfast.model.record_rows import RecordRow
+
+if TYPE_CHECKING:
+    from holdfast.model.guard import Guard
+    from holdfast.runtime.durable.node import Node
+
+KIND = "receipt"
+KEPT = timedelta(days=7)
+
+
+class Accepted(Struct, frozen=True, kw_only=True):
+    fingerprint: str
+    instance_ids: tuple[str, ...] = ()
+
+
+_read = msgspec.json.Decoder(Accepted).decode
+
+
+def id_of(guard: Guard) -> str:
+    """What the key's work is called: the same, however often it is asked for."""
+    return f"k{blake2b(guard.name.encode(), digest_size=14).hexdigest()}"
+
+
+async def find(node: Node, guard: Guard) -> Accepted | None:
+    row = await node.store.get_record(node.tenant, KIND, id_of(guard))
+    if row is None:
+        return None
+    found = _read(row.payload)
+    if found.fingerprint != guard.fingerprint:
+        raise KeyReused(guard.name)
+    return found
+
+
+async def put(node: Node, guard: Guard, instance_ids: tuple[str, ...] = ()) -> bool:
+    """True for the first; False if the same request was accepted before. Raises `KeyReused` for another one."""
+    now = node.clock.now()
+    accepted = Accepted(fingerprint=guard.fingerprint, instance_ids=instance_ids)
+    row = RecordRow(
+        tenant=node.tenant,
+        kind=KIND,
+        id=id_of(guard),
+        due=now + KEPT,
+        created=now,
+        updated=now,
+        payload=msgspec.json.encode(accepted),
+    )
+    if await node.store.put_record(row):
+        return True
+    await find(node, guard)
+    return False

@@ -1,0 +1,358 @@
+"""Brings stimuli to those whom they concern, exactly as rules H7, H12 and M6 say.
+
+    a row of the work table → starts by triggers → addressed: the oldest bookmark, once
+                                                 → broadcast: all that fit now, page by page
+                            → nobody: kept in the inbox, or counted and forgotten
+
+"Write, commit, then look" on both sides: what is kept is committed first, and then a bookmark is looked for again; a burst that
+parks commits its bookmarks, and then looks in the inbox (`parked`). Whoever dies in between leaves it to the sweep.
+
+Doing a row twice is harmless: instances that it starts have ids made of the stimulus' id, a delivery uses up the row.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from holdfast import telemetry
+from holdfast.errors import BookmarkNotFound, InstanceAtRest, InstanceNotFound
+from holdfast.model.catalog import TriggerRow
+from holdfast.model.commit import Commit, Committed
+from holdfast.model.guard import Guard, idempotency_key
+from holdfast.model.stored import ENDED, BookmarkRow, correlation_key
+from holdfast.model.values import decode
+from holdfast.model.work import InboxRow, WorkRow
+from holdfast.runtime.durable import matching, messages
+from holdfast.runtime.durable.dispatch_jobs import DeliverJob
+from holdfast.runtime.durable.messages import Stimulus
+from holdfast.runtime.triggers import AWAITED, awaited_key
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.node import Node
+
+logger = logging.getLogger("holdfast")
+
+PAGE = 100
+SETTLED_MAX = 10_000
+KEPT_FOR_ADDRESS = timedelta(hours=24)
+KEPT_FOR_EVERYONE = timedelta(minutes=10)
+SWEEP_AFTER = timedelta(seconds=5)
+"""What lies beside its bookmark for longer was left by somebody who died."""
+TWIN = "~a"
+"""An event that is kept for an instance or a correlation id may be taken by two kinds of waits: two rows, used up together."""
+_GONE = (BookmarkNotFound, InstanceAtRest, InstanceNotFound)
+
+
+class Settled:
+    """Stimuli that were matched on this node, for those who wait for that."""
+
+    def __init__(self) -> None:
+        self._done: OrderedDict[str, None] = OrderedDict()
+        self._waiting: dict[str, asyncio.Event] = {}
+
+    def tell(self, stimulus_id: str) -> None:
+        self._done[stimulus_id] = None
+        if len(self._done) > SETTLED_MAX:
+            self._done.popitem(last=False)
+        if (event := self._waiting.pop(stimulus_id, None)) is not None:
+            event.set()
+
+    async def wait(self, stimulus_id: str) -> None:
+        if stimulus_id not in self._done:
+            await self._waiting.setdefault(stimulus_id, asyncio.Event()).wait()
+
+
+class Post:
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.counts: Counter[str] = Counter()
+        """What became of stimuli on this node: delivered, started, kept, forgotten, unread, expired, swept."""
+        self.settled = Settled()
+        self._parked: list[BookmarkRow] = []
+        self._in_hand: set[str] = set()
+        """Kept stimuli that are being delivered from here."""
+        self._looking: asyncio.Task[None] | None = None
+        self._sweeping: asyncio.Task[None] | None = None
+
+    # -- life ----------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._sweeping = asyncio.get_running_loop().create_task(self._run(), name="holdfast-post")
+
+    async def stop(self) -> None:
+        tasks = [task for task in (self._sweeping, self._looking) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        self._sweeping = self._looking = None
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(self._node.sweep_every.total_seconds())
+            try:
+                await self.sweep()
+            except Exception:
+                logger.warning("the inbox could not be swept", exc_info=True)
+
+    # -- one stimulus --------------------------------------------------------------------------------------------------
+
+    async def take(self, row: WorkRow) -> None:
+        """Do what a stimulus' row asks for; it is used up by the commit that does it."""
+        found = messages.read_stimulus(row)
+        try:
+            await self._take(row, found)
+        finally:
+            self.settled.tell(found.id)
+
+    async def _take(self, row: WorkRow, found: Stimulus) -> None:
+        started: list[str] = []
+        if found.instance_id is None and found.after == ("", 0):
+            started = await self._start_all(found)
+        if found.is_broadcast:
+            await self._page(row, found, frozenset(started))
+        else:
+            await self._address(row, found, frozenset(started))
+
+    async def _address(self, row: WorkRow, found: Stimulus, started: frozenset[str]) -> None:
+        if found.instance_id is not None and await self._ended(found.instance_id):
+            # It had not when it was sent: nobody will read this.
+            self._count("unread", found)
+            await self._settle(row)
+            return
+        if await self._deliver(found, started, consumes_work=row.id):
+            return
+        if started:
+            await self._settle(row)
+            return
+        kept = self._inbox_rows(row, found)
+        if await self._settle(row, inbox_added=kept):
+            self._count("kept", found)
+            # Committed: now look again. Whoever parked meanwhile has looked before the row was there.
+            await self._look_for(found, kept)
+
+    async def _look_for(self, found: Stimulus, kept: Sequence[InboxRow]) -> None:
+        self._in_hand.add(found.id)
+        try:
+            await self._deliver(found, frozenset(), inbox=tuple(item.id for item in kept))
+        finally:
+            self._in_hand.discard(found.id)
+
+    async def _deliver(self, found: Stimulus, passed: frozenset[str], **consumes: Any) -> bool:
+        """To the oldest bookmark that fits and still stands; False if there is none."""
+        while True:
+            mark = await matching.oldest(self._node, found, passed)
+            if mark is None:
+                return False
+            try:
+                await self._hand_over(mark, messages.encoded_input(found), guards=_guards(found), **consumes)
+            except _GONE:
+                self._node.forget(mark.instance_id)
+                continue  # Somebody else was faster, and used the bookmark up: match again.
+            self._count("delivered", found)
+            return True
+
+    async def _hand_over(self, mark: BookmarkRow, payload: bytes, **more: Any) -> None:
+        node = self._node
+        job = DeliverJob(mark.instance_id, f"b{mark.seq}", payload, **more)
+        assert job.answer is not None
+        node.submit(job)
+        await job.answer
+
+    async def _page(self, row: WorkRow, found: Stimulus, started: frozenset[str]) -> None:
+        """Deliveries of one page and the cursor, in one transaction."""
+        node = self._node
+        marks = await matching.page(node, found, PAGE)
+        reached = [mark for mark in marks if mark.type == found.type and mark.instance_id not in started]
+        payload = messages.encoded_input(found)
+        added = [_delivery(row, found, mark, payload) for mark in reached]
+        taken = found.taken or bool(reached or started)
+        if len(marks) == PAGE:
+            last = marks[-1]
+            rest = replace(found, after=(last.instance_id, last.seq), taken=taken)
+            added.append(replace(row, id=f"{row.id}+", payload=messages.encoded(rest)))
+        elif not taken:
+            await self._keep_for_everyone(row, found)
+            return
+        if await self._settle(row, work_added=tuple(added)):
+            for _ in reached:
+                self._count("delivered", found)
+            node.uptake.take_own(added)
+
+    async def _keep_for_everyone(self, row: WorkRow, found: Stimulus) -> None:
+        """Only if somebody may come to wait for it, and only for the first of them."""
+        keys = [awaited_key(found.type)]
+        if found.event_name is not None:
+            keys.append(awaited_key(found.type, found.event_name))
+        if not any(item.type == AWAITED for item in await self._node.pins.current.triggers(keys)):
+            self._count("forgotten", found)
+            await self._settle(row)
+            return
+        kept = self._inbox_rows(row, found)
+        if await self._settle(row, inbox_added=kept):
+            self._count("kept", found)
+            await self._look([mark for mark in await matching.page(self._node, found, 1) if mark.type == found.type])
+
+    async def _settle(self, row: WorkRow, **more: Any) -> bool:
+        node = self._node
+        commit = Commit(tenant=row.tenant, burst_id=node.next_id(), work_consumed=(row.id,), **more)
+        (outcome,) = await node.store.commit([commit])
+        return isinstance(outcome, Committed)
+
+    async def _ended(self, instance_id: str) -> bool:
+        try:
+            return (await self._node.row(instance_id)).status in ENDED
+        except InstanceNotFound:
+            return True
+
+    def _inbox_rows(self, row: WorkRow, found: Stimulus) -> tuple[InboxRow, ...]:
+        now = self._node.clock.now()
+        if found.instance_id is not None:
+            expires = None
+        else:
+            expires = now + (KEPT_FOR_EVERYONE if found.is_broadcast else KEPT_FOR_ADDRESS)
+        keys = matching.wake_keys(found)
+        return tuple(
+            InboxRow(
+                tenant=row.tenant,
+                id=f"{found.id}{suffix}",
+                key=key,
+                correlation=correlation_key(found.correlation_id),
+                instance_id=found.instance_id,
+                type=found.type,
+                arrived=now,
+                expires=expires,
+                payload=messages.encoded(found),
+            )
+            for key, suffix in zip(keys, ("", TWIN), strict=False)
+        )
+
+    def _count(self, what: str, found: Stimulus) -> None:
+        self.counts[what] += 1
+        if telemetry.listeners:
+            telemetry.emit(
+                "stimulus.settled", stimulus_id=found.id, type=found.type, name=found.event_name, outcome=what
+            )
+
+    # -- triggers ------------------------------------------------------------------------------------------------------
+
+    async def _start_all(self, found: Stimulus) -> list[str]:
+        """Start what the stimulus triggers; the ids that these instances have, also those that could not start."""
+        rows = await self._node.pins.current.triggers([matching.trigger_key(found)])
+        return [await self._start(row, found) for row in rows if row.type == found.type]
+
+    async def _start(self, row: TriggerRow, found: Stimulus) -> str:
+        from holdfast.runtime.durable.starting import Start, start_job
+
+        identity = started_id(found.id, row)
+        node = self._node
+        plan = await node.pins.plan(row.content)
+        data = decode(found.input, plan.types)
+        asked = Start(
+            plan=plan,
+            content=row.content,
+            instance_id=identity,
+            inputs=data if isinstance(data, dict) else {},
+            lenient=True,
+            correlation_id=found.correlation_id,
+            trigger=row.activity_id,
+            trigger_payload=data,
+            principal=found.principal,
+            trace=found.trace,
+        )
+        if await node.slot_holder(plan, found.correlation_id) is None:
+            job = start_job(node, asked)
+            assert job.answer is not None
+            node.submit(job)
+            answer = await job.answer
+            if answer.result is not None:
+                self._count("started", found)
+        return identity
+
+    # -- the other side: a burst that parked ---------------------------------------------------------------------------
+
+    def parked(self, marks: Iterable[BookmarkRow]) -> None:
+        """These bookmarks are committed: look whether something came before them."""
+        self._parked.extend(marks)
+        if self._parked and self._looking is None:
+            self._looking = asyncio.get_running_loop().create_task(self._look_all(), name="holdfast-inbox")
+            self._looking.add_done_callback(self._looked)
+
+    def _looked(self, task: asyncio.Task[None]) -> None:
+        self._looking = None
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.warning("the inbox could not be read; the sweep will look again", exc_info=error)
+
+    async def _look_all(self) -> None:
+        while self._parked:
+            marks, self._parked = self._parked, []
+            await self._look(marks)
+
+    async def _look(self, marks: Sequence[BookmarkRow], *, swept: bool = False) -> None:
+        if not marks:
+            return
+        for mark, rows in zip(marks, await self._node.store.find_inbox(marks), strict=True):
+            for row in rows:
+                if not await self._take_out(row, mark, swept=swept):
+                    break  # The bookmark is used up.
+
+    async def _take_out(self, row: InboxRow, mark: BookmarkRow, *, swept: bool) -> bool:
+        """Hand a kept stimulus to a bookmark; False if that is gone. Two who try: one of them uses the row up."""
+        found = messages.read_kept(row)
+        if found.id in self._in_hand:
+            return True
+        self._in_hand.add(found.id)
+        try:
+            await self._hand_over(mark, messages.encoded_input(found), guards=_guards(found), inbox=_ids(found))
+        except _GONE:
+            return False
+        finally:
+            self._in_hand.discard(found.id)
+        self._count("swept" if swept else "delivered", found)
+        return True
+
+    # -- what others left ----------------------------------------------------------------------------------------------
+
+    async def sweep(self) -> int:
+        """Deliver what was left lying beside its bookmark, and let go what expired; how many were delivered."""
+        node = self._node
+        now = await node.store.now()
+        swept = 0
+        for row, mark in await node.store.stranded_inbox(PAGE):
+            fresh = max(row.arrived, mark.created) + SWEEP_AFTER > now
+            if row.tenant == node.tenant and not fresh:
+                swept += await self._take_out(row, mark, swept=True)
+        for row in await node.store.expire_inbox(PAGE):
+            if not row.id.endswith(TWIN):
+                self._count("expired", messages.read_kept(row))
+        return swept
+
+
+def started_id(stimulus_id: str, row: TriggerRow) -> str:
+    """The id of the instance that a stimulus starts: the same, however often it is done."""
+    parts = f"{stimulus_id}|{row.definition_id}|{row.id}".encode()
+    return f"s{blake2b(parts, digest_size=12).hexdigest()}"
+
+
+def _ids(found: Stimulus) -> tuple[str, ...]:
+    return (found.id, f"{found.id}{TWIN}")[: len(matching.wake_keys(found))]
+
+
+def _guards(found: Stimulus) -> tuple[Guard, ...]:
+    """An addressed stimulus with a key is taken once, whatever happens to its row."""
+    return (idempotency_key(operation="stimulus", target=found.type, key=found.id),) if found.guarded else ()
+
+
+def _delivery(row: WorkRow, found: Stimulus, mark: BookmarkRow, payload: bytes) -> WorkRow:
+    made = messages.resume(
+        row.tenant, f"{found.id}>{mark.instance_id}.{mark.seq}", mark.instance_id, f"b{mark.seq}", payload, row.created
+    )
+    return replace(made, queue=row.queue, priority=row.priority)

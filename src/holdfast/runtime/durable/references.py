@@ -1,0 +1,193 @@
+"""Code that stored definitions refer to: which node lacks what, and what happens where nobody has it (rule H10).
+
+A node looks through the contents of live instances when it begins to work and every minute after. What it cannot compile is
+left to others, and it writes down that it lacks it. When every live node has written so for five minutes, that version gets
+one incident with the remedy; its instances stay as they are. A node that can run it ends the incident.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from holdfast.errors import HoldfastError
+from holdfast.model.cluster import NodeState
+from holdfast.model.record_rows import RecordQuery, RecordRow
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.node import Node
+
+logger = logging.getLogger("holdfast")
+
+LACKING = "lacking-code"
+"""Records of nodes: this one cannot run that content; `<content>@<node>`."""
+MISSING = "missing-code"
+"""Records of versions that no live node can run: the incidents; `<content>`."""
+
+PATIENCE = timedelta(minutes=5)
+EVERY = timedelta(minutes=1)
+_LOOK_MAX = 1_000
+
+
+class MissingCode(Struct, frozen=True, kw_only=True):
+    """The incident of a version whose code no live node has."""
+
+    content: str
+    definition_id: str
+    version: int
+    since: datetime
+    instances: int
+    """How many were waiting when it was noticed; they stay suspended."""
+    reason: str
+    remedy: str = (
+        "Deploy the module again, keep the old name as an alias (@activity(name=…, aliases=[…])), or migrate the instances."
+    )
+
+
+class References:
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._task: asyncio.Task[None] | None = None
+        self._told: set[str] = set()
+        """Contents whose `lacking` record of this node is written."""
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-references")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self.check()
+            except Exception:
+                logger.warning("the code of live instances could not be looked through", exc_info=True)
+            await asyncio.sleep(EVERY.total_seconds())
+
+    async def list(self) -> list[MissingCode]:
+        """Versions that nobody can run, the latest first."""
+        query = RecordQuery(tenant=self._node.tenant, kind=MISSING, limit=_LOOK_MAX)
+        rows = await self._node.store.list_records(query)
+        return [msgspec.json.decode(row.payload, type=MissingCode) for row in rows]
+
+    async def check(self) -> None:
+        """Try everything that live instances need; write down what is lacking, and notice what nobody has."""
+        node = self._node
+        now = await node.store.now()
+        live = {
+            content: count for (tenant, content), count in (await node.store.live_contents()).items() if tenant == node.tenant
+        }
+        reasons: dict[str, str] = {}
+        for content in live:
+            reason = await self._try(content)
+            if reason is None:
+                await self._have(content)
+            else:
+                reasons[content] = reason
+                await self._lack(content, reason, now)
+        for content in self._told - live.keys():
+            await self._have(content)
+        for content, reason in reasons.items():
+            since = await self._missing_since(content, now)
+            if since is not None and now - since >= PATIENCE:
+                await self._notice(content, reason, since, live[content], now)
+
+    async def _try(self, content: str) -> str | None:
+        """Why it cannot be run here; None if it can."""
+        pins = self._node.pins
+        try:
+            await pins.plan(content)
+        except HoldfastError as error:
+            return str(error)
+        pins.lacking.discard(content)
+        return None
+
+    async def _have(self, content: str) -> None:
+        node = self._node
+        self._told.discard(content)
+        await node.store.delete_record(node.tenant, LACKING, self._name(content))
+        if await node.store.delete_record(node.tenant, MISSING, content):
+            logger.warning("content %s can be run again: node %s has its code", content, node.name)
+
+    async def _lack(self, content: str, reason: str, now: datetime) -> None:
+        if content in self._told:
+            return
+        node = self._node
+        row = RecordRow(
+            tenant=node.tenant,
+            kind=LACKING,
+            id=self._name(content),
+            owner=content,
+            state=str(node.owner.boot),
+            created=now,
+            updated=now,
+            payload=reason.encode(),
+        )
+        # A row of an earlier life says since when that life lacked it; this one begins to count anew.
+        await node.store.delete_record(node.tenant, LACKING, row.id)
+        await node.store.put_record(row)
+        self._told.add(content)
+
+    def _name(self, content: str) -> str:
+        return f"{content}@{self._node.name}"
+
+    async def _missing_since(self, content: str, now: datetime) -> datetime | None:
+        """The moment since which no live node has it; None if one may have it."""
+        node = self._node
+        query = RecordQuery(tenant=node.tenant, kind=LACKING, owners=(content,), limit=_LOOK_MAX)
+        lacking = {(row.id.partition("@")[2], row.state): row.created for row in await node.store.list_records(query)}
+        alive = [row for row in await node.store.list_nodes() if row.alive_at(now) and row.state is NodeState.LIVE]
+        since = [lacking.get((row.id, str(row.boot))) for row in alive]
+        told = [moment for moment in since if moment is not None]
+        return max(told) if told and len(told) == len(since) else None
+
+    async def _notice(self, content: str, reason: str, since: datetime, count: int, now: datetime) -> None:
+        node = self._node
+        if await node.store.get_record(node.tenant, MISSING, content) is not None:
+            return
+        label = await self._label(content)
+        missing = MissingCode(
+            content=content,
+            definition_id=label[0],
+            version=label[1],
+            since=since,
+            instances=count,
+            reason=reason,
+        )
+        row = RecordRow(
+            tenant=node.tenant,
+            kind=MISSING,
+            id=content,
+            owner=missing.definition_id,
+            state="open",
+            created=now,
+            updated=now,
+            payload=msgspec.json.encode(missing),
+        )
+        if await node.store.put_record(row):  # Several nodes notice at once: one of them writes it.
+            logger.error(
+                "no live node can run version %s of '%s' (%s instances wait): %s %s",
+                missing.version,
+                missing.definition_id,
+                count,
+                reason,
+                missing.remedy,
+            )
+
+    async def _label(self, content: str) -> tuple[str, int]:
+        """Definition and version of some live instance of the content."""
+        from holdfast.model.listing import InstanceFilter, InstanceQuery
+
+        page = await self._node.store.search(
+            InstanceQuery(tenant=self._node.tenant, filter=InstanceFilter(contents=(content,)), limit=1)
+        )
+        return (page.items[0].definition_id, page.items[0].definition_version) if page.items else (content, 0)

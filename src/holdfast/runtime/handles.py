@@ -1,0 +1,202 @@
+"""Instances as whoever started them sees them: `handle = await app.start(fulfil, order_id)`, `await handle.result()`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from inspect import isawaitable, signature
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+
+from holdfast.authoring.calling import Call, StartOptions
+from holdfast.authoring.compiled import WorkflowFunction
+from holdfast.authoring.workflow import Workflow
+from holdfast.errors import DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
+from holdfast.model.inputs import check_inputs
+from holdfast.model.instance import Status
+from holdfast.ports import WorkTables
+from holdfast.runtime.durable import messages
+from holdfast.runtime.result import RunResult
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.runtime import Runtime
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+LOOK_AGAIN = timedelta(seconds=1)
+
+Startable = WorkflowFunction[P, R] | Call[P, R]
+
+
+class Handle(Generic[R]):
+    """One instance. It is only an id and a runtime: make it again anywhere with `app.handle(workflow, id)`."""
+
+    def __init__(self, runtime: Runtime, instance_id: str, *, returns: bool = True, work_id: str | None = None) -> None:
+        self._runtime = runtime
+        self._returns = returns
+        self._work_id = work_id
+        """The row that starts it, if that was written in somebody's transaction."""
+        self.id = instance_id
+
+    async def result(self) -> R:
+        """Wait until it has ended, wherever it runs; what the workflow returned (of a workflow of objects: its outputs).
+
+        Raises `InstanceFaulted` if it failed, and `NoResult` if it was canceled, or if its start was not committed.
+        """
+        await self._there()
+        ended = await self._runtime.wait_at_rest(self.id)
+        if ended.status is Status.FINISHED:
+            return cast("R", ended.outputs.get("result") if self._returns else ended.outputs)
+        if ended.status is Status.FAULTED:
+            raise _fault(ended)
+        raise NoResult(self.id, ended.status, f"it was {ended.status}.")
+
+    async def status(self) -> Status:
+        """Where it is in its life; `pending` until somebody has begun with it."""
+        try:
+            return (await self._runtime.read(self.id)).status
+        except InstanceNotFound:
+            if self._work_id is not None and await self._is_waiting():
+                return Status.PENDING
+            raise
+
+    async def cancel(self, *, terminate: bool = False) -> None:
+        """Cancel it: `finally` parts and compensations run first, unless it is to be terminated."""
+        await self._there()
+        await self._runtime.cancel(self.id, terminate=terminate)
+
+    async def send(self, event: Any, payload: Any = None) -> None:
+        """Send it an event: an object of its class, or a name with a payload. Kept until the instance waits for it."""
+        await self._there()
+        name = event if isinstance(event, str) else type(event).__name__
+        brought = payload if isinstance(event, str) else event
+        await self._runtime.stimuli.send(event_name=name, payload=brought, instance_id=self.id)
+
+    async def _there(self) -> None:
+        """Wait until the instance is stored; refuse to wait for a transaction that is still open, or was rolled back."""
+        if self._work_id is None:
+            return
+        seen = -1
+        while not await self._is_stored():
+            if not await self._is_waiting() and not await self._is_stored():
+                raise NoResult(
+                    self.id,
+                    "pending",
+                    "the transaction that starts it is not committed. Commit it first; after a rollback there is nothing.",
+                )
+            seen = await self._runtime.node.store.wait_for_change(seen, LOOK_AGAIN)
+        self._work_id = None
+
+    async def _is_stored(self) -> bool:
+        try:
+            await self._runtime.node.row(self.id)
+        except InstanceNotFound:
+            return False
+        return True
+
+    async def _is_waiting(self) -> bool:
+        assert self._work_id is not None
+        return await work_tables(self._runtime).has_work(self._runtime.node.tenant, self._work_id)
+
+    def __repr__(self) -> str:
+        return f"<instance {self.id}>"
+
+
+def _fault(ended: RunResult) -> InstanceFaulted:
+    first = ended.incidents[0]
+    return InstanceFaulted(ended.instance_id, fault_type=first.type, message=first.message, incident_id=first.id)
+
+
+# -- starting ----------------------------------------------------------------------------------------------------------
+
+
+async def start(runtime: Runtime, workflow: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Handle[Any]:
+    """Start an instance on this node; it is committed when this returns."""
+    target, options = _taken_apart(workflow)
+    answer = await runtime.start(
+        target,
+        _inputs(target, args, kwargs),
+        instance_id=options.instance_id,
+        correlation_id=options.correlation_id,
+        name=options.name,
+        idempotency=options.idempotency_key,
+    )
+    if answer.result is None and options.idempotency_key is None:
+        raise HoldfastError(
+            f"Instance {answer.existing} is there already: the workflow allows one at a time, or the id is taken. "
+            "Wait for it with app.handle(…), or start under another id or correlation id."
+        )
+    found = answer.existing if answer.result is None else answer.result.instance_id
+    assert found is not None
+    return Handle(runtime, found, returns=isinstance(target, WorkflowFunction))
+
+
+def _taken_apart(workflow: Any) -> tuple[Workflow, StartOptions]:
+    if isinstance(workflow, Call):
+        return workflow.workflow, workflow.options
+    if isinstance(workflow, Workflow):
+        return workflow, StartOptions()
+    raise DefinitionError(f"{workflow!r} is not a workflow. Decorate the function with @workflow.")
+
+
+def _inputs(workflow: Workflow, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(workflow, WorkflowFunction):
+        return dict(signature(workflow.function).bind(*args, **kwargs).arguments)
+    if args:
+        raise DefinitionError("A workflow of objects takes its inputs by name: app.start(order, amount=20).")
+    return dict(kwargs)
+
+
+# -- in somebody's transaction -----------------------------------------------------------------------------------------
+
+
+async def start_in(
+    runtime: Runtime, session: Any, workflow: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Handle[Any]:
+    """Write the start into a transaction of the caller's: it happens if that is committed, and not at all if not."""
+    node = runtime.node
+    target, options = _taken_apart(workflow)
+    if options.idempotency_key is not None:
+        raise DefinitionError("In your own transaction a start needs no idempotency key: give an instance_id instead.")
+    plan = runtime.engine.plan(target)
+    content = node.pins.known(plan)
+    if content is None:
+        raise DefinitionError(
+            f"'{plan.definition.id}' is not in the store yet, and your transaction cannot wait for that. "
+            "Give it to Holdfast(workflows=[…])."
+        )
+    inputs = check_inputs(plan.definition, _inputs(target, args, kwargs), plan.types)
+    row = messages.outside_start(
+        node.tenant,
+        options.instance_id or node.next_id(),
+        plan.definition.id,
+        inputs,
+        types=plan.types,
+        content=content,
+        correlation_id=options.correlation_id,
+        name=options.name,
+        now=node.clock.now(),
+    )
+    for statement, values in work_tables(runtime).work_statements(row):
+        await _execute(session, statement, values)
+    assert row.instance_id is not None
+    return Handle(runtime, row.instance_id, returns=isinstance(target, WorkflowFunction), work_id=row.id)
+
+
+async def _execute(session: Any, statement: str, values: Mapping[str, Any]) -> None:
+    """A SQLAlchemy session or connection, with or without asyncio."""
+    from sqlalchemy import text
+
+    done = session.execute(text(statement), values)
+    if isawaitable(done):
+        await done
+
+
+def work_tables(runtime: Runtime) -> WorkTables:
+    store = runtime.node.store
+    if not isinstance(store, WorkTables):
+        raise HoldfastError(
+            "A start in your own transaction needs the tables of Holdfast in the same database: "
+            "a store on PostgreSQL, MySQL or SQLite."
+        )
+    return store

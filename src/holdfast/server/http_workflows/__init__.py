@@ -1,0 +1,7 @@
+"""HTTP workflows: the door below `/workflows` through which requests start and wake instances."""
+
+from __future__ import annotations
+
+from holdfast.server.http_workflows.door import PATH, Door, mount
+
+__all__ = ["PATH", "Door", "mount"]

@@ -1,0 +1,172 @@
+"""What a request brings: its body, read within the endpoint's limits and turned into values of a workflow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import parse_qsl
+
+from msgspec import Struct
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from holdfast.activities.http.endpoint import BAD_EXTENSION, BAD_MIME_TYPE, FILE_TOO_LARGE, TOO_LARGE
+from holdfast.server.problems import Refusal
+
+FIELDS_MAX = 1_000
+FILES_MAX = 100
+
+
+class Body(Struct, frozen=True, kw_only=True):
+    content: Any = None
+    content_type: str = ""
+    files: tuple[dict[str, Any], ...] = ()
+    outcome: str | None = None
+    """What is wrong with it, where the endpoint wants to hear of it instead of a refusal."""
+    raw: bytes = b""
+
+
+async def read_body(request: Request, endpoint: Mapping[str, Any], size_max: int) -> Body:
+    """Raises a `Refusal`: 400 for what is malformed, 413 and 415 for what the endpoint does not take."""
+    exposed = endpoint.get("exposed") or ()
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refusal(415, "body.encoding", "Compressed bodies are not taken. Send it plain.")
+    raw = await _read(request, int(endpoint.get("request_size_limit") or size_max))
+    if raw is None:
+        if TOO_LARGE in exposed:
+            return Body(outcome=TOO_LARGE)
+        raise Refusal(413, "body.too_large", "The request is larger than this endpoint takes.")
+    if not raw:
+        return Body()
+    kind, parameters = _content_type(request.headers)
+    if kind == "multipart/form-data":
+        content, files = await _multipart(request.headers, raw)
+        outcome = _judged(files, endpoint, exposed)
+        return Body(content=content, content_type=kind, files=tuple(files), outcome=outcome, raw=raw)
+    return Body(content=_parsed(raw, kind, parameters.get("charset", "utf-8")), content_type=kind, raw=raw)
+
+
+async def _read(request: Request, limit: int) -> bytes | None:
+    """None if it is too large: by its header, or while it comes in."""
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length) > limit:
+        return None
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > limit:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _content_type(headers: Headers) -> tuple[str, dict[str, str]]:
+    kind, *rest = headers.get("content-type", "").split(";")
+    pairs = (item.partition("=") for item in rest)
+    return kind.strip().lower(), {name.strip().lower(): value.strip().strip('"') for name, _, value in pairs}
+
+
+def _parsed(raw: bytes, kind: str, charset: str) -> Any:
+    """JSON as data, forms as a dict, text as text, the rest as bytes."""
+    if kind == "application/json" or kind.endswith("+json"):
+        try:
+            return json.loads(raw, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise Refusal(400, "body.malformed", f"The body is no JSON: {error}.") from error
+    is_form = kind == "application/x-www-form-urlencoded"
+    if not (is_form or kind.startswith("text/") or kind.endswith("xml")):
+        return raw
+    try:
+        text = raw.decode(charset)
+    except LookupError as error:
+        raise Refusal(415, "body.charset", f"There is no charset '{charset}'. Send utf-8.") from error
+    except UnicodeDecodeError as error:
+        raise Refusal(400, "body.malformed", f"The body is not {charset}: {error.reason}.") from error
+    if not is_form:
+        return text
+    try:
+        return _fields(parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS_MAX))
+    except ValueError as error:
+        raise Refusal(400, "body.malformed", f"The form cannot be read: {error}.") from error
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A field that comes several times is a list."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name not in found:
+            found[name] = value
+        elif isinstance(found[name], list):
+            found[name].append(value)
+        else:
+            found[name] = [found[name], value]
+    return found
+
+
+async def _multipart(headers: Headers, raw: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    async def stream() -> AsyncGenerator[bytes, None]:
+        yield raw
+
+    try:
+        form = await MultiPartParser(
+            headers, stream(), max_files=FILES_MAX, max_fields=FIELDS_MAX, max_part_size=len(raw) + 1
+        ).parse()
+    except MultiPartException as error:
+        raise Refusal(400, "body.malformed", f"The form cannot be read: {error.message}") from error
+    fields: list[tuple[str, Any]] = []
+    files: list[dict[str, Any]] = []
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            content = await value.read()
+            files.append(
+                {
+                    "name": name,
+                    "filename": PurePosixPath((value.filename or "").replace("\\", "/")).name or name,
+                    "content_type": (value.content_type or "application/octet-stream").lower(),
+                    "size": len(content),
+                    "content": content,
+                }
+            )
+        else:
+            fields.append((name, value))
+    await form.close()
+    return _fields(fields), files
+
+
+def _judged(files: list[dict[str, Any]], endpoint: Mapping[str, Any], exposed: Any) -> str | None:
+    """What is wrong with the files: an outcome where the endpoint wants it, a refusal otherwise."""
+    size_max = endpoint.get("file_size_limit")
+    allowed, blocked = _extensions(endpoint, "allowed"), _extensions(endpoint, "blocked")
+    types = [str(item).lower() for item in endpoint.get("allowed_mime_types") or ()]
+    for file in files:
+        extension = PurePosixPath(file["filename"]).suffix.lower().removeprefix(".")
+        wrong: tuple[int, str, str] | None = None
+        if size_max and file["size"] > int(size_max):
+            wrong = (413, "file.too_large", FILE_TOO_LARGE)
+        elif (allowed and extension not in allowed) or extension in blocked:
+            wrong = (415, "file.extension", BAD_EXTENSION)
+        elif types and not any(_is_of(file["content_type"], item) for item in types):
+            wrong = (415, "file.type", BAD_MIME_TYPE)
+        if wrong is not None:
+            status, code, outcome = wrong
+            if outcome in exposed:
+                return outcome
+            raise Refusal(status, code, f"'{file['filename']}': {outcome.lower()}.")
+    return None
+
+
+def _extensions(endpoint: Mapping[str, Any], which: str) -> set[str]:
+    return {str(item).lower().removeprefix(".") for item in endpoint.get(f"{which}_file_extensions") or ()}
+
+
+def _is_of(kind: str, allowed: str) -> bool:
+    """`image/*` allows every image."""
+    return kind == allowed or (allowed.endswith("/*") and kind.startswith(allowed[:-1]))

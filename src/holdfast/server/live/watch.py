@@ -1,0 +1,142 @@
+"""Watching instances: one look for all that are watched, when something changed anywhere.
+
+Rule M9: word of a change is a hint, looking is the truth, and a server reads versions of those instances only that somebody
+watches here. However many watch, there is one look per turn, and at most one turn per `APART`.
+
+Rule M8: the order of an instance is its version. A watcher knows the version that it has seen and waits for a later one, so
+nothing is missed between two looks; versions in between fold into one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from holdfast.errors import HoldfastError
+from holdfast.model.stored import InstanceKey
+from holdfast.ports import Store
+
+logger = logging.getLogger("holdfast")
+
+APART = timedelta(milliseconds=20)
+LOOK_ANYWAY = timedelta(seconds=1)
+PAGE = 1_000
+GONE = -1
+"""The version of an instance that is not there (any more)."""
+
+
+class Watcher:
+    """One who watches one instance."""
+
+    __slots__ = ("_bell", "instance_id", "version")
+
+    def __init__(self, instance_id: str) -> None:
+        self.instance_id = instance_id
+        self.version: int | None = None
+        """The latest that was seen here; None before the first look."""
+        self._bell = asyncio.Event()
+
+    def ring(self, version: int) -> None:
+        self.version = version
+        self._bell.set()
+
+    async def changed(self, seen: int) -> int:
+        """The version, as soon as it is another one than `seen`."""
+        while self.version is None or self.version == seen:
+            self._bell.clear()
+            if self.version is not None and self.version != seen:
+                break
+            await self._bell.wait()
+        return self.version
+
+
+class Watch:
+    """All watchers of one server process."""
+
+    def __init__(self, store: Store, tenant: str) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._watchers: dict[str, set[Watcher]] = {}
+        self._anyone: set[asyncio.Event] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+
+    @contextmanager
+    def instance(self, instance_id: str) -> Iterator[Watcher]:
+        watcher = Watcher(instance_id)
+        self._watchers.setdefault(instance_id, set()).add(watcher)
+        self._start()
+        try:
+            yield watcher
+        finally:
+            left = self._watchers[instance_id]
+            left.discard(watcher)
+            if not left:
+                del self._watchers[instance_id]
+
+    @contextmanager
+    def anything(self) -> Iterator[asyncio.Event]:
+        """An event that is set whenever something was committed, for those who follow a list: look after it, having
+        cleared it first."""
+        bell = asyncio.Event()
+        self._anyone.add(bell)
+        self._start()
+        try:
+            yield bell
+        finally:
+            self._anyone.discard(bell)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self._news.set()
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-watch")
+
+    async def _run(self) -> None:
+        """Until nobody watches any more."""
+        seen = -1
+        while self._watchers or self._anyone:
+            self._news.clear()
+            try:
+                number = await self._store.wait_for_change(seen, timedelta(0)) if seen < 0 else seen
+                await self._look()
+                seen = await self._wait(number)
+            except HoldfastError:
+                logger.warning("watching instances failed, going on", exc_info=True)
+                await asyncio.sleep(LOOK_ANYWAY.total_seconds())
+            for bell in tuple(self._anyone):
+                bell.set()
+            await asyncio.sleep(APART.total_seconds())
+
+    async def _wait(self, number: int) -> int:
+        """Until something changed, or somebody new watches."""
+        change = asyncio.ensure_future(self._store.wait_for_change(number, LOOK_ANYWAY))
+        news = asyncio.ensure_future(self._news.wait())
+        try:
+            await asyncio.wait([change, news], return_when=asyncio.FIRST_COMPLETED)
+            return change.result() if change.done() else number
+        finally:
+            for task in (change, news):
+                task.cancel()
+            await asyncio.gather(change, news, return_exceptions=True)
+
+    async def _look(self) -> None:
+        names = list(self._watchers)
+        for start in range(0, len(names), PAGE):
+            page = names[start : start + PAGE]
+            versions = await self._store.versions_of([InstanceKey(self._tenant, name) for name in page])
+            for name in page:
+                version = versions.get(InstanceKey(self._tenant, name), GONE)
+                for watcher in tuple(self._watchers.get(name, ())):
+                    if watcher.version != version:
+                        watcher.ring(version)

@@ -1,0 +1,215 @@
+"""Figures for dashboards, counted from the projection of instances: per hour or day, percentiles, hot spots.
+
+Counts are exact: the store counts per interval. Durations are taken from the instances that finished last, at most
+`SAMPLE` of them; `sampled` says that there were more.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+
+from holdfast.model.instance import Status
+from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, InstanceSummary
+from holdfast.server.backend import Backend
+from holdfast.server.problems import Refusal
+from holdfast.server.schemas.operations import (
+    Attention,
+    DefinitionStatistics,
+    Durations,
+    Statistics,
+    ThroughputPoint,
+)
+from holdfast.server.views import incidents, instances
+from holdfast.settings import parse_duration
+
+SAMPLE = 5_000
+LONGEST = timedelta(days=90)
+HOURLY_UP_TO = timedelta(days=3)
+ATTENTION = 20
+
+
+async def collect(server: Backend, range: str) -> Statistics:
+    span = read_range(range)
+    now = await server.store.now()
+    interval: Literal["hour", "day"] = "hour" if span <= HOURLY_UP_TO else "day"
+    step = timedelta(hours=1) if interval == "hour" else timedelta(days=1)
+    begins = _floor(now - span, step)
+    everything = InstanceFilter(system=False)
+    stats = await server.store.stats(server.tenant)
+    ended = await _sample(server, InstanceFilter(finished_from=begins, system=False), InstanceSort.FINISHED)
+    started = await _sample(server, InstanceFilter(created_from=begins, system=False), InstanceSort.CREATED)
+    return Statistics(
+        range=range,
+        begins=begins,
+        interval=interval,
+        throughput=await _throughput(server, begins, now, step, started, ended),
+        by_status=dict(await server.store.count_by_status(server.tenant, everything)),
+        durations=_durations(ended),
+        by_definition=await _by_definition(server, started, ended),
+        oldest_waiting=await _oldest(server),
+        stuck=len(await server.store.find_stuck(100)) if span <= timedelta(days=1) else 0,
+        incidents_open=stats.incidents_open,
+        dead_letters=stats.dead_letters,
+        work_ready=stats.work_ready,
+        work_later=stats.work_later,
+        sampled=max(len(ended), len(started)) >= SAMPLE,
+        needs_attention=await _attention(server),
+    )
+
+
+def read_range(text: str) -> timedelta:
+    try:
+        span = parse_duration(text)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Refusal(422, "range.invalid", f"'{text}' is no range. Write 1h, 24h, 7d or 30d.") from error
+    if span > LONGEST:
+        raise Refusal(422, "range.invalid", "The range is at most 90d.")
+    return span
+
+
+def _floor(moment: datetime, step: timedelta) -> datetime:
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    return epoch + (moment - epoch) // step * step
+
+
+async def _sample(server: Backend, filter: InstanceFilter, sort: InstanceSort) -> list[InstanceSummary]:
+    """The latest of them."""
+    found: list[InstanceSummary] = []
+    cursor = None
+    while len(found) < SAMPLE:
+        page = await server.store.search(
+            InstanceQuery(tenant=server.tenant, filter=filter, sort=sort, limit=1_000, cursor=cursor)
+        )
+        found.extend(page.items)
+        cursor = page.cursor
+        if cursor is None:
+            break
+    return found[:SAMPLE]
+
+
+async def _throughput(
+    server: Backend,
+    begins: datetime,
+    now: datetime,
+    step: timedelta,
+    started: Sequence[InstanceSummary],
+    ended: Sequence[InstanceSummary],
+) -> list[ThroughputPoint]:
+    """Counted from the sample where that is all there is, else by the store."""
+    points = []
+    moment = begins
+    while moment <= now:
+        until = moment + step
+        if len(started) < SAMPLE and len(ended) < SAMPLE:
+            born = sum(moment <= row.created < until for row in started)
+            gone = [row.status for row in ended if row.finished is not None and moment <= row.finished < until]
+            finished, faulted = gone.count(Status.FINISHED.value), gone.count(Status.FAULTED.value)
+        else:
+            within = InstanceFilter(finished_from=moment, finished_before=until, system=False)
+            statuses = await server.store.count_by_status(server.tenant, within)
+            finished, faulted = statuses.get("finished", 0), statuses.get("faulted", 0)
+            born = await server.store.count(
+                server.tenant, InstanceFilter(created_from=moment, created_before=until, system=False)
+            )
+        points.append(ThroughputPoint(hour=moment, started=born, finished=finished, faulted=faulted))
+        moment = until
+    return points
+
+
+def _durations(ended: Sequence[InstanceSummary]) -> Durations:
+    taken = sorted(
+        (row.finished - row.created).total_seconds() * 1000
+        for row in ended
+        if row.finished is not None and row.status == Status.FINISHED.value
+    )
+    return Durations(
+        p50_ms=percentile(taken, 0.5),
+        p95_ms=percentile(taken, 0.95),
+        p99_ms=percentile(taken, 0.99),
+        samples=len(taken),
+    )
+
+
+def percentile(ordered: Sequence[float], share: float) -> float | None:
+    """The smallest value that `share` of all do not exceed."""
+    if not ordered:
+        return None
+    place = max(0, -(-len(ordered) * share // 1) - 1)
+    return round(ordered[min(int(place), len(ordered) - 1)], 3)
+
+
+async def _by_definition(
+    server: Backend, started: Sequence[InstanceSummary], ended: Sequence[InstanceSummary]
+) -> list[DefinitionStatistics]:
+    """Hot spots: most faults first, then most starts."""
+    groups: dict[str, tuple[list[InstanceSummary], list[InstanceSummary]]] = defaultdict(lambda: ([], []))
+    for row in started:
+        groups[row.definition_id][0].append(row)
+    for row in ended:
+        groups[row.definition_id][1].append(row)
+    found = []
+    for name, (born, gone) in groups.items():
+        durations = _durations(gone)
+        found.append(
+            DefinitionStatistics(
+                definition_id=name,
+                name=await server.title((born or gone)[0].content, name),
+                started=len(born),
+                finished=sum(row.status == Status.FINISHED.value for row in gone),
+                faulted=sum(row.status == Status.FAULTED.value for row in gone),
+                incidents=sum(row.incidents for row in {row.id: row for row in (*born, *gone)}.values()),
+                p50_ms=durations.p50_ms,
+                p95_ms=durations.p95_ms,
+            )
+        )
+    return sorted(found, key=lambda item: (-item.faulted, -item.started, item.definition_id))
+
+
+async def _oldest(server: Backend) -> instances.InstanceItem | None:
+    page = await server.store.search(
+        InstanceQuery(
+            tenant=server.tenant,
+            filter=InstanceFilter(statuses=(Status.SUSPENDED.value,), system=False),
+            sort=InstanceSort.UPDATED,
+            descending=False,
+            limit=1,
+        )
+    )
+    return await instances.item(server, page.items[0]) if page.items else None
+
+
+async def _attention(server: Backend) -> list[Attention]:
+    found = [
+        Attention(
+            kind="incident",
+            message=f"{item.type}: {item.message}",
+            instance_id=item.instance_id,
+            definition_id=None,
+            at=item.at,
+        )
+        for item in (await incidents.listed(server))[:ATTENTION]
+    ]
+    letters = await server.store.list_dead_letters(server.tenant, limit=ATTENTION)
+    found += [
+        Attention(
+            kind="dead_letter",
+            message=f"{row.work.kind} work failed for good: {row.reason}",
+            instance_id=row.work.instance_id,
+            at=row.died,
+        )
+        for row in letters
+    ]
+    now = await server.store.now()
+    found += [
+        Attention(kind="node", message=f"Node '{row.id}' died without goodbye.", at=row.heartbeat)
+        for row in await server.store.list_nodes()
+        if not row.alive_at(now) and row.state.value != "left"
+    ]
+    found.sort(key=lambda item: item.at or datetime.min.replace(tzinfo=UTC), reverse=True)
+    return found[:ATTENTION]
+
+

@@ -1,0 +1,73 @@
+/** A connection: its line, the outcome's name, and a plus to put an activity into it. Plain SVG, for a thousand of them. */
+
+import { BaseEdge, getSmoothStepPath, type EdgeProps } from "@xyflow/react";
+import { createContext, memo, useContext } from "react";
+import { catalogue } from "../app/messages";
+import type { WayEdge } from "./nodes";
+
+const t = catalogue("way", { insert: "Put an activity in here" });
+
+export type Insert = (edgeId: string, at: { x: number; y: number }) => void;
+
+export const InsertContext = createContext<Insert | null>(null);
+
+const LETTER_WIDTH = 6.2;
+
+export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
+  const { id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, selected, data, source, target } = props;
+  const insert = useContext(InsertContext);
+  const [path, labelX, labelY] =
+    source === target
+      ? loop(sourceX, sourceY, targetX, targetY)
+      : getSmoothStepPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, borderRadius: 10, offset: 20 });
+  const label = data?.label ?? "";
+  const width = Math.min(label.length * LETTER_WIDTH + 12, 160);
+  const mayInsert = insert !== null && data?.readOnly === false && data.level !== "states";
+  return (
+    <g className={`hf-way ${selected ? "selected" : ""}`} data-mark={data?.mark ?? undefined}>
+      <BaseEdge id={id} path={path} interactionWidth={16} markerEnd={`url(#hf-arrow${selected ? "-selected" : ""})`} />
+      {label ? (
+        <g className="hf-way-label" transform={`translate(${labelX} ${labelY})`}>
+          <rect x={-width / 2} y={-9} width={width} height={18} rx={9} />
+          <text textAnchor="middle" dominantBaseline="central">
+            {label.length > 24 ? `${label.slice(0, 23)}…` : label}
+          </text>
+        </g>
+      ) : null}
+      {mayInsert ? (
+        <g
+          className="hf-way-add"
+          transform={`translate(${labelX} ${label ? labelY + 20 : labelY})`}
+          role="button"
+          aria-label={t("insert")}
+          onClick={(event) => {
+            event.stopPropagation();
+            insert(id, { x: event.clientX, y: event.clientY });
+          }}
+        >
+          <circle r={9} />
+          <path d="M-4 0h8M0-4v8" />
+        </g>
+      ) : null}
+    </g>
+  );
+});
+
+function loop(sourceX: number, sourceY: number, targetX: number, targetY: number): [string, number, number] {
+  const side = Math.max(sourceX, targetX) + 140;
+  return [`M${sourceX} ${sourceY} C${side} ${sourceY + 40} ${side} ${targetY - 40} ${targetX} ${targetY}`, side - 34, (sourceY + targetY) / 2];
+}
+
+export function Arrows() {
+  return (
+    <svg className="hf-arrows" aria-hidden="true">
+      <defs>
+        {["", "-selected"].map((kind) => (
+          <marker key={kind} id={`hf-arrow${kind}`} className={`hf-arrow${kind}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse">
+            <path d="M1 1 7 4 1 7" />
+          </marker>
+        ))}
+      </defs>
+    </svg>
+  );
+}

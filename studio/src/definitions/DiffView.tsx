@@ -1,0 +1,138 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { definitions } from "../api/queries";
+import type { Change, DefinitionDiff, FieldChange } from "../api/types";
+import { catalogue } from "../app/messages";
+import { GraphView } from "../canvas/GraphView";
+import { Answer, Badge, type Tone, written } from "../ui";
+
+const t = catalogue("diff", {
+  version: "Version {n}",
+  same: "These versions do the same.",
+  what: "What",
+  change: "Change",
+  before: "Before",
+  after: "After",
+  added: "Added",
+  removed: "Removed",
+  changed: "Changed",
+  moved: "Moved",
+  activity: "Activity {name}",
+  connection: "Connection {from} → {to}",
+  variable: "Variable {name}",
+  input: "Input {name}",
+  output: "Output {name}",
+  setting: "Setting {name}",
+  changes: "Changes",
+});
+
+const TONES: Record<Change, Tone> = { added: "ok", removed: "bad", changed: "wait", moved: "off" };
+
+type Line = { what: string; change: Change; activity: string | null; fields: FieldChange[] };
+
+/** Two drawings side by side with the differences marked, and every difference in words below. */
+export function DiffView({ id, from, to }: { id: string; from: number; to: number }) {
+  const diff = useQuery(definitions.diff(id, from, to));
+  const before = useQuery(definitions.one(id, from));
+  const after = useQuery(definitions.one(id, to));
+  const [selected, setSelected] = useState<string | null>(null);
+  return (
+    <Answer query={diff}>
+      {(data) => (
+        <div className="diff">
+          <div className="sides">
+            <Side version={from} document={before.data?.document} diff={data} old selected={selected} onSelect={setSelected} />
+            <Side version={to} document={after.data?.document} diff={data} selected={selected} onSelect={setSelected} />
+          </div>
+          <Changes lines={linesOf(data)} onSelect={setSelected} />
+        </div>
+      )}
+    </Answer>
+  );
+}
+
+type SideProps = {
+  version: number;
+  document: Record<string, unknown> | undefined;
+  diff: DefinitionDiff;
+  old?: boolean;
+  selected: string | null;
+  onSelect: (id: string | null) => void;
+};
+
+function Side({ version, document, diff, old, selected, onSelect }: SideProps) {
+  const statuses = useMemo(() => marks(diff, old ?? false), [diff, old]);
+  return (
+    <figure>
+      <figcaption>
+        <Badge>{t("version", { n: version })}</Badge>
+      </figcaption>
+      {document ? <GraphView document={document as never} statuses={statuses} selected={selected} onSelect={onSelect} /> : null}
+    </figure>
+  );
+}
+
+/** The canvas draws rings for states of a run; a difference borrows them: gone is red, new is green, changed is amber. */
+function marks(diff: DefinitionDiff, old: boolean): Record<string, { status: string; count: number }> {
+  const rings: Record<Change, string | null> = {
+    added: old ? null : "completed",
+    removed: old ? "faulted" : null,
+    changed: "waiting",
+    moved: null,
+  };
+  return Object.fromEntries(
+    diff.activities.flatMap((one) => {
+      const ring = rings[one.change];
+      return ring ? [[one.id, { status: ring, count: 0 }]] : [];
+    }),
+  );
+}
+
+export function linesOf(diff: DefinitionDiff): Line[] {
+  return [
+    ...diff.activities.map((one) => ({ what: t("activity", { name: one.title || one.id }), change: one.change, activity: one.id, fields: one.fields })),
+    ...diff.connections.map((one) => ({
+      what: t("connection", { from: one.outcome ? `${one.from} (${one.outcome})` : one.from, to: one.to }),
+      change: one.change,
+      activity: one.from,
+      fields: one.fields,
+    })),
+    ...diff.variables.map((one) => ({ what: t("variable", { name: one.name }), change: one.change, activity: null, fields: one.fields })),
+    ...diff.inputs.map((one) => ({ what: t("input", { name: one.name }), change: one.change, activity: null, fields: one.fields })),
+    ...diff.outputs.map((one) => ({ what: t("output", { name: one.name }), change: one.change, activity: null, fields: one.fields })),
+    ...diff.settings.map((one) => ({ what: t("setting", { name: one.path }), change: "changed" as const, activity: null, fields: [{ ...one, path: "" }] })),
+  ];
+}
+
+function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: string | null) => void }) {
+  if (lines.length === 0) return <div className="changes quiet">{t("same")}</div>;
+  return (
+    <div className="changes" role="region" aria-label={t("changes")} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("what")}</th>
+            <th scope="col">{t("change")}</th>
+            <th scope="col">{t("before")}</th>
+            <th scope="col">{t("after")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.flatMap((line, index) =>
+            (line.fields.length > 0 ? line.fields : [null]).map((field, at) => (
+              <tr key={`${index}-${at}`} onClick={() => line.activity && onSelect(line.activity)}>
+                <td>
+                  {at === 0 ? line.what : ""}
+                  {field?.path ? <span className="faint"> {field.path}</span> : null}
+                </td>
+                <td>{at === 0 ? <Badge tone={TONES[line.change]}>{t(line.change)}</Badge> : null}</td>
+                <td className="value">{field?.before !== undefined && field.before !== null ? <del>{written(field.before)}</del> : null}</td>
+                <td className="value">{field?.after !== undefined && field.after !== null ? <ins>{written(field.after)}</ins> : null}</td>
+              </tr>
+            )),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}

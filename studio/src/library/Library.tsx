@@ -1,0 +1,87 @@
+/** The palette: drag an activity onto the canvas, or press Enter to put it after the selected one. */
+
+import { useMemo, useState } from "react";
+import { catalogue } from "../app/messages";
+import { ActivityIcon } from "../canvas/ActivityIcon";
+import type { ActivityDescriptor, Catalogue } from "../model/descriptors";
+import { SearchField } from "../ui";
+import { findActivities, grouped } from "./finding";
+import "./library.css";
+
+const t = catalogue("library", {
+  search: "Search activities",
+  title: "Activities",
+  none: "No activity is called “{query}”.",
+  trigger: "Can start a workflow",
+  states: "Drag a state onto the canvas, or press the plus of a state to go on from it.",
+  state: "State",
+});
+
+/** What a drag from the palette carries. */
+export const DRAG_TYPE = "application/x-holdfast-activity";
+
+export function Library({ catalogue: known, onAdd }: { catalogue: Catalogue; onAdd: (type: string) => void }) {
+  const [query, setQuery] = useState("");
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
+  const found = useMemo(() => findActivities(known, query), [known, query]);
+  const groups = useMemo(() => (query ? [["", found] as const] : grouped(found)), [found, query]);
+  return (
+    <aside className="hf-library" aria-label={t("title")}>
+      <div className="hf-library-head">
+        <SearchField
+          label={t("search")}
+          value={query}
+          onChange={(event) => setQuery(event.target.value)}
+          onKeyDown={(event) => {
+            const [first] = found;
+            if (event.key === "Enter" && first !== undefined) onAdd(first.type);
+          }}
+        />
+      </div>
+      <div className="hf-library-list">
+        {groups.map(([category, items]) => (
+          <section key={category}>
+            {category ? (
+              <button
+                type="button"
+                className="hf-library-group"
+                aria-expanded={!closed.has(category)}
+                onClick={() => setClosed(toggled(closed, category))}
+              >
+                {category}
+              </button>
+            ) : null}
+            {closed.has(category) ? null : items.map((item) => <Item key={item.type} item={item} onAdd={onAdd} />)}
+          </section>
+        ))}
+        {found.length === 0 ? <p className="faint small hf-library-none">{t("none", { query })}</p> : null}
+      </div>
+    </aside>
+  );
+}
+
+function toggled(set: ReadonlySet<string>, item: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(item)) next.add(item);
+  return next;
+}
+
+function Item({ item, onAdd }: { item: ActivityDescriptor; onAdd: (type: string) => void }) {
+  return (
+    <button
+      type="button"
+      draggable
+      className="hf-library-item"
+      title={item.description ?? undefined}
+      onDragStart={(event) => {
+        event.dataTransfer.setData(DRAG_TYPE, item.type);
+        event.dataTransfer.effectAllowed = "copy";
+      }}
+      onClick={() => onAdd(item.type)}
+    >
+      <ActivityIcon name={item.icon ?? "box"} />
+      <span className="grow clip">{item.display_name ?? item.type}</span>
+      {item.trigger ? <span className="hf-trigger-dot" role="img" aria-label={t("trigger")} title={t("trigger")} /> : null}
+    </button>
+  );
+}

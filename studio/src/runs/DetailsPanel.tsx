@@ -1,0 +1,112 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { useCan } from "../api/session";
+import type { Bookmark, InstanceDetail } from "../api/types";
+import { Button, Dialog, duration, Id, StatusBadge, TextArea, toast, Value, When } from "../ui";
+import { readJson, Unreadable } from "../ui/schema";
+import { t } from "./instance-words";
+import { act } from "./verbs";
+
+export function DetailsPanel({ detail }: { detail: InstanceDetail }) {
+  const can = useCan();
+  const [resumed, setResumed] = useState<Bookmark | null>(null);
+  const took = detail.finished ? new Date(detail.finished).getTime() - new Date(detail.created).getTime() : null;
+  return (
+    <>
+      <dl className="facts">
+        <dt>{t("id")}</dt>
+        <dd>
+          <Id id={detail.id} />
+        </dd>
+        <dt>{t("status")}</dt>
+        <dd>
+          <StatusBadge status={detail.status} />
+        </dd>
+        <dt>{t("edit")}</dt>
+        <dd>
+          <Link to="/definitions/$id" params={{ id: detail.definition_id }}>
+            {detail.definition_id}
+          </Link>{" "}
+          {t("version", { n: detail.definition_version })}
+        </dd>
+        <dt>{t("correlation")}</dt>
+        <dd>{detail.correlation_id ? <Id id={detail.correlation_id} /> : "–"}</dd>
+        <dt>{t("created")}</dt>
+        <dd>
+          <When at={detail.created} exactly />
+        </dd>
+        <dt>{t("updated")}</dt>
+        <dd>
+          <When at={detail.updated} exactly />
+        </dd>
+        <dt>{t("finished")}</dt>
+        <dd>
+          <When at={detail.finished} exactly />
+        </dd>
+        {took !== null ? (
+          <>
+            <dt>{t("took")}</dt>
+            <dd>{duration(took)}</dd>
+          </>
+        ) : null}
+      </dl>
+      {detail.state.bookmarks.length > 0 ? (
+        <div className="stack">
+          <h3>{t("bookmarks")}</h3>
+          {detail.state.bookmarks.map((bookmark) => (
+            <div key={bookmark.id} className="card padded stack">
+              <div className="row">
+                <b className="grow clip">
+                  {bookmark.name} <span className="faint">{bookmark.activity_id}</span>
+                </b>
+                {bookmark.due ? (
+                  <span className="small quiet">
+                    {t("due")} <When at={bookmark.due} />
+                  </span>
+                ) : null}
+                {can("instances:write") ? (
+                  <Button small icon="play" onClick={() => setResumed(bookmark)}>
+                    {t("resume")}
+                  </Button>
+                ) : null}
+              </div>
+              {bookmark.payload !== null && bookmark.payload !== undefined ? <Value value={bookmark.payload} /> : null}
+              {bookmark.resume_url ? <Id id={bookmark.resume_url} /> : null}
+            </div>
+          ))}
+        </div>
+      ) : null}
+      {resumed ? <Resume instance={detail.id} bookmark={resumed} onClose={() => setResumed(null)} /> : null}
+    </>
+  );
+}
+
+function Resume({ instance, bookmark, onClose }: { instance: string; bookmark: Bookmark; onClose: () => void }) {
+  const [text, setText] = useState("");
+  const payload = readJson(text);
+  const bad = payload instanceof Unreadable ? t("badJson", { why: payload.why }) : undefined;
+  const go = async () => {
+    if (bad) return;
+    try {
+      await act(instance, "resume", { bookmark_id: bookmark.id, payload: payload ?? null });
+      onClose();
+    } catch (error) {
+      toast.failed(error);
+    }
+  };
+  return (
+    <Dialog
+      title={t("resumeTitle", { name: bookmark.activity_id })}
+      onClose={onClose}
+      onSubmit={() => void go()}
+      foot={
+        <Button type="submit" kind="primary" disabled={Boolean(bad)}>
+          {t("resume")}
+        </Button>
+      }
+    >
+      <p>{t("resumeText")}</p>
+      <TextArea label={t("payload")} className="area mono" rows={5} value={text} problem={bad} autoFocus onChange={(e) => setText(e.target.value)} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,135 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { instances } from "../api/queries";
+import { useCan } from "../api/session";
+import type { Incident, InstanceDetail } from "../api/types";
+import { Answer, Badge, Button, Dialog, Empty, TextArea, TextField, toast, When } from "../ui";
+import { readJson, Unreadable } from "../ui/schema";
+import { t } from "./instance-words";
+import { act } from "./verbs";
+
+export function IncidentsPanel({ detail, onShow }: { detail: InstanceDetail; onShow: (activity: string | null) => void }) {
+  const query = useQuery(instances.incidents(detail.id));
+  const [asked, setAsked] = useState<{ incident: Incident; verb: "retry" | "skip" } | null>(null);
+  return (
+    <Answer query={query}>
+      {(incidents) => (
+        <>
+          {incidents.length === 0 ? (
+            <Empty icon="check" title={t("noIncidents")}>
+              {t("noIncidentsText")}
+            </Empty>
+          ) : null}
+          {[...incidents].reverse().map((incident) => (
+            <One key={incident.id} incident={incident} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
+          ))}
+          {asked ? <Repair instance={detail.id} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
+        </>
+      )}
+    </Answer>
+  );
+}
+
+type OneProps = { incident: Incident; onShow: (activity: string | null) => void; onAsk: (verb: "retry" | "skip") => void };
+
+function One({ incident, onShow, onAsk }: OneProps) {
+  const can = useCan();
+  const stack = incident.details["traceback"] ?? incident.details["stack"];
+  return (
+    <article className="card padded stack">
+      <div className="row">
+        <Badge tone={incident.open ? "bad" : "off"}>{incident.open ? t("openIncident") : t("closedIncident")}</Badge>
+        <b className="grow clip">{incident.activity_name ?? incident.activity_id ?? ""}</b>
+        <When at={incident.at} />
+      </div>
+      <p>
+        <b>{incident.type}</b>: {incident.message}
+      </p>
+      <dl className="facts small">
+        {incident.source ? (
+          <>
+            <dt>{t("source")}</dt>
+            <dd className="value">{incident.source}</dd>
+          </>
+        ) : null}
+        <dt>{t("activity")}</dt>
+        <dd>
+          {incident.activity_id ?? "–"} {incident.activity_type ? <span className="faint">({incident.activity_type})</span> : null}
+        </dd>
+        {incident.attempt > 1 ? (
+          <>
+            <dt>{t("attempt", { n: "" })}</dt>
+            <dd>{incident.attempt}</dd>
+          </>
+        ) : null}
+      </dl>
+      {Object.keys(incident.inputs).length > 0 ? <pre className="code">{JSON.stringify(incident.inputs, null, 2)}</pre> : null}
+      {typeof stack === "string" ? (
+        <details>
+          <summary>{t("stack")}</summary>
+          <pre className="code">{stack}</pre>
+        </details>
+      ) : null}
+      <div className="row">
+        <Button small icon="eye" onClick={() => onShow(incident.activity_id)}>
+          {t("show")}
+        </Button>
+        {incident.open && can("instances:write") ? (
+          <>
+            <Button small kind="primary" icon="refresh" onClick={() => onAsk("retry")}>
+              {t("retry")}
+            </Button>
+            <Button small icon="skip" onClick={() => onAsk("skip")}>
+              {t("skip")}
+            </Button>
+          </>
+        ) : null}
+      </div>
+    </article>
+  );
+}
+
+type RepairProps = { instance: string; incident: Incident; verb: "retry" | "skip"; onClose: () => void };
+
+function Repair({ instance, incident, verb, onClose }: RepairProps) {
+  const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
+  const [why, setWhy] = useState("");
+  const [busy, setBusy] = useState(false);
+  const inputs = readJson(text);
+  const bad = inputs instanceof Unreadable ? t("badJson", { why: inputs.why }) : undefined;
+  const name = incident.activity_name ?? incident.activity_id ?? "";
+  const go = async () => {
+    if (verb === "retry" && bad) return;
+    setBusy(true);
+    const changed = verb === "retry" && text !== JSON.stringify(incident.inputs, null, 2);
+    try {
+      await act(instance, verb, {
+        ...(incident.activity_id ? { activity_id: incident.activity_id } : {}),
+        ...(changed ? { inputs } : {}),
+        ...(why ? { why } : {}),
+      });
+      onClose();
+    } catch (error) {
+      toast.failed(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={t(verb === "retry" ? "retryTitle" : "skipTitle", { name })}
+      onClose={onClose}
+      onSubmit={() => void go()}
+      foot={
+        <Button type="submit" kind="primary" busy={busy} disabled={verb === "retry" && Boolean(bad)}>
+          {t(verb)}
+        </Button>
+      }
+    >
+      <p>{t(verb === "retry" ? "retryText" : "skipText")}</p>
+      {verb === "retry" ? (
+        <TextArea label={t("editInputs")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
+      ) : null}
+      <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
+    </Dialog>
+  );
+}

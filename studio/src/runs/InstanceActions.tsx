@@ -1,0 +1,73 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, save } from "../api/client";
+import { apiPath, forget } from "../api/queries";
+import { useCan } from "../api/session";
+import type { InstanceDetail } from "../api/types";
+import { Button, Menu, toast } from "../ui";
+import { BulkConfirm } from "./BulkConfirm";
+import { t } from "./instance-words";
+import { act, type BulkAction } from "./verbs";
+
+/** What can be done with this instance now, by this person. */
+export function InstanceActions({ detail }: { detail: InstanceDetail }) {
+  const can = useCan();
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<BulkAction | null>(null);
+  const writable = can("instances:write");
+  const alive = detail.finished === null && detail.status !== "canceled" && detail.status !== "finished";
+  const fork = async () => {
+    const made = await api.post<{ id?: string; instance_id?: string }>(apiPath("instances", detail.id, "fork"), {});
+    const id = made.instance_id ?? made.id ?? "";
+    await forget("instances");
+    toast.done(t("forked", { id }));
+    void navigate({ to: "/instances/$id", params: { id } });
+  };
+  const download = async () => {
+    const state = await api.get<unknown>(apiPath("instances", detail.id, "export"));
+    save(`${detail.id}.json`, JSON.stringify(state, null, 2));
+  };
+  return (
+    <>
+      {writable && detail.incidents > 0 ? (
+        <Button kind="primary" icon="refresh" onClick={() => void act(detail.id, "retry").catch(toast.failed)}>
+          {t("retry")}
+        </Button>
+      ) : null}
+      {writable && alive ? (
+        <Button icon="stop" onClick={() => setAsked("cancel")}>
+          {t("cancel")}
+        </Button>
+      ) : null}
+      <Menu
+        label={t("actions")}
+        items={[
+          can("definitions:read") && {
+            label: t("edit"),
+            icon: "flow",
+            onSelect: () => void navigate({ to: "/definitions/$id", params: { id: detail.definition_id } }),
+          },
+          can("operations:write") && {
+            label: t("alter"),
+            icon: "wand",
+            onSelect: () => void navigate({ to: "/alterations", search: { ids: detail.id } }),
+          },
+          writable && { label: t("fork"), icon: "fork", onSelect: () => void fork().catch(toast.failed) },
+          { label: t("export"), icon: "download", onSelect: () => void download().catch(toast.failed) },
+          "line",
+          can("instances:delete") && { label: t("delete"), icon: "trash", danger: true, onSelect: () => setAsked("delete") },
+        ]}
+      />
+      {asked ? (
+        <BulkConfirm
+          action={asked}
+          ids={[detail.id]}
+          onClose={() => setAsked(null)}
+          onDone={() => {
+            if (asked === "delete") void navigate({ to: "/instances" });
+          }}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+import { useEffect, useRef, useState } from "react";
+import type { JournalEntry } from "../api/types";
+import { Checkbox, exact, type Tone } from "../ui";
+import { t } from "./instance-words";
+import { eventName, isTrouble, resultOf, whyOf } from "./why";
+
+type Props = {
+  entries: readonly JournalEntry[];
+  at: number | null;
+  selected: string | null;
+  onSelect: (entry: JournalEntry) => void;
+  onTravel: (at: number) => void;
+};
+
+const TONES: Record<string, Tone> = {
+  completed: "ok",
+  instance_finished: "ok",
+  effect_result: "ok",
+  started: "run",
+  resumed: "run",
+  instance_started: "run",
+  instance_resumed: "run",
+  effect_recorded: "run",
+  decided: "run",
+  suspended: "wait",
+  waiting: "wait",
+  retry_scheduled: "wait",
+  instance_suspended: "wait",
+  faulted: "bad",
+  incident: "bad",
+  instance_faulted: "bad",
+};
+
+/** What happened and why, in order. A click shows the activity and takes the drawing to that moment. */
+export function JournalPanel({ entries, at, selected, onSelect, onTravel }: Props) {
+  const [onlySelected, setOnlySelected] = useState(false);
+  const [trouble, setTrouble] = useState(false);
+  const here = useRef<HTMLButtonElement>(null);
+  useEffect(() => here.current?.scrollIntoView({ block: "nearest" }), [at]);
+  const shown = entries
+    .map((entry, index) => ({ entry, index }))
+    .filter(({ entry }) => (!onlySelected || entry.activity_id === selected) && (!trouble || isTrouble(entry)));
+  return (
+    <>
+      <div className="row wrap" style={{ gap: 16 }}>
+        <Checkbox label={t("onlyTrouble")} checked={trouble} onChange={(e) => setTrouble(e.target.checked)} />
+        {selected ? (
+          <Checkbox
+            label={t("onlyThis", { name: selected })}
+            checked={onlySelected}
+            onChange={(e) => setOnlySelected(e.target.checked)}
+          />
+        ) : null}
+      </div>
+      {shown.length === 0 ? <p className="quiet">{t("noJournal")}</p> : null}
+      <ol className="journal">
+        {shown.map(({ entry, index }) => (
+          <li key={entry.sequence}>
+            <button
+              type="button"
+              ref={at === index + 1 ? here : undefined}
+              aria-current={at === index + 1}
+              onClick={() => {
+                onSelect(entry);
+                onTravel(index + 1);
+              }}
+            >
+              <span className={`mark ${TONES[entry.event] ?? ""}`} />
+              <span className="clip">
+                {entry.activity_id ? <b>{entry.name ?? entry.activity_id} </b> : null}
+                <span className={entry.activity_id ? "quiet" : ""}>{eventName(entry.event)}</span>
+                {resultOf(entry) ? <span className="value"> {resultOf(entry)}</span> : null}
+              </span>
+              <time className="time" dateTime={entry.at} title={exact(new Date(entry.at))}>
+                {clock(entry.at)}
+              </time>
+              {whyOf(entry) ? <span className="reason">{whyOf(entry)}</span> : null}
+            </button>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+const clock = (at: string): string => {
+  const date = new Date(at);
+  return `${date.toLocaleTimeString(undefined, { hour12: false })}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+};

@@ -1,0 +1,107 @@
+import { useMemo, useState } from "react";
+import { api } from "../api/client";
+import { apiPath, forget } from "../api/queries";
+import { useCan } from "../api/session";
+import type { InstanceDetail, JournalEntry } from "../api/types";
+import { Button, Dialog, IconButton, TextArea, TextField, toast, Value } from "../ui";
+import { readJson, Unreadable } from "../ui/schema";
+import { t } from "./instance-words";
+import { type Moment, variableChanges } from "./travel";
+
+type Props = { detail: InstanceDetail; entries: readonly JournalEntry[]; moment: Moment | null; onTravel: (at: number) => void };
+
+export function VariablesPanel({ detail, entries, moment, onTravel }: Props) {
+  const can = useCan();
+  const [changed, setChanged] = useState<string | null>(null);
+  const variables = moment ? moment.variables : detail.state.variables;
+  const changes = useMemo(() => variableChanges(detail.document, entries), [detail.document, entries]);
+  const alterable = !moment && can("instances:write") && !detail.finished;
+  return (
+    <>
+      <Values
+        title={t("variables")}
+        values={variables}
+        none={moment ? t("noVariablesThen") : t("noVariables")}
+        onEdit={alterable ? setChanged : undefined}
+      />
+      <Values title={t("inputs")} values={detail.state.inputs} />
+      <Values title={t("outputs")} values={moment ? {} : detail.state.outputs} />
+      <div className="stack">
+        <h3>{t("changes")}</h3>
+        {changes.length === 0 ? <p className="quiet">{t("noChanges")}</p> : null}
+        <ol className="journal" style={{ marginBottom: 0 }}>
+          {changes.map((change, index) => (
+            <li key={index}>
+              <button type="button" onClick={() => onTravel(entries.findIndex((one) => one.sequence === change.sequence) + 1)}>
+                <span className="mark" />
+                <span className="clip">
+                  <b>{change.name}</b> = <Value value={change.value} max={80} />
+                </span>
+                <span className="time">{change.activity_id}</span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      </div>
+      {changed !== null ? <Change detail={detail} name={changed} onClose={() => setChanged(null)} /> : null}
+    </>
+  );
+}
+
+type ValuesProps = { title: string; values: Record<string, unknown>; none?: string; onEdit?: ((name: string) => void) | undefined };
+
+export function Values({ title, values, none, onEdit }: ValuesProps) {
+  const names = Object.keys(values);
+  if (names.length === 0 && !none) return null;
+  return (
+    <div className="stack">
+      <h3>{title}</h3>
+      {names.length === 0 ? <p className="quiet">{none}</p> : null}
+      <dl className="facts">
+        {names.map((name) => (
+          <div key={name} style={{ display: "contents" }}>
+            <dt className="mono">{name}</dt>
+            <dd className="row" style={{ alignItems: "flex-start" }}>
+              <span className="grow">
+                <Value value={values[name]} max={400} />
+              </span>
+              {onEdit ? <IconButton small icon="edit" label={t("setVariable", { name })} onClick={() => onEdit(name)} /> : null}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function Change({ detail, name, onClose }: { detail: InstanceDetail; name: string; onClose: () => void }) {
+  const [text, setText] = useState(JSON.stringify(detail.state.variables[name], null, 2) ?? "null");
+  const [why, setWhy] = useState("");
+  const value = readJson(text);
+  const bad = value instanceof Unreadable ? t("badJson", { why: value.why }) : undefined;
+  const save = async () => {
+    if (bad) return;
+    try {
+      await api.patch(apiPath("instances", detail.id, "variables"), { variables: { [name]: value ?? null }, ...(why ? { why } : {}) });
+      await forget("instances");
+      onClose();
+    } catch (error) {
+      toast.failed(error);
+    }
+  };
+  return (
+    <Dialog
+      title={t("setVariable", { name })}
+      onClose={onClose}
+      onSubmit={() => void save()}
+      foot={
+        <Button type="submit" kind="primary" disabled={Boolean(bad)}>
+          {t("save")}
+        </Button>
+      }
+    >
+      <TextArea label={t("value")} className="area mono" rows={6} value={text} problem={bad} autoFocus onChange={(e) => setText(e.target.value)} />
+      <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
+    </Dialog>
+  );
+}

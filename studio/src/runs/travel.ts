@@ -1,0 +1,119 @@
+/**
+ * Time travel: what a drawing and the variables looked like after a given entry of the journal. It shows what the journal
+ * has: values are kept there in short, and a variable that no entry names is not known before now.
+ */
+import type { JournalEntry } from "../api/types";
+
+export type ActivityStatus = "running" | "waiting" | "completed" | "faulted" | "canceled" | "skipped" | "compensated";
+
+export type Mark = { status: ActivityStatus; count: number };
+
+export type Moment = {
+  entry: JournalEntry | null;
+  statuses: Record<string, Mark>;
+  variables: Record<string, unknown>;
+  /** The activity that the last entry speaks of. */
+  here: string | null;
+};
+
+export type VariableChange = { sequence: number; at: string; name: string; value: unknown; activity_id: string | null };
+
+const STATUS: Record<string, ActivityStatus> = {
+  started: "running",
+  resumed: "running",
+  effect_recorded: "running",
+  taken_over: "running",
+  suspended: "waiting",
+  waiting: "waiting",
+  retry_scheduled: "waiting",
+  completed: "completed",
+  faulted: "faulted",
+  incident: "faulted",
+  canceled: "canceled",
+  skipped: "skipped",
+  compensated: "compensated",
+};
+
+export function momentAt(document: Record<string, unknown>, entries: readonly JournalEntry[], position: number): Moment {
+  const statuses: Record<string, Mark> = {};
+  const variables = startOf(document);
+  const writes = writesOf(document);
+  let entry: JournalEntry | null = null;
+  for (const one of entries.slice(0, position)) {
+    entry = one;
+    mark(statuses, one);
+    for (const [name, value] of changesIn(one, writes)) variables[name] = value;
+  }
+  return { entry, statuses, variables, here: entry?.activity_id ?? null };
+}
+
+function mark(statuses: Record<string, Mark>, entry: JournalEntry): void {
+  const status = STATUS[entry.event];
+  if (!entry.activity_id || !status) return;
+  const before = statuses[entry.activity_id];
+  const ended = status === "completed";
+  statuses[entry.activity_id] = { status, count: (before?.count ?? 0) + (ended ? 1 : 0) };
+}
+
+/** Every change of a variable that the journal tells of, in order. */
+export function variableChanges(document: Record<string, unknown>, entries: readonly JournalEntry[]): VariableChange[] {
+  const writes = writesOf(document);
+  const known: Record<string, string> = {};
+  const changes: VariableChange[] = [];
+  for (const entry of entries) {
+    for (const [name, value] of changesIn(entry, writes)) {
+      const text = JSON.stringify(value);
+      if (known[name] === text) continue;
+      known[name] = text;
+      changes.push({ sequence: entry.sequence, at: entry.at, name, value, activity_id: entry.activity_id });
+    }
+  }
+  return changes;
+}
+
+type Writes = Record<string, { variable?: string; outputs: Record<string, string> }>;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Which activities write which variables: SetVariable by its input, the others by what their outputs are bound to. */
+function writesOf(document: Record<string, unknown>): Writes {
+  const writes: Writes = {};
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (isObject(value)) {
+      const { id, type, inputs, outputs } = value;
+      if (typeof id === "string" && typeof type === "string") {
+        const name = isObject(inputs) ? inputs["variable"] : undefined;
+        const bound = isObject(outputs)
+          ? Object.entries(outputs).filter((pair): pair is [string, string] => typeof pair[1] === "string")
+          : [];
+        if (type === "SetVariable" && typeof name === "string") writes[id] = { variable: name, outputs: {} };
+        else if (bound.length > 0) writes[id] = { outputs: Object.fromEntries(bound) };
+      }
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(document["root"]);
+  return writes;
+}
+
+function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
+  const data = entry.data;
+  if (entry.event === "decided" && isObject(data) && isObject(data["saw"])) return Object.entries(data["saw"]);
+  const write = entry.activity_id ? writes[entry.activity_id] : undefined;
+  if (!write) return [];
+  if (entry.event === "completed" && write.variable) return [[write.variable, data]];
+  if (entry.event !== "completed" && entry.event !== "effect_result") return [];
+  const told = isObject(data) && isObject(data["outputs"]) ? data["outputs"] : data;
+  if (told === null || told === undefined) return [];
+  return Object.entries(write.outputs).flatMap(([output, variable]): [string, unknown][] => {
+    if (isObject(told) && output in told) return [[variable, told[output]]];
+    return output === "result" ? [[variable, told]] : [];
+  });
+}
+
+function startOf(document: Record<string, unknown>): Record<string, unknown> {
+  const declared = Array.isArray(document["variables"]) ? document["variables"].filter(isObject) : [];
+  return Object.fromEntries(declared.filter((one) => "default" in one).map((one) => [String(one["name"]), one["default"]]));
+}

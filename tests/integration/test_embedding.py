@@ -1,0 +1,171 @@
+"""Holdfast in somebody's application: typed starts with handles, and starts in the caller's own transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+from holdfast import Holdfast, Status, activity, wait_for, workflow
+from holdfast.errors import DefinitionError, HoldfastError, InstanceFaulted, NoResult
+from holdfast.testing.servers import ServiceMissing, given_or
+
+
+@dataclass
+class Approval:
+    approved: bool
+
+
+class Declined(Exception):
+    pass
+
+
+@activity
+async def charge(order: str, amount: int) -> str:
+    if amount < 0:
+        raise Declined(order)
+    return f"{order}: {amount}"
+
+
+@workflow
+async def fulfil(order: str, amount: int = 5) -> str:
+    return await charge(order, amount)
+
+
+@workflow
+async def approving(order: str) -> str:
+    answer = await wait_for(Approval)
+    return "yes" if answer.approved else "no"
+
+
+WORKFLOWS = (fulfil, approving)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
+def url(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'kept.db'}"
+    try:
+        return servers["postgresql"]
+    except ServiceMissing as missing:
+        given_or("postgres", pytest.skip, pytest.fail, missing)
+        raise
+
+
+@pytest.fixture
+async def app(url: str) -> AsyncIterator[Holdfast]:
+    async with Holdfast(store=url, workflows=WORKFLOWS, entry_points=False) as app:
+        yield app
+
+
+@pytest.fixture
+async def database(url: str, app: Holdfast) -> AsyncIterator[AsyncEngine]:
+    """The caller's own table, in the database of the store."""
+    address = url.replace("sqlite://", "sqlite+aiosqlite://").replace("postgresql://", "postgresql+asyncpg://")
+    engine = create_async_engine(address)
+    async with engine.begin() as connection:
+        await connection.execute(text("create table if not exists orders (id varchar(40) primary key)"))
+        await connection.execute(text("delete from orders"))
+    yield engine
+    await engine.dispose()
+
+
+async def orders(database: AsyncEngine) -> list[str]:
+    async with database.connect() as connection:
+        return [row[0] for row in await connection.execute(text("select id from orders order by id"))]
+
+
+# -- handles -----------------------------------------------------------------------------------------------------------
+
+
+async def test_start_and_wait_for_the_result(app: Holdfast) -> None:
+    instance = await app.start(fulfil, "7", amount=3)
+    async with asyncio.timeout(20):
+        assert await instance.result() == "7: 3"
+    assert await instance.status() is Status.FINISHED
+    assert await app.handle(fulfil, instance.id).result() == "7: 3"
+
+
+async def test_a_failure_is_raised_with_its_incident(app: Holdfast) -> None:
+    instance = await app.start(fulfil, "7", -1)
+    async with asyncio.timeout(20):
+        with pytest.raises(InstanceFaulted, match="Declined: 7") as raised:
+            await instance.result()
+    assert raised.value.fault_type == "Declined"
+
+
+async def test_options_stand_apart_from_the_arguments(app: Holdfast) -> None:
+    call = fulfil.options(correlation_id="c", name="Seven", idempotency_key="k")
+    one = await app.start(call, "7")
+    other = await app.start(call, "7")
+    assert one.id == other.id
+    async with asyncio.timeout(20):
+        await one.result()
+    read = await app.runtime.read(one.id)
+    assert (read.correlation_id, read.name) == ("c", "Seven")
+
+
+async def test_a_canceled_one_has_no_result(app: Holdfast) -> None:
+    instance = await app.start(approving, "7")
+    await instance.cancel()
+    async with asyncio.timeout(20):
+        with pytest.raises(NoResult, match="canceled"):
+            await instance.result()
+
+
+async def test_an_event_to_the_instance(app: Holdfast) -> None:
+    instance = await app.start(approving, "7")
+    await instance.send(Approval(approved=True))
+    async with asyncio.timeout(20):
+        assert await instance.result() == "yes"
+
+
+# -- in the caller's transaction ---------------------------------------------------------------------------------------
+
+
+async def test_committed_with_the_order(app: Holdfast, database: AsyncEngine) -> None:
+    async with AsyncSession(database) as session, session.begin():
+        await session.execute(text("insert into orders values ('7')"))
+        instance = await app.start_in(session, fulfil, "7", amount=4)
+        with pytest.raises(NoResult, match="not committed"):
+            await instance.result()
+    async with asyncio.timeout(20):
+        assert await instance.result() == "7: 4"
+    assert await orders(database) == ["7"]
+
+
+async def test_or_not_at_all(app: Holdfast, database: AsyncEngine) -> None:
+    async with AsyncSession(database) as session:
+        await session.execute(text("insert into orders values ('8')"))
+        instance = await app.start_in(session, fulfil.options(correlation_id="8"), "8")
+        await session.rollback()
+    with pytest.raises(NoResult, match="not committed"):
+        await instance.result()
+    assert await orders(database) == []
+
+
+async def test_a_connection_will_do(app: Holdfast, database: AsyncEngine) -> None:
+    async with database.begin() as connection:
+        instance = await app.start_in(connection, fulfil, "9")
+    async with asyncio.timeout(20):
+        assert await instance.result() == "9: 5"
+
+
+async def test_what_is_not_in_the_store_cannot_wait_for_it(url: str, database: AsyncEngine) -> None:
+    async with Holdfast(store=url, node="other", entry_points=False) as app, database.begin() as connection:
+        with pytest.raises(DefinitionError, match="workflows="):
+            await app.start_in(connection, fulfil, "9")
+
+
+async def test_a_store_in_memory_has_no_tables(database: AsyncEngine) -> None:
+    async with (
+        Holdfast(store="memory://", workflows=WORKFLOWS, entry_points=False) as app,
+        database.begin() as connection,
+    ):
+        with pytest.raises(HoldfastError, match="same database"):
+            await app.start_in(connection, fulfil, "9")

@@ -1,0 +1,116 @@
+"""Code that is gone: work is left to those who have it; where nobody has it for five minutes, one incident per version."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from holdfast import Holdfast, Status
+from holdfast.persistence.memory import MemoryStore
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing import VirtualClock
+
+MODULE = """
+from holdfast import wait_for, workflow
+
+
+def price(x):
+    return 2 * x
+
+
+@workflow
+async def fulfil(x: int) -> int:
+    await wait_for("go")
+    return price(x)
+"""
+WITHOUT = MODULE.replace("price", "cost")
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock(jump=False)
+
+
+@pytest.fixture
+def store(clock: VirtualClock) -> MemoryStore:
+    return MemoryStore(now=clock.now)
+
+
+@pytest.fixture
+async def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Path]:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    sys.modules.pop("gone_shop", None)
+
+
+def deploy(folder: Path, text: str) -> ModuleType:
+    sys.modules.pop("gone_shop", None)
+    importlib.invalidate_caches()
+    for cached in folder.glob("__pycache__/*"):
+        cached.unlink()
+    (folder / "gone_shop.py").write_text(text, encoding="utf-8")
+    return importlib.import_module("gone_shop")
+
+
+def node(store: MemoryStore, clock: VirtualClock, name: str) -> Runtime:
+    """Without `take_work`: the test says when a node looks."""
+    runtime = Holdfast(entry_points=False, clock=clock).runtime_on(store, node=name)
+    runtime.node.heart.time_to_live = timedelta(days=1)
+    return runtime
+
+
+async def test_one_incident_with_the_remedy(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
+    module = deploy(folder, MODULE)
+    async with node(store, clock, "old") as old:
+        started = [await old.start(module.fulfil, {"x": number}) for number in range(3)]
+    deploy(folder, WITHOUT)
+    async with node(store, clock, "a") as one, node(store, clock, "b") as other:
+        for minutes in (0, 4):
+            clock.advance(timedelta(minutes=minutes))
+            await one.node.references.check()
+            assert one.node.pins.lacking
+        await other.node.references.check()
+        clock.advance(timedelta(minutes=4))
+        await one.node.references.check()
+        assert await one.node.references.list() == []  # the other one may have had it until four minutes ago
+
+        clock.advance(timedelta(minutes=1))
+        await one.node.references.check()
+        await other.node.references.check()
+        (missing,) = await other.node.references.list()
+        assert (missing.definition_id, missing.version, missing.instances) == ("fulfil", 1, 3)
+        assert "gone_shop:price" in missing.reason
+        assert "alias" in missing.remedy
+
+        rows = [await one.node.row(item.result.instance_id) for item in started if item.result is not None]
+        assert [row.status for row in rows] == [Status.SUSPENDED] * 3
+
+        back = deploy(folder, MODULE)
+        async with node(store, clock, "c") as third:
+            await third.node.references.check()
+            assert await one.node.references.list() == []
+            assert third.node.pins.lacking == set()
+            assert started[0].result is not None
+            ended = await third.resume(started[0].result.instance_id)
+            assert ended.outputs == {"result": back.price(0)}
+
+
+async def test_a_node_that_has_it_keeps_the_incident_away(
+    folder: Path, store: MemoryStore, clock: VirtualClock
+) -> None:
+    module = deploy(folder, MODULE)
+    async with node(store, clock, "old") as old:
+        await old.start(module.fulfil, {"x": 1})
+        deploy(folder, WITHOUT)
+        async with node(store, clock, "new") as new:
+            for _ in range(3):
+                clock.advance(timedelta(minutes=5))
+                await new.node.references.check()
+            assert new.node.pins.lacking
+            assert await new.node.references.list() == []

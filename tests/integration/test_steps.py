@@ -1,0 +1,307 @@
+"""Steps: effects that a queue carries. Same row, same attempts, same results as inline; another process runs them (seed 5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast import OnLost, ParallelForEach, Retry, Sequence, Status, Workflow, activity, expr
+from holdfast.dispatch.local import LocalBus, LocalTransport
+from holdfast.dispatch.steps import TransportSteps
+from holdfast.model.instance import JournalEvent
+from holdfast.model.work import NOBODY
+from holdfast.runtime.durable.placement import INLINE, Placement
+from holdfast.runtime.durable.runtime import Runtime
+from tests.integration.conftest import Cluster
+
+QUEUE = "heavy"
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.gate = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.here = 0
+        self.most = 0
+
+
+bench: Bench
+
+
+@pytest.fixture(autouse=True)
+def _bench() -> Iterator[None]:
+    global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
+    bench = Bench()
+    yield
+    bench.gate.set()
+
+
+@activity
+async def double(number: int) -> int:
+    bench.calls.append(number)
+    return number * 2
+
+
+@activity
+async def fail_twice(say: str) -> str:
+    bench.calls.append(say)
+    if len(bench.calls) < 3:
+        raise ConnectionError("not yet")
+    return say.upper()
+
+
+@activity
+async def wait_for_gate(say: str) -> str:
+    bench.calls.append(say)
+    bench.begun.set()
+    if len(bench.calls) == 1:
+        await bench.gate.wait()
+    return f"{say} {len(bench.calls)}"
+
+
+@activity
+async def crowd() -> None:
+    bench.here += 1
+    bench.most = max(bench.most, bench.here)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    bench.here -= 1
+    bench.calls.append(bench.here)
+
+
+ALL = [double, fail_twice, wait_for_gate, crowd]
+
+
+def doubled(**options: Any) -> Workflow:
+    return Workflow(
+        Sequence(double.bind(number=21, result="answer", **options), double.bind(number=expr("answer"), result="answer")),
+        variables={"answer": 0},
+        id="doubled",
+    )
+
+
+class Carried:
+    """The same steps by each carrier: rows of the work table, or tickets of a broker."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.transports: list[LocalTransport] = []
+        self.bus = LocalBus()
+
+    async def placement(self, default: str = INLINE) -> Placement:
+        if self.kind == "database":
+            return Placement(default=default)
+        transport = LocalTransport(self.bus)
+        await transport.open()
+        self.transports.append(transport)
+        return Placement(default=default, dispatcher=TransportSteps(transport), transport=transport)
+
+
+@pytest.fixture(params=["database", "broker"])
+async def carried(request: pytest.FixtureRequest, cluster: Cluster) -> Any:
+    found = Carried(request.param)
+    yield found
+    await cluster.close()
+    for transport in found.transports:
+        await transport.close()
+
+
+async def ended(runtime: Runtime, instance_id: str) -> Any:
+    async with asyncio.timeout(30):
+        return await runtime.wait_at_rest(instance_id)
+
+
+async def start(runtime: Runtime, workflow: Workflow) -> str:
+    answer = await runtime.start(workflow)
+    assert answer.result is not None
+    return answer.result.instance_id
+
+
+async def test_a_step_waits_for_whoever_serves_its_queue_and_who_ran_it_goes_on(
+    cluster: Cluster, carried: Carried
+) -> None:
+    a = await cluster.node("a", work=True, activities=ALL, placement=await carried.placement())
+    identity = await start(a, doubled(queue=QUEUE))
+    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    assert (row.owner, row.queue) == (NOBODY, f"{QUEUE}@{cluster.tenant}")
+    assert bench.calls == []
+
+    b = await cluster.node("b", work=True, activities=ALL, queues=(QUEUE,), placement=await carried.placement())
+    result = await ended(a, identity)
+
+    assert result.status is Status.FINISHED
+    assert result.variables["answer"] == 84
+    assert bench.calls == [21, 42]
+    await b.settled(identity)
+    await cluster.check(a, identity)
+
+
+async def test_every_effect_on_a_queue_gives_what_inline_gives(cluster: Cluster, carried: Carried) -> None:
+    runtime = await cluster.node(
+        "a", work=True, activities=ALL, queues=("default", QUEUE), placement=await carried.placement(QUEUE)
+    )
+    many = Workflow(
+        ParallelForEach(expr("list(range(40))"), double.bind(number=expr("current_value")), item="current_value"),
+        id="many",
+    )
+    identity = await start(runtime, many)
+
+    assert (await ended(runtime, identity)).status is Status.FINISHED
+    assert sorted(bench.calls) == list(range(40))
+    await cluster.check(runtime, identity)
+
+
+async def test_a_failed_step_is_tried_again_with_back_off(cluster: Cluster, carried: Carried) -> None:
+    runtime = await cluster.node(
+        "a", work=True, activities=ALL, queues=("default", QUEUE), placement=await carried.placement()
+    )
+    patient = Retry(attempts=5, delay=timedelta(milliseconds=20))
+    workflow = Workflow(
+        fail_twice.bind(say="well", result="said", queue=QUEUE, retry=patient), variables={"said": ""}, id="patient"
+    )
+    identity = await start(runtime, workflow)
+
+    result = await ended(runtime, identity)
+    assert result.variables["said"] == "WELL"
+    journal = await runtime.journal(identity)
+    assert [entry.event for entry in journal].count(JournalEvent.RETRY_SCHEDULED) == 2
+
+
+async def test_a_step_of_a_dead_worker_goes_back_to_its_queue_with_a_receipt(
+    cluster: Cluster, carried: Carried
+) -> None:
+    served = ("default", QUEUE)
+    a = await cluster.node("a", work=True, activities=ALL, queues=served, placement=await carried.placement())
+    identity = await start(a, Workflow(wait_for_gate.bind(say="hello", result="said", queue=QUEUE), variables={"said": ""}))
+    async with asyncio.timeout(20):
+        await bench.begun.wait()
+    await a.node.steps.stop_taking()
+    await a.node.takeover.stop()
+    b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())
+    await cluster.died(a)
+    await b.node.takeover.sweep()
+
+    result = await ended(b, identity)
+
+    assert result.variables["said"] == "hello 2"
+    receipts = [entry for entry in await b.journal(identity) if entry.event is JournalEvent.TAKEN_OVER]
+    assert [entry.data["attempt"] for entry in receipts] == [2]
+    assert receipts[0].data["message"] == f"node {a.node.name} died, effect taken over by its queue, attempt 2"
+
+
+@pytest.mark.parametrize("on_lost", [OnLost.FAIL, OnLost.HOLD])
+async def test_on_lost_decides_for_steps_too(cluster: Cluster, carried: Carried, on_lost: OnLost) -> None:
+    served = ("default", QUEUE)
+    a = await cluster.node("a", work=True, activities=ALL, queues=served, placement=await carried.placement())
+    identity = await start(a, Workflow(wait_for_gate.bind(say="hello", queue=QUEUE, on_lost=on_lost)))
+    async with asyncio.timeout(20):
+        await bench.begun.wait()
+    await a.node.steps.stop_taking()
+    await a.node.takeover.stop()
+    b = await cluster.node("b", activities=ALL, queues=served, placement=await carried.placement())
+    await cluster.died(a)
+    await b.node.takeover.sweep()
+    await b.settled(identity)
+
+    result = await b.read(identity)
+    assert len(result.incidents) == 1
+    assert result.status is (Status.FAULTED if on_lost is OnLost.FAIL else Status.RUNNING)
+    assert bench.calls == ["hello"]
+
+
+async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None:
+    carried = Carried("broker")
+    a = await cluster.node("a", work=True, activities=ALL, placement=await carried.placement())
+    identity = await start(a, doubled(queue=QUEUE))
+    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    instance = await a.node.row(identity)
+    for _ in range(9):
+        await a.node.steps._dispatch(a.node.placement.dispatcher, _context(a, identity), instance, row)
+
+    served = (QUEUE, "default")
+    b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())
+    c = await cluster.node("c", work=True, activities=ALL, queues=served, placement=await carried.placement())
+
+    assert (await ended(a, identity)).variables["answer"] == 84
+    assert bench.calls == [21, 42]
+    for runtime in (a, b, c):
+        await runtime.node.stop()
+    for transport in carried.transports:
+        await transport.close()
+
+
+def _context(runtime: Runtime, identity: str) -> Any:
+    from holdfast.runtime.steps import SentStep
+
+    return SentStep(tenant=runtime.node.tenant, instance_id=identity)
+
+
+async def test_a_ticket_that_the_broker_lost_is_sent_again(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.runtime.steps.RESEND", timedelta(0))
+    carried = Carried("broker")
+    a = await cluster.node(
+        "a", work=True, activities=ALL, queues=("default", QUEUE), placement=await carried.placement()
+    )
+    await a.node.steps.stop_taking()
+    identity = await start(a, doubled(queue=QUEUE))
+    await asyncio.gather(*a.node.steps._tasks)
+    await carried.transports[0].delete_queue(f"{QUEUE}@{cluster.tenant}")  # It is gone from the broker.
+
+    a.node.steps.start()
+    await a.node.takeover.sweep()
+
+    assert (await ended(a, identity)).variables["answer"] == 84
+    assert bench.calls == [21, 42]
+    await a.node.stop()
+    await carried.transports[0].close()
+
+
+async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> None:
+    a = await cluster.node("a", activities=ALL)
+    identity = await start(a, doubled(queue=QUEUE))
+    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    settled = 0
+
+    async def settle() -> None:
+        nonlocal settled
+        settled += 1
+
+    async with asyncio.timeout(30):
+        taken = await asyncio.gather(
+            *(a.node.steps._run(identity, row.ref, "", settle, None) for _ in range(64))
+        )
+
+    assert sum(taken) == 1
+    assert settled == 64
+    await a.settled(identity)
+    assert bench.calls == [21, 42]
+
+
+async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, carried: Carried) -> None:
+    a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=await carried.placement(QUEUE))
+    a.node.steps.concurrency = 2
+    identity = await start(a, Workflow(ParallelForEach(expr("list(range(8))"), crowd.bind(), item="n"), id="many"))
+    a.node.take_work()
+
+    assert (await ended(a, identity)).status is Status.FINISHED
+    assert len(bench.calls) == 8
+    assert bench.most <= 2
+
+
+async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.runtime.nodes.LATE", timedelta(0))
+    a = await cluster.node("a", work=True, activities=ALL)
+    await start(a, doubled(queue=QUEUE))
+
+    (found,) = await a.nodes.unserved()
+    assert found.queue == f"{QUEUE}@{cluster.tenant}"
+
+    await cluster.node("b", activities=ALL, queues=(QUEUE,))
+    assert await a.nodes.unserved() == []

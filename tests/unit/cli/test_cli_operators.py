@@ -1,0 +1,106 @@
+"""Operators' commands straight on a store: the same API as over HTTP, without a socket."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Call
+
+STORE = ("--store", "sqlite:///kept.db")
+WAITS = {
+    "format": "holdfast/definition@1",
+    "id": "waits",
+    "name": "Waits",
+    "variables": [{"name": "said", "type": "string"}],
+    "root": {
+        "id": "all",
+        "type": "Sequence",
+        "activities": [
+            {
+                "id": "go",
+                "type": "Event",
+                "inputs": {"event_name": "go"},
+                "outputs": {"result": "said"},
+            },
+            {"id": "say", "type": "WriteLine", "inputs": {"text": {"$variable": "said"}}},
+        ],
+    },
+}
+
+
+@pytest.fixture
+def instance(call: Call, folder: Path) -> str:
+    (folder / "waits.json").write_text(json.dumps(WAITS))
+    told = call("run", "waits.json", "--json", *STORE)
+    assert told.exit_code == 0, told.output
+    found: str = json.loads(told.stdout.splitlines()[-1])["instance_id"]
+    return found
+
+
+def test_instances_are_found_read_and_resumed(call: Call, instance: str) -> None:
+    listed = json.loads(call("instances", "list", "--status", "suspended", "--json", *STORE).stdout)
+    assert [item["id"] for item in listed] == [instance]
+    assert instance in call("instances", "list", *STORE).stdout
+    shown = call("instances", "show", instance, *STORE).stdout
+    assert "suspended" in shown
+    assert "go" in shown
+    assert call("instances", "resume", instance, "--payload", '"hello"', *STORE).stdout == f"{instance} finished\n"
+    events = json.loads(call("instances", "journal", instance, "--json", *STORE).stdout)
+    assert [item["activity_id"] for item in events if item["event"] == "completed"][:2] == ["go", "say"]
+    assert call("instances", "delete", instance, *STORE).stdout == f"{instance} deleted\n"
+    assert json.loads(call("instances", "list", "--json", *STORE).stdout) == []
+
+
+def test_a_cancel_names_the_reason(call: Call, instance: str) -> None:
+    assert call("instances", "cancel", instance, "--why", "wrong order", *STORE).stdout == f"{instance} canceled\n"
+    assert "wrong order" in call("instances", "journal", instance, *STORE).stdout
+
+
+def test_what_cannot_be_done_is_said(call: Call, instance: str) -> None:
+    gone = call("instances", "show", "nobody", *STORE)
+    assert gone.exit_code == 2
+    assert "There is no instance 'nobody'" in gone.stderr
+    both = call("instances", "list", "--server", "http://127.0.0.1:1", *STORE)
+    assert both.exit_code == 2
+    assert "not both" in both.stderr
+    lives = call("instances", "delete", instance, *STORE)
+    assert lives.exit_code == 1
+    assert "refused" in lives.stderr
+    none = call("instances", "retry", "--all-faulted", *STORE)
+    assert (none.exit_code, none.stderr) == (0, "nothing to do\n")
+
+
+def test_definitions_are_listed_published_and_started(call: Call, instance: str) -> None:
+    listed = json.loads(call("definitions", "list", "--json", *STORE).stdout)
+    assert [item["id"] for item in listed] == ["waits"]
+    assert json.loads(call("definitions", "show", "waits", *STORE).stdout)["root"]["id"] == "all"
+    assert "retracted" in call("definitions", "retract", "waits", *STORE).stdout
+    refused = call("definitions", "start", "waits", *STORE)
+    assert refused.exit_code == 2
+    assert "published" in refused.stderr
+    assert "published" in call("definitions", "publish", "waits", *STORE).stdout
+    first = call("definitions", "start", "waits", "--idempotency-key", "k1", *STORE).stdout
+    again = call("definitions", "start", "waits", "--idempotency-key", "k1", *STORE).stdout
+    assert "pending" in first
+    assert first.split()[1] == again.split()[1]
+
+
+def test_lists_that_are_empty_show_their_columns(call: Call, folder: Path) -> None:
+    for command in ("tasks", "schedules", "dead-letters"):
+        told = call(command, "list", *STORE)
+        assert told.exit_code == 0, told.output
+        assert told.stdout.startswith("id ")
+
+
+def test_the_doctor_looks_at_a_store_and_an_instance(call: Call, instance: str) -> None:
+    found = json.loads(call("doctor", "--json", *STORE).stdout)
+    assert {item["subject"]: item["level"] for item in found}["schema"] == "ok"
+    told = call("doctor", "instance", instance, *STORE)
+    assert told.exit_code == 0
+    assert "'go' waits for a stimulus 'Event'" in told.stdout
+    missing = call("doctor", "--store", "sqlite:///empty.db")
+    assert missing.exit_code == 1
+    assert "holdfast migrate" in missing.stdout
