@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from compiling import compiling_page  # type: ignore[import-not-found]  # beside this file
 
 import holdfast
 from holdfast import errors, telemetry
@@ -207,6 +208,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "events.md": events_page,
     "settings.md": settings_page,
+    "what-compiles.md": compiling_page,
 }
 
 

@@ -1,6 +1,7 @@
 /// <reference types="vitest/config" />
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { compress } from "./compress.ts";
 
 // `base: "./"` with the `<base>` of index.html: the same build runs under any path and on any origin; the server only
 // rewrites that one tag. `npm run dev` sends calls on to a server on the usual port.
@@ -8,7 +9,7 @@ const server = process.env["STUDIO_API"] ?? "http://127.0.0.1:8600";
 
 export default defineConfig({
   base: "./",
-  plugins: [react()],
+  plugins: [react(), compress()],
   build: {
     outDir: "../src/holdfast/server/studio",
     emptyOutDir: true,

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from holdfast.activities.control.state_machine import StateMachine
     from holdfast.activities.data import Correlate, SetName, SetOutput, SetVariable
     from holdfast.activities.events import Event, PublishEvent, RunTask
+    from holdfast.activities.http import (
+        DownloadHttpFile,
+        FlowSendHttpRequest,
+        HttpEndpoint,
+        SendHttpRequest,
+        WriteFileHttpResponse,
+        WriteHttpResponse,
+    )
     from holdfast.activities.human import HumanTask
     from holdfast.activities.scheduling import Cron, Delay, StartAt, Timer
     from holdfast.activities.scripting import Inline, RunScript
@@ -77,6 +85,14 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.activities.control.state_machine": ("StateMachine",),
     "holdfast.activities.data": ("Correlate", "SetName", "SetOutput", "SetVariable"),
     "holdfast.activities.events": ("Event", "PublishEvent", "RunTask"),
+    "holdfast.activities.http": (
+        "DownloadHttpFile",
+        "FlowSendHttpRequest",
+        "HttpEndpoint",
+        "SendHttpRequest",
+        "WriteFileHttpResponse",
+        "WriteHttpResponse",
+    ),
     "holdfast.activities.human": ("HumanTask",),
     "holdfast.activities.scheduling": ("Cron", "Delay", "StartAt", "Timer"),
     "holdfast.activities.scripting": ("Inline", "RunScript"),
@@ -141,6 +157,7 @@ __all__ = [
     "Delay",
     "DispatchWorkflow",
     "DoWhile",
+    "DownloadHttpFile",
     "End",
     "Event",
     "ExecuteWorkflow",
@@ -149,6 +166,7 @@ __all__ = [
     "FlowDecision",
     "FlowFork",
     "FlowJoin",
+    "FlowSendHttpRequest",
     "FlowSwitch",
     "Flowchart",
     "For",
@@ -156,6 +174,7 @@ __all__ = [
     "Fork",
     "Holdfast",
     "HoldfastError",
+    "HttpEndpoint",
     "HumanTask",
     "If",
     "Incident",
@@ -180,6 +199,7 @@ __all__ = [
     "RunTask",
     "Runner",
     "Scope",
+    "SendHttpRequest",
     "Sequence",
     "SetName",
     "SetOutput",
@@ -198,6 +218,8 @@ __all__ = [
     "Workflow",
     "WorkflowFunction",
     "WorkflowRefused",
+    "WriteFileHttpResponse",
+    "WriteHttpResponse",
     "WriteLine",
     "activity",
     "ask",

@@ -43,7 +43,9 @@ from holdfast.ports import (
     Plugin,
     Registration,
     ResumeLinks,
+    StepDispatcher,
     Store,
+    Transport,
     WorkflowDispatcher,
 )
 from holdfast.runtime.background import Background, Recurring
@@ -64,6 +66,10 @@ if TYPE_CHECKING:
     from holdfast.runtime.durable.placement import Placement
     from holdfast.runtime.durable.runtime import Runtime
     from holdfast.runtime.handles import Handle, Startable
+
+
+DATABASE = "database"
+"""The address of the transport that needs none: the store's work table."""
 
 
 class StandardPlugin:
@@ -169,13 +175,22 @@ class Holdfast:
         self._plans = PlanCache(self._compile)
         self._read: dict[int, tuple[Any, Definition]] = {}
         """Definitions of the workflow objects that were run here, by identity (the object is kept, so it stays its own)."""
-        workflows = tuple(workflows)
+        self.workflows = workflows = tuple(workflows)
+        """What it publishes when it is opened."""
         for definition in (*definitions, *workflows):
             self.definitions.add(self.definition(definition))
         self.refresh()
         self._hosting = Hosting(
             store=None if store is None else (lambda: self.store() if isinstance(store, str) else store),
-            make=lambda found: self.runtime_on(found, tenant=tenant, node=node or node_name(), dispatcher=dispatcher),
+            transport=self.transport,
+            make=lambda found, carrier: self.runtime_on(
+                found,
+                tenant=tenant,
+                node=node or node_name(),
+                dispatcher=dispatcher,
+                placement=self.placement(carrier),
+                second_handle=self.second_handle(store) if isinstance(store, str) else None,
+            ),
             workflows=workflows,
             worker=worker,
         )
@@ -382,6 +397,29 @@ class Holdfast:
             retry=RetryPolicy(retries=settings.store_retries, delay=settings.store_retry_delay),
         )
 
+    def transport(self, url: str | None = None) -> Transport | None:
+        """What carries steps, by its address or by the settings; not open yet. None: the store's own work table."""
+        from holdfast.dispatch.url import transport_from_url
+
+        address = url or self.settings.transport
+        if address == DATABASE:
+            return None
+        return transport_from_url(address, plugins=self.registry.transports)
+
+    def placement(self, transport: Transport | None = None, *, steps: StepDispatcher | None = None) -> Placement:
+        """Where effects run: by the settings, with steps carried by that transport, or handed to that dispatcher."""
+        from holdfast.dispatch.steps import TransportSteps
+        from holdfast.runtime.durable.placement import Placement
+
+        if steps is None and transport is not None:
+            steps = TransportSteps(transport)
+        return Placement(default=self.settings.effects_queue, dispatcher=steps, transport=transport)
+
+    def second_handle(self, url: str | None = None) -> Callable[[], Store] | None:
+        """Makes another handle of a store, for the heartbeat; None where a handle is all that there is."""
+        address = url or self.settings.store
+        return None if address.startswith("memory:") else lambda: self.store(address)
+
     def runtime_on(
         self,
         store: Store,
@@ -423,6 +461,7 @@ class Holdfast:
                 second_handle=second_handle,
                 definitions=self.definitions,
                 queues=queues,
+                step_concurrency=settings.step_concurrency,
                 placement=placement or Placement(default=settings.effects_queue),
             ),
             self,

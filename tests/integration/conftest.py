@@ -83,7 +83,7 @@ class Cluster:
         segments = await store.read_journal(self.tenant, instance_id, limit=10_000)
         journal = await runtime.journal(instance_id, limit=10_000)
         assert [entry.sequence for entry in journal] == list(range(len(journal)))
-        assert max(segment.version for segment in segments) <= row.version
+        assert max((segment.version for segment in segments), default=0) <= row.version
         export = await store.export_instance(self.tenant, instance_id)
         assert export is not None
         live = (await runtime.read(instance_id))._live

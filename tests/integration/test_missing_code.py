@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from holdfast import Holdfast, Status
+from holdfast.model.catalog import DefinitionQuery, Which
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing import VirtualClock
@@ -114,3 +115,17 @@ async def test_a_node_that_has_it_keeps_the_incident_away(
                 await new.node.references.check()
             assert new.node.pins.lacking
             assert await new.node.references.list() == []
+
+
+async def test_lines_and_comments_make_no_version(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
+    contents = []
+    for text in (MODULE, MODULE.replace("    await", "    # Wait, then\n    await"), MODULE.replace("go", "gone")):
+        module = deploy(folder, text)
+        async with node(store, clock, "a") as runtime:
+            started = await runtime.start(module.fulfil, {"x": 1})
+            assert started.result is not None
+            row = await runtime.node.row(started.result.instance_id)
+            contents.append(row.content)
+    assert contents[0] == contents[1] != contents[2]
+    labels, _ = await store.list_versions("", DefinitionQuery(which=Which.ALL, definition_ids=("fulfil",)))
+    assert sorted((label.version, label.content) for label in labels) == [(1, contents[0]), (2, contents[2])]

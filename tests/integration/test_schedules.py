@@ -36,9 +36,10 @@ async def instances(runtime: Runtime, definition_id: str = "ticking") -> list[st
 
 async def until(runtime: Runtime, count: int) -> list[str]:
     async with asyncio.timeout(20):
-        while len(found := await instances(runtime)) < count:
+        while True:
+            if len(found := await instances(runtime)) >= count:
+                return found
             await asyncio.sleep(0.01)
-    return found
 
 
 async def test_a_cluster_fires_each_due_time_once_and_without_a_gap(cluster: Cluster) -> None:
@@ -147,7 +148,9 @@ async def test_run_now_starts_one_and_leaves_the_schedule_alone(cluster: Cluster
 async def test_a_place_that_is_taken_skips_the_firing_and_the_schedule_goes_on(cluster: Cluster) -> None:
     runtime = await cluster.node()
     single = Workflow(
-        Sequence(Timer(timedelta(hours=1), id="tick", can_start=True), Event("go")), id="ticking", activation=ActivationStrategy.SINGLETON
+        Sequence(Timer(timedelta(hours=1), id="tick", can_start=True), Event("go")),
+        id="ticking",
+        activation=ActivationStrategy.SINGLETON,
     )
     await publish(runtime, single)
     (row,) = await runtime.schedules.list()

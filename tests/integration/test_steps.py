@@ -79,7 +79,9 @@ ALL = [double, fail_twice, wait_for_gate, crowd]
 
 def doubled(**options: Any) -> Workflow:
     return Workflow(
-        Sequence(double.bind(number=21, result="answer", **options), double.bind(number=expr("answer"), result="answer")),
+        Sequence(
+            double.bind(number=21, result="answer", **options), double.bind(number=expr("answer"), result="answer")
+        ),
         variables={"answer": 0},
         id="doubled",
     )
@@ -177,7 +179,9 @@ async def test_a_step_of_a_dead_worker_goes_back_to_its_queue_with_a_receipt(
 ) -> None:
     served = ("default", QUEUE)
     a = await cluster.node("a", work=True, activities=ALL, queues=served, placement=await carried.placement())
-    identity = await start(a, Workflow(wait_for_gate.bind(say="hello", result="said", queue=QUEUE), variables={"said": ""}))
+    identity = await start(
+        a, Workflow(wait_for_gate.bind(say="hello", result="said", queue=QUEUE), variables={"said": ""})
+    )
     async with asyncio.timeout(20):
         await bench.begun.wait()
     await a.node.steps.stop_taking()
@@ -241,9 +245,7 @@ def _context(runtime: Runtime, identity: str) -> Any:
     return SentStep(tenant=runtime.node.tenant, instance_id=identity)
 
 
-async def test_a_ticket_that_the_broker_lost_is_sent_again(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_ticket_that_the_broker_lost_is_sent_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdfast.runtime.steps.RESEND", timedelta(0))
     carried = Carried("broker")
     a = await cluster.node(
@@ -274,9 +276,7 @@ async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> Non
         settled += 1
 
     async with asyncio.timeout(30):
-        taken = await asyncio.gather(
-            *(a.node.steps._run(identity, row.ref, "", settle, None) for _ in range(64))
-        )
+        taken = await asyncio.gather(*(a.node.steps._run(identity, row.ref, "", settle, None) for _ in range(64)))
 
     assert sum(taken) == 1
     assert settled == 64

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MARKS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 _LISTED = 50
+_VERSIONS = 1_000
 _LONGEST = 72
 
 
@@ -99,12 +100,18 @@ async def _definition(store: Store, content: str) -> Definition:
 
 async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict[str, Any]]:
     """Live instances whose definition is not the code's: where each waits, and what the code did to that place."""
+    from holdfast.model.catalog import DefinitionQuery, Which
     from holdfast.model.diff import diff_definitions
     from holdfast.model.instance import Status
     from holdfast.model.listing import InstanceFilter, InstanceQuery
+    from holdfast.model.stored import DEFAULT_TENANT
 
     live = tuple(item.value for item in Status if not item.at_rest)
     query = InstanceQuery(filter=InstanceFilter(definition_ids=(definition.id,), statuses=live), limit=_LISTED)
+    labels, _ = await store.list_versions(
+        DEFAULT_TENANT, DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=_VERSIONS)
+    )
+    versions = {label.content: label.version for label in labels}
     known: dict[str, DefinitionDiff] = {}
     for item in (await store.search(query)).items:
         if item.content not in known:
@@ -116,7 +123,7 @@ async def _instances(store: Store, definition: Definition) -> AsyncIterator[dict
         places = [row.activity_id for row in await store.bookmarks_of(item.tenant, item.id)]
         yield {
             "id": item.id,
-            "version": item.definition_version,
+            "version": versions.get(item.content, item.definition_version),
             "status": item.status,
             "waits_at": [{"activity": place, "change": by_id.get(place)} for place in dict.fromkeys(places)],
         }

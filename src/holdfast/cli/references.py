@@ -47,16 +47,24 @@ def load_workflow(reference: str) -> Any:
     )
 
 
+def find(reference: str) -> Any:
+    """Whatever is named."""
+    if not is_reference(reference):
+        raise BadInput(f"'{reference}' is no reference. Write module:name, such as shop.orders:app.")
+    module_name, _, name = reference.rpartition(":")
+    return _find(import_module(module_name), name, reference)
+
+
 def activities_of(module_name: str) -> list[Any]:
     """The `@activity` functions and `Activity` classes of a module; not those that it imports from Holdfast."""
     module = import_module(module_name)
-    found = {id(item): item for item in vars(module).values() if _is_own_activity(item)}
+    found = {id(item): item for item in vars(module).values() if is_own_activity(item)}
     if not found:
         raise BadInput(f"The module '{module_name}' has no activities. Put @activity on a function in it.")
     return list(found.values())
 
 
-def _is_own_activity(item: Any) -> bool:
+def is_own_activity(item: Any) -> bool:
     if isinstance(item, FunctionActivity):
         return True
     is_type = isclass(item) and issubclass(item, Activity) and "activity_type" in vars(item)

@@ -85,22 +85,17 @@ def _serve_one(wishes: dict[str, Any], sockets: list[Any] | None = None, *, quie
 
 async def serving(wishes: dict[str, Any], sockets: list[Any] | None, *, quiet: bool = False) -> None:
     """Open, tell, serve until a signal, drain, close."""
-    import uvicorn
-
-    from holdfast.cli.serving import announce, configured, opened
+    from holdfast.cli.serving import Told, configured, opened
 
     async with opened(wishes) as (app, backend):
-        server = uvicorn.Server(configured(app, wishes))
-        announced = announce(server, backend, wishes, quiet=quiet)
-        try:
-            await server.serve(sockets)
-        finally:
-            announced.cancel()
+        await Told(configured(app, wishes), backend, quiet=quiet).serve(sockets)
 
 
 def _serve_many(wishes: dict[str, Any], workers: int) -> None:
     """One socket, several processes: each is a node of its own."""
     import multiprocessing
+    import os
+    import signal
 
     from holdfast.cli.serving import configured
 
@@ -116,11 +111,15 @@ def _serve_many(wishes: dict[str, Any], workers: int) -> None:
     ]
     for process in processes:
         process.start()
-    try:
+
+    def forward(number: int, frame: Any) -> None:
+        """Each drains by itself; a child that has ended has no pid to hear it any more."""
         for process in processes:
-            process.join()
-    except KeyboardInterrupt:  # the children heard it as well
-        for process in processes:
-            process.join()
-    finally:
-        listening.close()
+            if process.is_alive() and process.pid is not None:
+                os.kill(process.pid, number)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, forward)
+    for process in processes:
+        process.join()
+    listening.close()

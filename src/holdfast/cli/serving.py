@@ -75,22 +75,25 @@ def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
     )
 
 
-def announce(server: uvicorn.Server, backend: Backend, wishes: dict[str, Any], *, quiet: bool) -> asyncio.Task[None]:
-    """Say where it listens, once it does, and who may sign in."""
+class Told(uvicorn.Server):
+    """Says where it listens, once it does, and who may sign in."""
 
-    async def tell() -> None:
-        while not server.started:
-            await asyncio.sleep(0.01)
-        if quiet:
+    def __init__(self, config: uvicorn.Config, backend: Backend, *, quiet: bool) -> None:
+        super().__init__(config)
+        self._backend = backend
+        self._quiet = quiet
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        await super().startup(sockets)
+        if self._quiet or not self.started:
             return
-        for listening in server.servers:
+        for listening in self.servers:
             for socket in listening.sockets:
                 host, port = socket.getsockname()[:2]
-                click.echo(f"Holdfast at http://{f'[{host}]' if ':' in host else host}:{port}{backend.base_path}")
-        click.echo(f"  store     {_shown(backend)}")
-        click.echo(f"  sign-in   {_sign_in(backend)}")
-
-    return asyncio.get_running_loop().create_task(tell())
+                shown = f"[{host}]" if ":" in host else host
+                click.echo(f"Holdfast at http://{shown}:{port}{self._backend.base_path}")
+        click.echo(f"  store     {_shown(self._backend)}")
+        click.echo(f"  sign-in   {_sign_in(self._backend)}")
 
 
 def _shown(backend: Backend) -> str:

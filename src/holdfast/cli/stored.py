@@ -109,7 +109,7 @@ def _driven(
 
 
 @asynccontextmanager
-async def opened(engine: Holdfast, url: str) -> AsyncIterator[Runtime]:
+async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[Runtime]:
     store = engine.store(url)
     await store.open()
     try:

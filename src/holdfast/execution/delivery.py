@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import ActivityTimeout, BookmarkNotFound, ExecutionError, InstanceAtRest
-from holdfast.execution import cancellation, faults
-from holdfast.execution.activation import FAULTED, RUNNING, Activation
+from holdfast.execution import cancellation, faults, operating
+from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
-from holdfast.execution.record import EffectFailure, Record, argument_of
+from holdfast.execution.record import EffectFailure, Record
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
 from holdfast.ports import Services
@@ -67,16 +67,7 @@ def begin(live: LiveInstance) -> None:
     if live.principal is not None:
         data["principal"] = live.principal
     live.note(INSTANCE_STARTED, None, data or None)
-    _begin(live)
-
-
-def _begin(live: LiveInstance) -> None:
-    """Put the workflow's first activity in the queue; its time runs from now."""
-    root = live.root
-    if root.node.timeout is not None:
-        live.arm_timeout(root, root.node.timeout)
-    assert root.node.first is not None
-    live.queue.append((root.node.first, root, root.scope))
+    operating.begin(live)
 
 
 # -- bookmarks ---------------------------------------------------------------------------------------------------------
@@ -100,11 +91,11 @@ def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> None:
 
 def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
     if bookmark.kind is BookmarkKind.RETRY:
-        again(live, activation)
+        operating.again(live, activation)
         return
     if bookmark.kind is BookmarkKind.TIMEOUT:
         cancellation.cancel_kids(live, activation)
-        _drop_effect(live, activation)
+        operating.drop_effect(live, activation)
         faults.fault(live, activation, ActivityTimeout(activation.node.key, str(bookmark.payload)))
         return
     woken = activation.node.hooks.resume
@@ -121,38 +112,6 @@ def _burn(live: LiveInstance, activation: Activation, bookmark: Bookmark) -> Non
     del live.bookmarks[bookmark.id]
     if activation.bookmarks is not None:
         activation.bookmarks.remove(bookmark.id)
-
-
-def _drop_effect(live: LiveInstance, activation: Activation) -> None:
-    if live.effects.pop(activation.id, None) is not None:
-        live.canceled_effects.append(activation.id)
-
-
-def again(live: LiveInstance, activation: Activation) -> None:
-    """The next attempt of a failed activity: an effect with the same id and inputs, a pure one from its beginning."""
-    activation.attempt += 1
-    activation.status = RUNNING
-    node, owner = activation.node, activation.owner
-    if node.effect is not None and activation.data is not None:
-        # Whatever was called: `execute`, or the callback that failed. Inputs that could not be evaluated have no data.
-        method, argument = activation.data.get("call") or ["execute", {"value": None}]
-        live.record_effect(activation, activation.data["inputs"], method=method, argument=argument_of(argument))
-        return
-    cancellation.cancel_kids(live, activation)
-    cancellation.withdraw(live, [activation])
-    if owner is None:
-        _begin(live)
-        return
-    assert owner.kids is not None
-    owner.kids.pop(activation.id, None)
-    live.waiters.pop(activation.id, None)
-    live.retrying = activation
-    try:
-        node.op(live, owner, activation.outer)
-    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
-        faults.raised(live, node, owner, activation.outer, error)
-    finally:
-        live.retrying = None
 
 
 # -- effects -----------------------------------------------------------------------------------------------------------
@@ -209,31 +168,7 @@ def retry(live: LiveInstance) -> int:
     """Run the failed activities of a faulted (or incident-laden) instance again; their number is returned."""
     if live.status in (Status.FINISHED, Status.CANCELED):
         raise InstanceAtRest(live.id, live.status, remedy="Only faulted and suspended instances can be retried.")
-    failed = [item for item in [live.root, *live.root.descendants()] if item.status == FAULTED]
-    live.status = Status.RUNNING
-    live.fault_pending = False
-    live.incidents = [item for item in live.incidents if item.execution_id not in {act.id for act in failed}]
-    for activation in failed:
-        again(live, activation)
-    return len(failed)
-
-
-def schedule(live: LiveInstance, activity: str) -> None:
-    """Run an activity of a flowchart that is at work, as an operator asks: the way out of a join that waits for ever."""
-    refuse_at_rest(live)
-    node = live.plan.node(activity)
-    if node is None:
-        raise ExecutionError(f"The workflow has no activity '{activity}'. Name one by its id.")
-    for activation in [live.root, *live.root.descendants()]:
-        take = activation.node.hooks.schedule
-        if activation.node is node.parent and take is not None:
-            live.status = Status.RUNNING
-            live.incidents = [item for item in live.incidents if item.type != "stuck"]
-            take(live, activation, node)
-            return
-    raise ExecutionError(
-        f"'{activity}' cannot be scheduled now: it is not an activity of a flowchart that is at work in this instance."
-    )
+    return operating.retry(live, operating.failed(live))
 
 
 def refuse_at_rest(live: LiveInstance) -> None:

@@ -170,7 +170,7 @@ def schedule_id(definition_id: str, activity_id: str) -> str:
 
 def instance_id(schedule: str, due: datetime) -> str:
     """Made of trigger and due time: two nodes, a re-index and a restart start the same instance, hence one (rule M20)."""
-    return _fitting(f"{schedule}:{due:%Y%m%dT%H%M%S}{due.microsecond or ''}", ID_LENGTH_MAX)
+    return _fitting(f"{schedule}:{due:%Y%m%dT%H%M%S}.{due.microsecond:06d}", ID_LENGTH_MAX)
 
 
 def _fitting(text: str, length: int) -> str:

@@ -339,7 +339,7 @@ def _written(definition: Definition) -> bytes:
 
 
 def _draft_number(latest: DefinitionVersion | None, definition: Definition) -> int:
-    """The draft's own number, if there is one; the next after a published one; what it says, if it is the first."""
+    """The draft's own number, if there is one; else the next, or what the document says if that is higher."""
     if latest is None:
         return max(definition.version, 1)
-    return latest.version + 1 if latest.published else latest.version
+    return max(latest.version + 1, definition.version) if latest.published else latest.version

@@ -70,7 +70,7 @@ class Handle(Generic[R]):
         await self._there()
         name = event if isinstance(event, str) else type(event).__name__
         brought = payload if isinstance(event, str) else event
-        await self._runtime.stimuli.send(event_name=name, payload=brought, instance_id=self.id)
+        await self._runtime.stimuli.event(name, brought, instance_id=self.id)
 
     async def _there(self) -> None:
         """Wait until the instance is stored; refuse to wait for a transaction that is still open, or was rolled back."""

@@ -9,12 +9,12 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
-from holdfast.ports import Store
+from holdfast.ports import Store, Transport
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.runtime import Runtime
 
-MakeRuntime = Callable[[Store], "Runtime"]
+MakeRuntime = Callable[[Store, Transport | None], "Runtime"]
 
 
 def node_name() -> str:
@@ -27,11 +27,13 @@ class Hosting:
         self,
         *,
         store: Callable[[], Store] | None,
+        transport: Callable[[], Transport | None],
         make: MakeRuntime,
         workflows: Iterable[Any],
         worker: bool,
     ) -> None:
         self._store = store
+        self._transport = transport
         self._make = make
         self._workflows = tuple(workflows)
         self._worker = worker
@@ -61,7 +63,11 @@ class Hosting:
         async with AsyncExitStack() as stack:
             stack.push_async_callback(store.close)
             await store.open()
-            runtime = await stack.enter_async_context(self._make(store))
+            transport = self._transport()
+            if transport is not None:
+                stack.push_async_callback(transport.close)
+                await transport.open()
+            runtime = await stack.enter_async_context(self._make(store, transport))
             for workflow in self._workflows:
                 await runtime.definitions.deploy(workflow)
             if self._worker:

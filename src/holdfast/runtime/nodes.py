@@ -59,9 +59,7 @@ _decode = msgspec.json.Decoder(NodeDetails).decode
 
 
 def describe_node(node: Node) -> bytes:
-    details = NodeDetails(
-        host=socket.gethostname(), pid=os.getpid(), tenant=node.tenant, queues=tuple(node.queues)
-    )
+    details = NodeDetails(host=socket.gethostname(), pid=os.getpid(), tenant=node.tenant, queues=tuple(node.queues))
     return msgspec.json.encode(details)
 
 
@@ -117,7 +115,7 @@ class Nodes:
 
     # -- what nobody does ----------------------------------------------------------------------------------------------
 
-    async def unserved(self, queues: Sequence[str] = ()) -> list[Unserved]:
+    async def unserved(self, queues: Sequence[str] = ()) -> Sequence[Unserved]:
         """Queues with work, due for a while, that no live node of this tenant serves; for health and metrics. Looks at
         `queues` beside those that steps wait on."""
         node = self._node

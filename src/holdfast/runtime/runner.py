@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, DefinitionError
-from holdfast.execution import delivery, snapshot
+from holdfast.execution import delivery, operating, snapshot
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Plan
@@ -216,7 +216,7 @@ class Runner:
     async def schedule(self, result: RunResult, activity_id: str, *, wait: bool = False) -> RunResult:
         """Run an activity of a flowchart that is at work: how an operator moves an instance that is stuck."""
         driver = self._again(result, wait=wait)
-        driver.deliver(delivery.schedule, driver.live, activity_id)
+        driver.deliver(operating.schedule, driver.live, activity_id)
         return await driver.drive()
 
     # -- states --------------------------------------------------------------------------------------------------------

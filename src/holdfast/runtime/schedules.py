@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -85,11 +85,11 @@ class Schedules:
     async def get(self, id: str) -> Schedule:
         return _shown(await self._row(id))
 
-    async def next_times(self, id: str, count: int = 5) -> list[datetime]:
+    async def next_times(self, id: str, count: int = 5) -> Sequence[datetime]:
         row = await self._row(id)
         return schedule.upcoming(_rule(row), self._node.calendar, row.due, count)
 
-    async def preview(self, expression: str, zone: str = "UTC", count: int = 5) -> list[datetime]:
+    async def preview(self, expression: str, zone: str = "UTC", count: int = 5) -> Sequence[datetime]:
         """The next times of a cron expression that is not stored yet. Raises `InvalidCron`."""
         rule = Rule(type="Cron", activity_id="", expression=expression, zone=zone)
         calendar = self._node.calendar

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from holdfast.errors import DefinitionError, DelayUnsupported, HoldfastError, InstanceNotFound, StoreError, TransportError
+from holdfast.errors import (
+    DefinitionError,
+    DelayUnsupported,
+    HoldfastError,
+    InstanceNotFound,
+    StoreError,
+    TransportError,
+)
 from holdfast.execution.live import LiveInstance
 from holdfast.model.stored import InstanceRow
 from holdfast.model.ticket import DefinitionRef, Ticket
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("holdfast")
 
-CONCURRENCY = 32
 POLL = timedelta(milliseconds=250)
 PAUSE = 1.0
 """Seconds until a carrier or store that failed is asked again."""
@@ -48,10 +54,10 @@ class SentStep(Struct, frozen=True, kw_only=True):
 
 
 class Steps:
-    def __init__(self, node: Node, placement: Placement) -> None:
+    def __init__(self, node: Node, placement: Placement, concurrency: int) -> None:
         self._node = node
         self._placement = placement
-        self.concurrency = CONCURRENCY
+        self.concurrency = concurrency
         """Steps that run here at one time."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking: asyncio.Task[None] | None = None
@@ -253,7 +259,9 @@ class Steps:
         try:
             await node.takeover.adopt(owned)
         except HoldfastError:
-            logger.warning("a step of instance %s could not be begun; the sweeper picks it up", instance_id, exc_info=True)
+            logger.warning(
+                "a step of instance %s could not be begun; the sweeper picks it up", instance_id, exc_info=True
+            )
         finally:
             node.let_go(instance_id)
             if not node.effects.has(*key):

@@ -15,7 +15,8 @@ from holdfast import __version__
 from holdfast.engine import Holdfast
 from holdfast.server import auth, health, http_workflows, problems, users
 from holdfast.server.backend import Backend
-from holdfast.server.documented import operation_id
+from holdfast.server.documented import answers, operation_id
+from holdfast.server.live import connection
 from holdfast.server.middleware import Entrance, wrapped
 from holdfast.server.openapi import describe
 from holdfast.server.routes import (
@@ -34,9 +35,8 @@ from holdfast.server.routes import (
 )
 from holdfast.server.static import Studio
 
+ACCOUNTS = (auth.router, users.router)
 ROUTERS = (
-    auth.router,
-    users.router,
     descriptors.router,
     transfer.router,
     definitions.router,
@@ -86,11 +86,14 @@ def make_api(backend: Backend) -> FastAPI:
     api.state.backend = backend
     problems.install(api)
     under = APIRouter(prefix="/api")
+    for router in ACCOUNTS:
+        under.include_router(router, responses=answers(404, 409))
     for router in ROUTERS:
-        under.include_router(router)
+        under.include_router(router, responses=answers())
     under.include_router(health.describing(lambda: describe(api)))
     api.include_router(under)
     api.include_router(health.router)
     http_workflows.mount(api, backend)
+    connection.mount(api, backend)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     return api

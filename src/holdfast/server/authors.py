@@ -38,7 +38,9 @@ class Authors:
         name = ours.get("id")
         if isinstance(name, str) and await self._find(name, Which.LATEST) is not None:
             raise Refusal(
-                409, "definition.exists", f"There is a definition '{name}' already. Save it with PUT, or choose another id."
+                409,
+                "definition.exists",
+                f"There is a definition '{name}' already. Save it with PUT, or choose another id.",
             )
         return await self._detail(await self._service.save_draft(ours))
 
@@ -46,7 +48,9 @@ class Authors:
         ours = native(document)
         given = ours.setdefault("id", definition_id)
         if given != definition_id:
-            raise Refusal(422, "definition.other_id", f"The document's id is '{given}', the address says '{definition_id}'.")
+            raise Refusal(
+                422, "definition.other_id", f"The document's id is '{given}', the address says '{definition_id}'."
+            )
         expected = None if if_match is None or if_match.strip() == "*" else if_match.strip().strip('"')
         try:
             return await self._detail(await self._service.save_draft(ours, expected_hash=expected))
@@ -113,7 +117,7 @@ class Authors:
             definition, problems = read_elsa(document)
             found = [*problems, *(self._service.validate(definition) if definition is not None else ())]
         else:
-            found = self._service.validate(document)
+            found = list(self._service.validate(document))
         problems = list(dict.fromkeys(found))
         return [ProblemDetail(**_placed(as_finding(item), document)) for item in problems]
 
@@ -161,9 +165,7 @@ def native(document: Document) -> Document:
         return dict(document)
     definition, problems = read_elsa(document)
     if definition is None:
-        raise Refusal(
-            422, "definition.invalid", str(problems[0]), findings=[as_finding(item) for item in problems]
-        )
+        raise Refusal(422, "definition.invalid", str(problems[0]), findings=[as_finding(item) for item in problems])
     return write_definition(definition)
 
 

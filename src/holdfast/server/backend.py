@@ -17,6 +17,7 @@ from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.catalog import DefinitionContent
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
+from holdfast.server.live.renderings import Renderings
 from holdfast.server.live.watch import Watch
 from holdfast.server.security import Security
 
@@ -43,6 +44,7 @@ class Backend:
         """Of the admin that this start made; to be printed once."""
         self._facts: OrderedDict[str, ContentFacts] = OrderedDict()
         self._watch: Watch | None = None
+        self.renderings = Renderings(self)
         self._stack: AsyncExitStack | None = None
         self._opening = asyncio.Lock()
 
@@ -145,7 +147,9 @@ class Backend:
             bookmark=bookmark_id,
             expires=self.engine.clock.now() + self.engine.settings.resume_link_time,
         )
-        return f"{self.engine.settings.public_url.rstrip('/')}/api/bookmarks/resume?t={self.accounts.links.issue(claims)}"
+        return (
+            f"{self.engine.settings.public_url.rstrip('/')}/api/bookmarks/resume?t={self.accounts.links.issue(claims)}"
+        )
 
 
 def _facts(content: DefinitionContent) -> ContentFacts:

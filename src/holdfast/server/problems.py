@@ -157,9 +157,7 @@ def as_finding(item: Finding) -> dict[str, Any]:
 def respond(error: Exception, path: str | None = None) -> Response:
     """The answer that an error gets."""
     if isinstance(error, Refusal):
-        return problem(
-            error.status, error.code, str(error), path=path, findings=error.findings, headers=error.headers
-        )
+        return problem(error.status, error.code, str(error), path=path, findings=error.findings, headers=error.headers)
     status, code = answer_for(error)
     if status == SILENT:
         logger.error("a request to %s failed", path, exc_info=error)

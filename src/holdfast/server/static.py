@@ -75,6 +75,8 @@ class Studio:
             packed = found.with_name(found.name + suffix)
             if encoding in taken and packed.is_file():
                 return FileResponse(
-                    packed, media_type=kind, headers={**lasting, "Content-Encoding": encoding, "Vary": "Accept-Encoding"}
+                    packed,
+                    media_type=kind,
+                    headers={**lasting, "Content-Encoding": encoding, "Vary": "Accept-Encoding"},
                 )
         return FileResponse(found, media_type=kind, headers=lasting)

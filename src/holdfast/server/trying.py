@@ -85,4 +85,3 @@ async def run_activity(server: Backend, body: ActivityTrialRequest) -> ActivityT
         lines=result.lines,
         incidents=[views.incident(item, result.instance_id) for item in result.incidents],
     )
-

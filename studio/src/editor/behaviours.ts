@@ -3,13 +3,14 @@
 import { outcomesOf } from "../model/descriptors";
 import { placesOf, type Activity, type Connection, type Definition } from "../model/document";
 import { levelOf } from "../model/focus";
-import { notesOf, STATE } from "../model/graph";
+import { graphOf, notesOf, positionOf, STATE } from "../model/graph";
 import { isList, setAt } from "../model/json";
+import { directionOf, placeAll } from "../model/layout";
 import type { Command, Context, EditorState } from "./command";
 
 type Behaviour = (before: EditorState, after: EditorState, context: Context, command: Command) => EditorState;
 
-const BEHAVIOURS: readonly Behaviour[] = [followOutcomes, dropDeadConnections, keepView];
+const BEHAVIOURS: readonly Behaviour[] = [followOutcomes, dropDeadConnections, placeTheRest, keepView];
 
 export function follow(before: EditorState, after: EditorState, context: Context, command: Command): EditorState {
   if (before.document === after.document) return after;
@@ -86,6 +87,27 @@ function dropDeadConnections(before: EditorState, after: EditorState): EditorSta
 function childrenOf(chart: Activity): readonly Activity[] {
   const children = chart["activities"];
   return isList(children) ? (children as unknown as readonly Activity[]) : [];
+}
+
+/**
+ * Once one card of a flowchart has a place, all have: those that were laid out by us keep the place where they were seen,
+ * so that the drawing does not jump when it is opened again.
+ */
+function placeTheRest(before: EditorState, after: EditorState, { catalogue }: Context, command: Command): EditorState {
+  if (command.name === "source" || command.name === "paste") return after;
+  const level = levelOf(after.document, catalogue, after.focus);
+  if (level.kind !== "flowchart" || !level.activities.some((activity) => positionOf(activity.metadata) !== null)) return after;
+  if (level.activities.every((activity) => positionOf(activity.metadata) !== null)) return after;
+  const was = levelOf(before.document, catalogue, before.focus);
+  if (was.container?.id !== level.container?.id) return after;
+  const graph = graphOf(was, catalogue);
+  const seen = placeAll(graph, was.kind, directionOf(graph));
+  const placed = level.activities.map((activity) => {
+    const at = seen.get(activity.id);
+    if (at === undefined || positionOf(activity.metadata) !== null) return activity;
+    return { ...activity, metadata: { ...activity.metadata, position: { x: at.x, y: at.y } } };
+  });
+  return { ...after, document: setAt(after.document, level.path, placed) };
 }
 
 /** Nothing is selected or looked at that is no longer there. */

@@ -1,1 +1,128 @@
-export function AlterationsPage() { return null; }
+import { useState } from "react";
+import { useCan } from "../api/session";
+import type { Alteration } from "../api/types";
+import { catalogue } from "../app/messages";
+import { useFilters } from "../app/search";
+import { Badge, Button, Dialog, Json, Table, type Tone, Value, When } from "../ui";
+import { ListPage } from "./ListPage";
+import { Wizard } from "./AlterationWizard";
+
+const t = catalogue("alterations", {
+  title: "Alterations",
+  lead: "Changes to instances that live, as plans with a dry run",
+  id: "Plan",
+  state: "State",
+  what: "What",
+  progress: "Progress",
+  who: "By",
+  why: "Why",
+  created: "Made",
+  new: "New plan",
+  show: "Show",
+  detail: "Plan {id}",
+  results: "Results",
+  instance: "Instance",
+  outcome: "Outcome",
+  message: "About",
+  emptyTitle: "Nothing has been altered",
+  empty: "Set a variable, cancel or schedule an activity, or move instances to another version: for one or for thousands, with a dry run first.",
+});
+
+const tone = (state: string): Tone => (state === "done" || state === "completed" ? "ok" : state === "failed" ? "bad" : "run");
+
+export function AlterationsPage() {
+  const can = useCan();
+  const [filters, setFilters] = useFilters();
+  const [making, setMaking] = useState(Boolean(filters["ids"]));
+  const [shown, setShown] = useState<Alteration | null>(null);
+  return (
+    <>
+      <ListPage<Alteration>
+        title={t("title")}
+        lead={t("lead")}
+        resource="alterations"
+        icon="wand"
+        refresh={3_000}
+        emptyTitle={t("emptyTitle")}
+        empty={t("empty")}
+        id={(row) => row.id}
+        name={(row) => row.id}
+        actions={
+          can("operations:write") ? (
+            <Button kind="primary" icon="add" onClick={() => setMaking(true)}>
+              {t("new")}
+            </Button>
+          ) : undefined
+        }
+        columns={[
+          { id: "state", label: t("state"), sort: "state", cell: (row) => <Badge tone={tone(row.state)}>{row.state}</Badge> },
+          {
+            id: "what",
+            label: t("what"),
+            cell: (row) => (
+              <Button small kind="plain" onClick={() => setShown(row)}>
+                {row.alterations.map((one) => String(one["type"] ?? "?").replaceAll("_", " ")).join(", ")}
+              </Button>
+            ),
+          },
+          {
+            id: "progress",
+            label: t("progress"),
+            sort: "done",
+            cell: (row) => (
+              <span className="row">
+                <progress max={Math.max(1, row.total)} value={row.done + row.failed} aria-label={t("progress")} />
+                {row.done + row.failed} / {row.total}
+                {row.failed > 0 ? <Badge tone="bad">{row.failed}</Badge> : null}
+              </span>
+            ),
+          },
+          { id: "who", label: t("who"), sort: "who", cell: (row) => row.who },
+          { id: "why", label: t("why"), sort: "why", cell: (row) => <span className="quiet">{row.why}</span> },
+          { id: "created", label: t("created"), sort: "created", cell: (row) => <When at={row.created} /> },
+        ]}
+      />
+      {making ? (
+        <Wizard
+          ids={filters["ids"]?.split(",") ?? []}
+          onClose={() => {
+            setMaking(false);
+            setFilters({ ids: undefined });
+          }}
+        />
+      ) : null}
+      {shown ? (
+        <Dialog title={t("detail", { id: shown.id })} wide onClose={() => setShown(null)}>
+          <Json value={shown.alterations} label={t("what")} />
+          <Results rows={shown.results} />
+        </Dialog>
+      ) : null}
+    </>
+  );
+}
+
+/** What became of each instance, or would become of it. */
+export function Results({ rows }: { rows: readonly Record<string, unknown>[] }) {
+  if (rows.length === 0) return null;
+  const id = (row: Record<string, unknown>) => String(row["instance_id"] ?? row["id"] ?? "");
+  return (
+    <Table
+      label={t("results")}
+      rows={rows}
+      id={id}
+      name={id}
+      columns={[
+        { id: "instance", label: t("instance"), cell: (row) => <span className="value">{id(row)}</span> },
+        { id: "outcome", label: t("outcome"), cell: (row) => <Badge>{String(row["outcome"] ?? row["state"] ?? row["class"] ?? "")}</Badge> },
+        {
+          id: "message",
+          label: t("message"),
+          cell: (row) => {
+            const { instance_id: _i, id: _d, outcome: _o, state: _s, message, ...rest } = row;
+            return message ? String(message) : Object.keys(rest).length > 0 ? <Value value={rest} /> : null;
+          },
+        },
+      ]}
+    />
+  );
+}

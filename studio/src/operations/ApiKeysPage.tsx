@@ -1,1 +1,157 @@
-export function ApiKeysPage() { return null; }
+import { useState } from "react";
+import { api } from "../api/client";
+import { apiPath, forget } from "../api/queries";
+import { useCan } from "../api/session";
+import type { ApiKey, MadeKey } from "../api/types";
+import { catalogue } from "../app/messages";
+import { Badge, Button, Confirm, Dialog, Id, Menu, TextField, toast, When } from "../ui";
+import { ListPage } from "./ListPage";
+import { RolePicker } from "./UsersPage";
+
+const t = catalogue("apiKeys", {
+  title: "API keys",
+  lead: "For programs: sent as the header X-Api-Key",
+  name: "Name",
+  roles: "Roles",
+  created: "Created",
+  by: "by",
+  expires: "Expires",
+  never: "never",
+  new: "New key",
+  expiresHint: "Empty: never",
+  make: "Make the key",
+  made: "Your key",
+  madeText: "Copy it now: it is shown this once, and the server keeps only its hash.",
+  revoke: "Revoke",
+  revokeTitle: "Revoke {name}?",
+  revokeText: "Programs that use it are refused from now on.",
+  close: "I have it",
+  actions: "Actions: {name}",
+  emptyTitle: "No keys",
+  empty: "Make one for each program, so that each can be revoked alone.",
+});
+
+export function ApiKeysPage() {
+  const can = useCan();
+  const [making, setMaking] = useState(false);
+  const [revoked, setRevoked] = useState<ApiKey | null>(null);
+  const revoke = async (key: ApiKey) => {
+    await api.delete(apiPath("api-keys", key.id)).catch(toast.failed);
+    await forget("api-keys");
+    setRevoked(null);
+  };
+  return (
+    <>
+      <ListPage<ApiKey>
+        title={t("title")}
+        lead={t("lead")}
+        resource="api-keys"
+        icon="key"
+        emptyTitle={t("emptyTitle")}
+        empty={t("empty")}
+        id={(row) => row.id}
+        name={(row) => row.name}
+        actions={
+          can("users:write") ? (
+            <Button kind="primary" icon="add" onClick={() => setMaking(true)}>
+              {t("new")}
+            </Button>
+          ) : undefined
+        }
+        columns={[
+          { id: "name", label: t("name"), sort: "name", cell: (row) => <b>{row.name}</b> },
+          {
+            id: "roles",
+            label: t("roles"),
+            sort: "roles",
+            cell: (row) => (
+              <span className="row" style={{ gap: 4 }}>
+                {row.roles.map((role) => (
+                  <Badge key={role}>{role}</Badge>
+                ))}
+              </span>
+            ),
+          },
+          {
+            id: "created",
+            label: t("created"),
+            sort: "created",
+            cell: (row) => (
+              <span className="quiet">
+                <When at={row.created} /> {t("by")} {row.created_by}
+              </span>
+            ),
+          },
+          { id: "expires", label: t("expires"), sort: "expires", cell: (row) => (row.expires ? <When at={row.expires} /> : <span className="faint">{t("never")}</span>) },
+          {
+            id: "actions",
+            label: "",
+            tight: true,
+            cell: (row) => (
+              <Menu
+                small
+                label={t("actions", { name: row.name })}
+                items={can("users:write") ? [{ label: t("revoke"), icon: "trash", danger: true, onSelect: () => setRevoked(row) }] : []}
+              />
+            ),
+          },
+        ]}
+      />
+      {making ? <Make onClose={() => setMaking(false)} /> : null}
+      {revoked ? (
+        <Confirm title={t("revokeTitle", { name: revoked.name })} action={t("revoke")} danger onClose={() => setRevoked(null)} onConfirm={() => void revoke(revoked)}>
+          <p>{t("revokeText")}</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}
+
+function Make({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [roles, setRoles] = useState<readonly string[]>([]);
+  const [expires, setExpires] = useState("");
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const make = async () => {
+    try {
+      const body = { name, roles, ...(expires ? { expires: new Date(expires).toISOString() } : {}) };
+      setMade(await api.post<MadeKey>("/api/api-keys", body));
+      await forget("api-keys");
+    } catch (error) {
+      toast.failed(error);
+    }
+  };
+  if (made)
+    return (
+      <Dialog
+        title={t("made")}
+        onClose={onClose}
+        foot={
+          <Button kind="primary" onClick={onClose}>
+            {t("close")}
+          </Button>
+        }
+      >
+        <p>{t("madeText")}</p>
+        <div className="code">
+          <Id id={made.key} />
+        </div>
+      </Dialog>
+    );
+  return (
+    <Dialog
+      title={t("new")}
+      onClose={onClose}
+      onSubmit={() => void make()}
+      foot={
+        <Button type="submit" kind="primary" disabled={!name || roles.length === 0}>
+          {t("make")}
+        </Button>
+      }
+    >
+      <TextField label={t("name")} value={name} required autoFocus onChange={(e) => setName(e.target.value)} />
+      <RolePicker roles={roles} onChange={setRoles} />
+      <TextField label={t("expires")} hint={t("expiresHint")} type="date" value={expires} onChange={(e) => setExpires(e.target.value)} />
+    </Dialog>
+  );
+}

@@ -1,1 +1,101 @@
-export function NodesPage() { return null; }
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../api/client";
+import { forget } from "../api/queries";
+import { useCan } from "../api/session";
+import type { NodeItem, NodeList } from "../api/types";
+import { catalogue } from "../app/messages";
+import { Answer, Badge, Button, Table, toast, When } from "../ui";
+
+const t = catalogue("nodes", {
+  title: "Nodes",
+  lead: "Processes that do the work",
+  id: "Node",
+  state: "State",
+  alive: "Alive",
+  gone: "Gone",
+  started: "Started",
+  heartbeat: "Last heard",
+  host: "Machine and process",
+  queues: "Queues",
+  waits: "Takes no new work",
+  this: "this one",
+  pause: "Take no new work here",
+  resume: "Take work again",
+  paused: "This node takes no new work.",
+  resumed: "This node takes work.",
+  unserved: "Nobody serves the queue “{queue}”: work waits there.",
+});
+
+export function NodesPage() {
+  const can = useCan();
+  const query = useQuery({ queryKey: ["nodes"], queryFn: () => api.get<NodeList>("/api/nodes"), refetchInterval: 5_000 });
+  const act = (verb: "pause" | "resume") =>
+    void api
+      .post(`/api/nodes/this/${verb}`)
+      .then(() => {
+        toast.done(t(verb === "pause" ? "paused" : "resumed"));
+        return forget("nodes");
+      })
+      .catch(toast.failed);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{t("title")}</h1>
+        <span className="lead grow">{t("lead")}</span>
+        {can("operations:write") ? (
+          <>
+            <Button icon="pause" onClick={() => act("pause")}>
+              {t("pause")}
+            </Button>
+            <Button icon="play" onClick={() => act("resume")}>
+              {t("resume")}
+            </Button>
+          </>
+        ) : null}
+      </header>
+      <Answer query={query}>
+        {(data) => (
+          <>
+            {data.unserved.map((one) => (
+              <div key={one.queue} className="banner wait">
+                {t("unserved", { queue: one.queue })} <When at={one.since} />
+              </div>
+            ))}
+            <Table<NodeItem>
+              label={t("title")}
+              rows={data.items}
+              id={(row) => row.id}
+              name={(row) => row.id}
+              columns={[
+                {
+                  id: "id",
+                  label: t("id"),
+                  cell: (row) => (
+                    <span className="row">
+                      <b>{row.id}</b>
+                      {row.this ? <Badge tone="accent">{t("this")}</Badge> : null}
+                    </span>
+                  ),
+                },
+                {
+                  id: "alive",
+                  label: t("state"),
+                  cell: (row) => (
+                    <span className="row" style={{ gap: 4 }}>
+                      <Badge tone={row.alive ? "ok" : "bad"}>{row.alive ? row.state || t("alive") : t("gone")}</Badge>
+                      {row.paused ? <Badge tone="wait">{t("waits")}</Badge> : null}
+                    </span>
+                  ),
+                },
+                { id: "host", label: t("host"), cell: (row) => <span className="value">{`${row.host} · ${row.pid}`}</span> },
+                { id: "queues", label: t("queues"), cell: (row) => row.queues.join(", ") },
+                { id: "started", label: t("started"), cell: (row) => <When at={row.started} /> },
+                { id: "heartbeat", label: t("heartbeat"), cell: (row) => <When at={row.heartbeat} /> },
+              ]}
+            />
+          </>
+        )}
+      </Answer>
+    </div>
+  );
+}

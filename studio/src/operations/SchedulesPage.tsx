@@ -1,1 +1,138 @@
-export function SchedulesPage() { return null; }
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../api/client";
+import { apiPath, forget } from "../api/queries";
+import { useCan } from "../api/session";
+import type { Schedule } from "../api/types";
+import { catalogue } from "../app/messages";
+import { Answer, Badge, Button, Dialog, exact, Menu, toast, When } from "../ui";
+import { ListPage } from "./ListPage";
+
+const t = catalogue("schedules", {
+  title: "Schedules",
+  lead: "What the clock starts",
+  definition: "Definition",
+  activity: "Activity",
+  kind: "Kind",
+  rule: "Rule",
+  due: "Next",
+  fired: "Last",
+  state: "State",
+  active: "Active",
+  paused: "Paused",
+  pause: "Pause",
+  resume: "Resume",
+  run: "Run now",
+  next: "Next times",
+  nextTitle: "Next times of {name}",
+  ran: "Started",
+  actions: "Actions: {name}",
+  emptyTitle: "Nothing is scheduled",
+  empty: "Put a Timer or Cron at the start of a workflow and publish it: its next times are shown here, and you can pause it.",
+});
+
+export function SchedulesPage() {
+  const can = useCan();
+  const [shown, setShown] = useState<Schedule | null>(null);
+  const act = (row: Schedule, verb: string) =>
+    void api
+      .post(apiPath("schedules", row.id, verb))
+      .then(() => {
+        if (verb === "run") toast.done(t("ran"));
+        return forget("schedules", "instances");
+      })
+      .catch(toast.failed);
+  return (
+    <>
+      <ListPage<Schedule>
+        title={t("title")}
+        lead={t("lead")}
+        resource="schedules"
+        icon="clock"
+        refresh={10_000}
+        emptyTitle={t("emptyTitle")}
+        empty={t("empty")}
+        id={(row) => row.id}
+        name={(row) => row.definition_id}
+        columns={[
+          {
+            id: "definition",
+            label: t("definition"),
+            sort: "definition_id",
+            cell: (row) => (
+              <Link className="name" to="/definitions/$id" params={{ id: row.definition_id }}>
+                {row.definition_id}
+              </Link>
+            ),
+          },
+          { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => <span className="value">{row.activity_id}</span> },
+          { id: "kind", label: t("kind"), sort: "type", cell: (row) => <Badge tone="accent">{row.type}</Badge> },
+          {
+            id: "rule",
+            label: t("rule"),
+            sort: "rule",
+            cell: (row) => (
+              <span className="value">
+                {row.rule} {row.zone ? <span className="faint">{row.zone}</span> : null}
+              </span>
+            ),
+          },
+          { id: "due", label: t("due"), sort: "due", cell: (row) => <When at={row.paused ? null : row.due} /> },
+          { id: "fired", label: t("fired"), sort: "fired", cell: (row) => <When at={row.fired} /> },
+          {
+            id: "state",
+            label: t("state"),
+            sort: "paused",
+            cell: (row) => <Badge tone={row.paused ? "wait" : "ok"}>{row.paused ? t("paused") : t("active")}</Badge>,
+          },
+          {
+            id: "actions",
+            label: "",
+            tight: true,
+            cell: (row) => (
+              <Menu
+                small
+                label={t("actions", { name: row.definition_id })}
+                items={[
+                  { label: t("next"), icon: "clock", onSelect: () => setShown(row) },
+                  can("operations:write") && { label: t("run"), icon: "play", onSelect: () => act(row, "run") },
+                  can("operations:write") &&
+                    (row.paused
+                      ? { label: t("resume"), icon: "play", onSelect: () => act(row, "resume") }
+                      : { label: t("pause"), icon: "pause", onSelect: () => act(row, "pause") }),
+                ]}
+              />
+            ),
+          },
+        ]}
+      />
+      {shown ? <Next schedule={shown} onClose={() => setShown(null)} /> : null}
+    </>
+  );
+}
+
+function Next({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+  const query = useQuery({
+    queryKey: ["schedules", "next", schedule.id],
+    queryFn: () => api.get<{ times: string[]; description: string | null }>(apiPath("schedules", schedule.id, "next"), { count: 8 }),
+  });
+  return (
+    <Dialog title={t("nextTitle", { name: schedule.definition_id })} onClose={onClose} foot={<Button onClick={onClose}>OK</Button>}>
+      <Answer query={query}>
+        {(data) => (
+          <>
+            {data.description ? <p className="quiet">{data.description}</p> : null}
+            <ol className="stack" style={{ paddingLeft: 20 }}>
+              {data.times.map((time) => (
+                <li key={time}>
+                  {exact(new Date(time))} <When at={time} />
+                </li>
+              ))}
+            </ol>
+          </>
+        )}
+      </Answer>
+    </Dialog>
+  );
+}

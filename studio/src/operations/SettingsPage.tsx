@@ -1,1 +1,85 @@
-export function SettingsPage() { return null; }
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../api/client";
+import type { Setting } from "../api/types";
+import { catalogue } from "../app/messages";
+import { Answer, Badge, Checkbox, SearchField, Table, Value } from "../ui";
+import { sorted } from "./ListPage";
+
+const t = catalogue("settings", {
+  title: "Settings",
+  lead: "What this server works with; set by environment or file, read at start",
+  search: "Search settings",
+  name: "Name",
+  value: "Value",
+  default: "Default",
+  description: "What it does",
+  changed: "Changed",
+  onlyChanged: "Only changed ones",
+  secret: "secret",
+});
+
+export function SettingsPage() {
+  const query = useQuery({ queryKey: ["settings"], queryFn: () => api.get<Setting[]>("/api/settings"), staleTime: 60_000 });
+  const [search, setSearch] = useState("");
+  const [only, setOnly] = useState(false);
+  const [sort, setSort] = useState("name");
+  const isChanged = (one: Setting) => JSON.stringify(one.value) !== JSON.stringify(one.default);
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{t("title")}</h1>
+        <span className="lead grow">{t("lead")}</span>
+      </header>
+      <div className="row wrap" style={{ gap: 16 }}>
+        <div style={{ width: 280 }}>
+          <SearchField label={t("search")} value={search} onChange={(e) => setSearch(e.target.value)} />
+        </div>
+        <Checkbox label={t("onlyChanged")} checked={only} onChange={(e) => setOnly(e.target.checked)} />
+      </div>
+      <Answer query={query}>
+        {(all) => (
+          <Table<Setting>
+            label={t("title")}
+            rows={sorted(
+              all.filter(
+                (one) => (!only || isChanged(one)) && `${one.name} ${one.variable} ${one.description}`.toLowerCase().includes(search.toLowerCase()),
+              ),
+              sort,
+            )}
+            id={(row) => row.name}
+            name={(row) => row.name}
+            sort={sort}
+            onSort={setSort}
+            columns={[
+              {
+                id: "name",
+                label: t("name"),
+                sort: "name",
+                cell: (row) => (
+                  <div style={{ lineHeight: "18px" }}>
+                    <b>{row.name}</b>
+                    <div className="faint small value">{row.variable}</div>
+                  </div>
+                ),
+              },
+              {
+                id: "value",
+                label: t("value"),
+                sort: "value",
+                cell: (row) => (
+                  <span className="row">
+                    {row.secret ? <Badge>{t("secret")}</Badge> : <Value value={row.value} />}
+                    {isChanged(row) ? <Badge tone="accent">{t("changed")}</Badge> : null}
+                  </span>
+                ),
+              },
+              { id: "default", label: t("default"), sort: "default", cell: (row) => <Value value={row.default} /> },
+              { id: "description", label: t("description"), cell: (row) => <span className="quiet">{row.description}</span> },
+            ]}
+          />
+        )}
+      </Answer>
+    </div>
+  );
+}

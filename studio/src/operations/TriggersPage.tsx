@@ -1,1 +1,48 @@
-export function TriggersPage() { return null; }
+import { Link } from "@tanstack/react-router";
+import type { Trigger } from "../api/types";
+import { catalogue } from "../app/messages";
+import { Badge, Value } from "../ui";
+import { ListPage } from "./ListPage";
+
+const t = catalogue("triggers", {
+  title: "Triggers",
+  lead: "What starts instances, of all published definitions",
+  type: "Type",
+  definition: "Definition",
+  activity: "Activity",
+  version: "Version",
+  payload: "Listens for",
+  emptyTitle: "Nothing listens",
+  empty: "A trigger is an activity at the start of a workflow: an event, an HTTP endpoint, a timer. Publish a definition that has one.",
+});
+
+export function TriggersPage() {
+  return (
+    <ListPage<Trigger>
+      title={t("title")}
+      lead={t("lead")}
+      resource="triggers"
+      icon="bolt"
+      emptyTitle={t("emptyTitle")}
+      empty={t("empty")}
+      id={(row) => `${row.definition_id}/${row.version}/${row.activity_id}/${row.type}`}
+      name={(row) => `${row.type} ${row.definition_id}`}
+      columns={[
+        { id: "type", label: t("type"), sort: "type", cell: (row) => <Badge tone="accent">{row.type}</Badge> },
+        { id: "payload", label: t("payload"), cell: (row) => <Value value={row.payload} /> },
+        {
+          id: "definition",
+          label: t("definition"),
+          sort: "definition_id",
+          cell: (row) => (
+            <Link className="name" to="/definitions/$id" params={{ id: row.definition_id }}>
+              {row.definition_id}
+            </Link>
+          ),
+        },
+        { id: "version", label: t("version"), sort: "version", number: true, cell: (row) => row.version },
+        { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => <span className="value">{row.activity_id}</span> },
+      ]}
+    />
+  );
+}

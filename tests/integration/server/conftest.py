@@ -67,7 +67,7 @@ class Caller:
     async def until(self, path: str, ready: Callable[[Any], bool]) -> Any:
         """Ask until the answer is as wanted."""
         async with asyncio.timeout(20):
-            while not ready(found := await self.get(path)):
+            while not ready(found := await self.get(path)):  # noqa: ASYNC110 - a server cannot set our event
                 await asyncio.sleep(0.02)
         return found
 

@@ -74,6 +74,8 @@ BODIES = [
     ("forgotten-await", "sleep(timedelta(1))"),
     ("forgotten-await", "x = sub(1)"),
     ("forgotten-await", "x = slow(1)"),
+    ("wait-default", "await wait_for(Form, timeout=timedelta(1), default=3)"),
+    ("wait-default", "await wait_for(Form, timeout=timedelta(1), default=timedelta(1))"),
     ("frame-magic", "return locals()"),
     ("frame-magic", "eval('a')"),
     ("frame-magic", "exec('a = 1')"),

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 WELL = """\
 from dataclasses import dataclass
 from datetime import timedelta
-from holdfast import activity, Retry
+from holdfast import Holdfast, activity, Retry
+from holdfast.testing import Harness
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import ask, first, gather, parallel, poll, run_child, sleep, wait_for
 
@@ -48,10 +51,20 @@ async def good(order: str) -> float:
     if answer.approved and filled.approved:
         return total + sum(all_of) + got + more + polled + len(names[0].upper()) + len(name)
     return 0.0
+
+async def embedded(app: Holdfast) -> str:
+    instance = await app.start(sub, 1)
+    other = await app.start(good.options(correlation_id="7"), order="7")
+    async with Harness(good) as flow:
+        flow.stub(charge, returns=1.5, times=2)
+        await flow.start("7")
+        return await instance.result() + str(await other.result() + await flow.result())
 """
 
 BADLY = """\
 from typed_well import Approval, charge, fetch, good, sub
+from holdfast import Holdfast
+from holdfast.testing import Harness
 from holdfast.authoring.words import gather, run_child, sleep, wait_for
 
 async def mistakes() -> None:
@@ -66,22 +79,59 @@ async def mistakes() -> None:
     b.lower()  # E
     await good(7)  # E
     number: int = await sub(1)  # E
+    (await wait_for(Approval, default=3)).approved  # E
+    answer: Approval = await wait_for(Approval, default=3)  # E
+    await wait_for(Approval, where=lambda event: event.nope)  # E
+    await wait_for(Approval, timeout=3)  # E
+
+async def embedding(app: Holdfast) -> None:
+    await app.start(good, 7)  # E
+    await app.start(good)  # E
+    await app.start(good.options(corelation_id="7"), "7")  # E
+    instance = await app.start(sub, 1)
+    (await instance.result()) + 1  # E
+    await instance.nope()  # E
+    async with Harness(good) as flow:
+        await flow.start(7)  # E
+        flow.stub(charge, returns="much")  # E
+        (await flow.result()).upper()  # E
 """
 
 
-def test_the_checker_sees_the_types_and_the_mistakes(tmp_path: Path) -> None:
+WRONG = [number for number, line in enumerate(BADLY.splitlines(), 1) if line.endswith("# E")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "typed_well.py").write_text(WELL, encoding="utf-8")
     (tmp_path / "typed_badly.py").write_text(BADLY, encoding="utf-8")
+    return tmp_path
 
+
+def checked(folder: Path, *command: str) -> str:
     run = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", ".cache", "typed_well.py", "typed_badly.py"],
-        cwd=tmp_path,
+        [sys.executable, "-m", *command, "typed_well.py", "typed_badly.py"],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
+    return run.stdout + run.stderr
 
-    found = re.findall(r"^(\w+)\.py:(\d+): error", run.stdout, re.MULTILINE)
-    wrong = [number for number, line in enumerate(BADLY.splitlines(), 1) if line.endswith("# E")]
-    assert found == [("typed_badly", str(number)) for number in wrong], run.stdout + run.stderr
+
+def test_mypy_sees_the_types_and_the_mistakes(folder: Path) -> None:
+    told = checked(folder, "mypy", "--strict", "--cache-dir", ".cache")
+
+    found = re.findall(r"^(\w+)\.py:(\d+): error", told, re.MULTILINE)
+    assert list(dict.fromkeys(found)) == [("typed_badly", str(number)) for number in WRONG], told
+
+
+def test_pyright_sees_them_too(folder: Path) -> None:
+    (folder / "pyrightconfig.json").write_text('{"reportUnusedExpression": false}', encoding="utf-8")
+    told = checked(folder, "pyright", "--pythonpath", sys.executable)
+    if "error:" not in told:
+        pytest.skip(f"pyright does not run here: {told.splitlines()[-1] if told else 'it says nothing'}")
+
+    found = re.findall(r"(\w+)\.py:(\d+):\d+ - error", told)
+    assert list(dict.fromkeys(found)) == [("typed_badly", str(number)) for number in WRONG], told

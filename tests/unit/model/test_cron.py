@@ -82,7 +82,9 @@ def test_what_is_rare_is_found() -> None:
     assert next_time("0 0 29 2 *", "UTC", datetime(2026, 1, 1, tzinfo=UTC)) == datetime(2028, 2, 29, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("expression", ["", "* * * *", "0 0 30 2 *", "61 * * * *", "* * * * * * *", "@sometimes", "a b c d e", "*/0 * * * *"])
+@pytest.mark.parametrize(
+    "expression", ["", "* * * *", "0 0 30 2 *", "61 * * * *", "* * * * * * *", "@sometimes", "a b c d e", "*/0 * * * *"]
+)
 def test_what_cannot_be_read_is_refused_with_the_remedy(expression: str) -> None:
     with pytest.raises(InvalidCron, match="five fields"):
         CRON.check(expression, "UTC")

@@ -90,7 +90,11 @@ def test_a_rule_round_trips_and_a_bad_one_is_refused() -> None:
 @pytest.mark.parametrize("definition", ["orders", "a" * 64, "order flow with spaces"])
 def test_names_fit_and_tell_firings_apart(definition: str) -> None:
     one = schedule_id(definition, "timer1")
-    names = {instance_id(one, NOON), instance_id(one, NOON + timedelta(microseconds=1)), instance_id(one, NOON + MINUTE)}
+    names = {
+        instance_id(one, NOON),
+        instance_id(one, NOON + timedelta(microseconds=1)),
+        instance_id(one, NOON + MINUTE),
+    }
     assert len(names) == 3
     assert all(is_id(name) for name in names)
     assert one != schedule_id(definition, "timer2")

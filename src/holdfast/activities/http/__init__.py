@@ -15,3 +15,13 @@ ACTIVITIES = (
     FlowSendHttpRequest,
     DownloadHttpFile,
 )
+
+__all__ = [
+    "ACTIVITIES",
+    "DownloadHttpFile",
+    "FlowSendHttpRequest",
+    "HttpEndpoint",
+    "SendHttpRequest",
+    "WriteFileHttpResponse",
+    "WriteHttpResponse",
+]

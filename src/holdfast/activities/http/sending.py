@@ -143,7 +143,6 @@ class _HttpRequest(Activity, abstract=True):
 
     def wait(self, context: Context) -> None:
         context.bookmark(
-            {"callback": context.execution_id},
             name=callback_name(context),
             resume=self.called,
             due=context.now + self.callback_timeout,
@@ -154,7 +153,7 @@ class _HttpRequest(Activity, abstract=True):
         if payload is None:
             context.complete(TIMEOUT)
             return
-        context.set_output("callback", payload)
+        context.set_output("callback", payload.get("content") if isinstance(payload, Mapping) else payload)
         context.complete(*context.state.get("outcomes", (DONE,)))
 
 

@@ -216,6 +216,7 @@ class Calls:
         found = unit.world.resolve(event)
         draft = self._word("WaitFor", "wait_for", call)
         if isinstance(found, type):
+            self._check_default(found, given.get("default"))
             draft.inputs.update(event_name=found.__name__)
             if is_registrable(found):
                 draft.inputs["of"] = default_name(found)
@@ -225,6 +226,22 @@ class Calls:
         if has_await(given.get("where")):
             unit.refuse("await-in-where", given["where"], "`await` in the test of an event.", "Test it after the wait.")
         return draft, given
+
+    def _check_default(self, event: type, default: Any) -> None:
+        """What it gives after the timeout must be what it gives else: a checker sees that only where the result is used."""
+        made: Any = self.unit.world.resolve(default.func) if isinstance(default, ast.Call) else MISSING
+        if isinstance(made, type) and not issubclass(made, event):
+            kind = made.__name__
+        elif isinstance(default, ast.Constant) and default.value is not None and not _fits(default.value, event):
+            kind = type(default.value).__name__
+        else:
+            return
+        self.unit.refuse(
+            "wait-default",
+            default,
+            f"The default is of type {kind}, and the event of type {event.__name__}.",
+            f"Give a {event.__name__}, or None.",
+        )
 
     def _gather(self, call: ast.Call, out: Out) -> ast.expr:
         from holdfast.authoring.compiler.parallel import branches_of
@@ -327,3 +344,7 @@ def _dict(names: list[str], values: list[ast.expr]) -> ast.Dict:
 
 
 __all__ = ["WORD", "WORKFLOW", "Calls"]
+
+
+def _fits(value: Any, event: type) -> bool:
+    return isinstance(value, event) or (event in (float, complex) and isinstance(value, int | float))

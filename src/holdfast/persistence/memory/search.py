@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from holdfast.model.filtering import matches
 from holdfast.model.listing import (
     InstanceFilter,
     InstancePage,
@@ -14,7 +15,6 @@ from holdfast.model.listing import (
     SortValue,
     decode_cursor,
     encode_cursor,
-    folded,
 )
 from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.persistence.memory.tables import MemoryPart
@@ -82,47 +82,3 @@ class _Order:
 
 def summary(row: InstanceRow) -> InstanceSummary:
     return InstanceSummary(**{name: getattr(row, name) for name in _SUMMARY})
-
-
-def matches(row: InstanceRow, filter: InstanceFilter) -> bool:
-    return _values_match(row, filter) and _text_matches(row, filter.search) and _times_match(row, filter)
-
-
-def _values_match(row: InstanceRow, filter: InstanceFilter) -> bool:
-    lists = (
-        (filter.ids, row.id),
-        (filter.statuses, row.status),
-        (filter.definition_ids, row.definition_id),
-        (filter.contents, row.content),
-        (filter.correlation_ids, row.correlation_id),
-        (filter.names, row.name),
-    )
-    singles = (
-        (filter.definition_version, row.definition_version),
-        (filter.parent_id, row.parent_id),
-        (filter.has_incidents, row.incidents > 0),
-        (filter.system, row.system),
-    )
-    return all(not wanted or value in wanted for wanted, value in lists) and all(
-        wanted is None or value == wanted for wanted, value in singles
-    )
-
-
-def _text_matches(row: InstanceRow, search: str) -> bool:
-    text = folded(search)
-    return not text or any(
-        text in folded(field or "") for field in (row.id, row.definition_id, row.correlation_id, row.name)
-    )
-
-
-def _times_match(row: InstanceRow, filter: InstanceFilter) -> bool:
-    ranges = (
-        (row.created, filter.created_from, filter.created_before),
-        (row.updated, filter.updated_from, filter.updated_before),
-        (row.finished, filter.finished_from, filter.finished_before),
-    )
-    return all(
-        (start is None or (moment is not None and moment >= start))
-        and (end is None or (moment is not None and moment < end))
-        for moment, start, end in ranges
-    )

@@ -44,6 +44,7 @@ class DurableDispatcher:
         self.runtime = runtime
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
+        seen = 0 if wait is None else await self._version(request)
         match request:
             case DispatchDefinition():
                 answer: DispatchResponse = await self._definition(request)
@@ -56,8 +57,15 @@ class DurableDispatcher:
             case DispatchStimulus():
                 answer = await self._stimulus(request)
         if wait is not None and isinstance(answer, Dispatched) and answer.instance_id is not None:
-            return replace(answer, status=await self.runtime.wait_burst(answer.instance_id, wait))
+            status = await self.runtime.wait_burst(answer.instance_id, wait, above=seen if answer.started else 0)
+            return replace(answer, status=status)
         return answer
+
+    async def _version(self, request: DispatchRequest) -> int:
+        """Where an instance is before it goes on: who waits wants to hear of what comes after."""
+        if isinstance(request, DispatchInstance | DispatchResume) and request.instance_id is not None:
+            return (await self.runtime.node.row(request.instance_id)).version
+        return 0
 
     # -- starts --------------------------------------------------------------------------------------------------------
 

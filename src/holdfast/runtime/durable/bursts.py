@@ -26,6 +26,7 @@ from holdfast.runtime.durable.changes import NEW, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
 from holdfast.runtime.durable.task_jobs import TaskJob
+from holdfast.runtime.durable.verb_jobs import still_fits
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -117,8 +118,13 @@ def _apply_all(burst: Burst, limits: Limits) -> None:
             job.tell(Answer(existing=burst.instance_id))
             continue
         burst.applied.append(job)
+        if job.condition is not None and not still_fits(job.condition, burst.row, live):
+            burst.leave_out(job)
+            if not burst.hot:
+                job.tell(Answer(dropped=True))
+            continue
         try:
-            changed = context.run(job.apply, live)
+            changed = job.changed = context.run(job.apply, live)
         except HoldfastError as error:  # Nothing is changed then.
             burst.leave_out(job)
             if not burst.hot:

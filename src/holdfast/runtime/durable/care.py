@@ -51,9 +51,9 @@ class InHand(set[str]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._waiting: dict[object, asyncio.Future[None]] = {}
 
-    def discard(self, row_id: str, /) -> None:
+    def discard(self, row_id: object, /) -> None:
         super().discard(row_id)
         waiting = self._waiting.pop(row_id, None)
         if waiting is not None and not waiting.done():
@@ -95,9 +95,7 @@ async def _bury(node: Node, row: WorkRow) -> None:
     letter = DeadLetterRow(
         work=row, reason="process-died", died=await node.store.now(), error=encode_payload({"message": message})
     )
-    commit = Commit(
-        tenant=row.tenant, burst_id=node.next_id(), work_consumed=(row.id,), dead_letters=(letter,)
-    )
+    commit = Commit(tenant=row.tenant, burst_id=node.next_id(), work_consumed=(row.id,), dead_letters=(letter,))
     (outcome,) = await node.store.commit([commit])
     if isinstance(outcome, Committed) and row.instance_id is not None:
         logger.error("work row %s of instance %s is a dead letter: it ends processes", row.id, row.instance_id)

@@ -11,8 +11,7 @@ from msgspec import Struct
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
-from holdfast.model.definition import ActivationStrategy, Definition
-from holdfast.model.guard import Guard, GuardRef, activation_slot
+from holdfast.model.guard import Guard
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, moment
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import (
@@ -32,6 +31,7 @@ from holdfast.runtime.durable.large_values import Packed, refers_to
 from holdfast.runtime.durable.matching import bookmark_key
 from holdfast.runtime.durable.placement import Placement, step_row
 from holdfast.runtime.durable.reply_rows import reply_records
+from holdfast.runtime.durable.slots import slots
 from holdfast.runtime.durable.task_rows import task_records
 
 _STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
@@ -129,7 +129,7 @@ class Maker:
         state = _state_after(live)
         if state.values or before.values:
             self._add_values(rows, live, before, state)
-        guards_taken, guards_released = _slots(live, before, consumed)
+        guards_taken, guards_released = slots(live, before, consumed)
         return Commit(
             tenant=self.tenant,
             burst_id=burst_id,
@@ -355,37 +355,6 @@ def _orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[str
         and mark.id not in consumed.bookmarks
         and "child" in mark.payload
     ]
-
-
-# -- guards ------------------------------------------------------------------------------------------------------------
-
-
-def _slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:
-    """Keys of the request, and the slot of the activation strategy: taken by the start or by the retry of a faulted
-    instance, moved by Correlate, given back by the end. A start that ends in its first burst takes none: whoever asked has
-    looked whether it is free, and the burst counts as having happened at that moment."""
-    if live.plan.definition.options.activation is ActivationStrategy.ALWAYS:
-        return tuple(consumed.guards), ()
-    held = None if before.version == 0 or before.at_rest else slot_of(live, before.correlation_id)
-    wanted = None if live.status.at_rest else slot_of(live, live.correlation_id)
-    taken = [*consumed.guards, *([wanted] if wanted is not None and wanted != held else [])]
-    released = (held.ref,) if held is not None and held != wanted else ()
-    return tuple(taken), released
-
-
-def slot_of(live: LiveInstance, correlation_id: str | None) -> Guard:
-    return slot_for(live.plan.definition, correlation_id)
-
-
-def slot_for(definition: Definition, correlation_id: str | None) -> Guard:
-    strategy = definition.options.activation
-    by_definition = strategy is not ActivationStrategy.CORRELATION
-    by_correlation = strategy is not ActivationStrategy.SINGLETON
-    return activation_slot(
-        strategy=strategy.value,
-        definition_id=definition.id if by_definition else "",
-        correlation_id=(correlation_id or "") if by_correlation else "",
-    )
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

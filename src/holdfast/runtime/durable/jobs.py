@@ -14,6 +14,7 @@ from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.model.guard import Guard
 from holdfast.model.instance import Incident, JournalEvent, Status
+from holdfast.model.listing import InstanceFilter
 from holdfast.model.work import EffectRef, ScheduleStep, WorkRow
 from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.runtime.result import RunResult
@@ -32,7 +33,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Job:
     """One delivery to one instance."""
 
-    __slots__ = ("answer", "consumes_effect", "consumes_work", "fires", "guards", "instance_id", "sure", "tries")
+    __slots__ = ("answer", "changed", "consumes_effect", "consumes_work", "fires", "guards", "instance_id", "sure", "tries")
 
     consumes_inbox: tuple[str, ...] = ()
     """Kept stimuli that it delivers: deleted by the commit that did it."""
@@ -44,6 +45,8 @@ class Job:
     """It only writes something down: what waits in the instance's queue is left for others."""
     quiet = False
     """A hint: where there is nothing to do, its row is used up and nobody hears of it."""
+    condition: InstanceFilter | None = None
+    """Tested on the instance in the commit that does it; one that does not fit is left alone (rule M7)."""
 
     def __init__(
         self,
@@ -61,6 +64,8 @@ class Job:
         """The work row that asked for it: deleted by the commit that did it."""
         self.consumes_effect: EffectRef | None = None
         self.guards = guards
+        self.changed = False
+        """Whether it did something to the instance, when it was last applied."""
         self.sure = False
         """To be decided by the stored state, not by a hot one that another node may have moved on from."""
         self.tries = 0

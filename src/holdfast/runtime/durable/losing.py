@@ -11,7 +11,7 @@ import logging
 import random
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.errors import AlreadyStored, InstanceAtRest, InstanceNotFound, StoreError, StoreUnavailable
+from holdfast.errors import InstanceAtRest, InstanceNotFound, KeyReused, StoreError, StoreUnavailable
 from holdfast.model.commit import Loss, Lost
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
@@ -32,10 +32,8 @@ PAUSE = 0.5
 """Seconds until a result is offered again to a store that did not answer."""
 
 
-def other_request(holder: str | None) -> AlreadyStored:
-    return AlreadyStored(
-        f"This idempotency key belongs to another request (instance {holder}). Use a new key for a new request."
-    )
+def other_request(holder: str | None, key: str = "") -> KeyReused:
+    return KeyReused(key, holder)
 
 
 def place_taken(instance_id: str, holder: str | None) -> InstanceAtRest:
@@ -86,7 +84,7 @@ class Losing:
 
     def _key_taken(self, job: Job, loss: Lost) -> None:
         if loss.other_request:
-            job.refuse(other_request(loss.holder))
+            job.refuse(other_request(loss.holder, loss.name))
         else:
             self._not_started(job, loss.holder)
 

@@ -26,7 +26,7 @@ from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow, Valu
 from holdfast.model.work import DEFAULT_QUEUE, NOBODY, Owner, queue_of
 from holdfast.ports import Clock, CronCalendar, DefinitionSource, MiddlewarePlacement, Services, Store
 from holdfast.runtime.durable.care import Gate
-from holdfast.runtime.durable.changes import Maker, slot_for
+from holdfast.runtime.durable.changes import Maker
 from holdfast.runtime.durable.firing import Firing
 from holdfast.runtime.durable.heart import Heart
 from holdfast.runtime.durable.inflight import EffectsHere
@@ -38,6 +38,7 @@ from holdfast.runtime.durable.pins import PinnedPlans
 from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.post import Post
 from holdfast.runtime.durable.references import References
+from holdfast.runtime.durable.slots import slot_for
 from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
 from holdfast.runtime.nodes import describe_node
@@ -78,6 +79,7 @@ class Node:
         second_handle: Callable[[], Store] | None = None,
         definitions: DefinitionSource | None = None,
         queues: Sequence[str] = (DEFAULT_QUEUE,),
+        step_concurrency: int = 32,
         placement: Placement | None = None,
     ) -> None:
         """`second_handle` makes another handle of the store, for the heartbeat. `queues` are those that it serves."""
@@ -103,7 +105,7 @@ class Node:
         self.takeover = TakeOver(self)
         self.firing = Firing(self)
         self.references = References(self)
-        self.steps = Steps(self, self.placement)
+        self.steps = Steps(self, self.placement, step_concurrency)
         self.effects = EffectsHere(self, pools, middleware, cancel_grace)
         self._plan_of = plan_of
         self._definitions = definitions
@@ -149,11 +151,12 @@ class Node:
         try:
             async with asyncio.timeout(limit.total_seconds()):
                 await self.heart.beat()
-                while self.is_busy:
+                while True:
+                    if not self.is_busy:
+                        return True
                     await asyncio.sleep(DRAIN_LOOK)
         except (TimeoutError, StoreError):
             return not self.is_busy
-        return True
 
     @property
     def is_busy(self) -> bool:

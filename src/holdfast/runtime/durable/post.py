@@ -153,19 +153,21 @@ class Post:
             if mark is None:
                 return False
             try:
-                await self._hand_over(mark, messages.encoded_input(found), guards=_guards(found), **consumes)
+                taken = await self._hand_over(mark, messages.encoded_input(found), guards=_guards(found), **consumes)
             except _GONE:
                 self._node.forget(mark.instance_id)
                 continue  # Somebody else was faster, and used the bookmark up: match again.
-            self._count("delivered", found)
+            if taken:
+                self._count("delivered", found)
             return True
 
-    async def _hand_over(self, mark: BookmarkRow, payload: bytes, **more: Any) -> None:
+    async def _hand_over(self, mark: BookmarkRow, payload: bytes, **more: Any) -> bool:
+        """False: the stimulus was taken by somebody else meanwhile."""
         node = self._node
         job = DeliverJob(mark.instance_id, f"b{mark.seq}", payload, **more)
         assert job.answer is not None
         node.submit(job)
-        await job.answer
+        return (await job.answer).result is not None
 
     async def _page(self, row: WorkRow, found: Stimulus, started: frozenset[str]) -> None:
         """Deliveries of one page and the cursor, in one transaction."""
@@ -311,12 +313,13 @@ class Post:
             return True
         self._in_hand.add(found.id)
         try:
-            await self._hand_over(mark, messages.encoded_input(found), guards=_guards(found), inbox=_ids(found))
+            taken = await self._hand_over(mark, messages.encoded_input(found), guards=_guards(found), inbox=_ids(found))
         except _GONE:
             return False
         finally:
             self._in_hand.discard(found.id)
-        self._count("swept" if swept else "delivered", found)
+        if taken:
+            self._count("swept" if swept else "delivered", found)
         return True
 
     # -- what others left ----------------------------------------------------------------------------------------------

@@ -44,9 +44,7 @@ class MissingCode(Struct, frozen=True, kw_only=True):
     instances: int
     """How many were waiting when it was noticed; they stay suspended."""
     reason: str
-    remedy: str = (
-        "Deploy the module again, keep the old name as an alias (@activity(name=…, aliases=[…])), or migrate the instances."
-    )
+    remedy: str = "Deploy the module again, keep the old name as an alias (@activity(name=…, aliases=[…])), or migrate the instances."
 
 
 class References:
@@ -84,7 +82,9 @@ class References:
         node = self._node
         now = await node.store.now()
         live = {
-            content: count for (tenant, content), count in (await node.store.live_contents()).items() if tenant == node.tenant
+            content: count
+            for (tenant, content), count in (await node.store.live_contents()).items()
+            if tenant == node.tenant
         }
         reasons: dict[str, str] = {}
         for content in live:

@@ -303,15 +303,16 @@ class Runtime:
                 return
             await news
 
-    async def wait_burst(self, instance_id: str, limit: timedelta) -> str:
-        """Wait until the instance has ended or waits for something outside, wherever it runs; its status then, or when the
-        time is over."""
+    async def wait_burst(self, instance_id: str, limit: timedelta, *, above: int = 0) -> str:
+        """Wait until the instance has ended or waits for something outside, at a version above that one, wherever it runs;
+        its status then, or when the time is over."""
         status, seen = str(Status.PENDING), -1
         with suppress(TimeoutError):
             async with asyncio.timeout(limit.total_seconds()):
                 while True:
-                    status = (await self.node.row(instance_id)).status
-                    if status not in (Status.PENDING, Status.RUNNING):
+                    row = await self.node.row(instance_id)
+                    status = row.status
+                    if row.version > above and status not in (Status.PENDING, Status.RUNNING):
                         break
                     seen = await self.node.store.wait_for_change(seen, LOOK_AGAIN)
         return status

@@ -44,11 +44,9 @@ class Watcher:
         self._bell.set()
 
     async def changed(self, seen: int) -> int:
-        """The version, as soon as it is another one than `seen`."""
-        while self.version is None or self.version == seen:
+        """The version, as soon as it is above `seen`; GONE if the instance is not there."""
+        while self.version is None or (self.version <= seen and self.version != GONE):
             self._bell.clear()
-            if self.version is not None and self.version != seen:
-                break
             await self._bell.wait()
         return self.version
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 
 from holdfast.errors import NotSignedIn
+from holdfast.identity.tokens import ResumeClaims
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.operating import Operating
@@ -16,9 +18,11 @@ from holdfast.server.problems import Refusal
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.instances import BookmarkItem, InstanceResult
 from holdfast.server.security import public, requires
-from holdfast.server.views import bookmarks as views
+from holdfast.server.views import bookmarks as views, instances
 
 router = APIRouter(prefix="/bookmarks", tags=["bookmarks"], responses=answers(404, 409))
+
+CALL_BACK_WAIT = timedelta(seconds=5)
 
 Token = Annotated[str, Query(description="From `resume_url`; signed, and good until it expires.")]
 
@@ -60,7 +64,20 @@ async def _resume(server: Backend, token: str, payload: Any) -> InstanceResult:
     claims = accounts.links.read(token)
     if claims.tenant != server.tenant:
         raise NotSignedIn("The link belongs to another tenant.")
-    bookmark = claims.bookmark
     if claims.is_name:
-        bookmark = await views.named(server, claims.instance_id, bookmark)
-    return await Operating(server, "link").resume(claims.instance_id, bookmark, payload, None)
+        return await _call_back(server, claims, payload)
+    return await Operating(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
+
+
+async def _call_back(server: Backend, claims: ResumeClaims, payload: Any) -> InstanceResult:
+    """A link that was sent out before its bookmark was there (SendHttpRequest): whoever is quicker than the commit is kept,
+    and found when the activity begins to wait. Called again it does nothing more."""
+    await server.runtime.stimuli.send(
+        claims.bookmark,
+        input={"content": payload},
+        instance_id=claims.instance_id,
+        idempotency_key=f"link-{claims.bookmark}",
+        wait=CALL_BACK_WAIT,
+    )
+    row, result = await instances.read(server, claims.instance_id)
+    return instances.result_of(server, result, row.version)

@@ -22,7 +22,7 @@ from holdfast.server.views import dead_letters as letters, incidents
 
 router = APIRouter(tags=["operations"], responses=answers())
 
-READ, WRITE = requires("operations:read"), requires("operations:write")
+READ = requires("operations:read")
 Operator = Annotated[Principal, requires("operations:write")]
 
 
@@ -68,15 +68,15 @@ async def list_dead_letters(
     return await letters.page(server, limit, offset)
 
 
-@router.post("/dead-letters/replay", dependencies=[WRITE])
-async def replay_dead_letters(server: Server, body: IdsRequest) -> Done:
+@router.post("/dead-letters/replay")
+async def replay_dead_letters(server: Server, who: Operator, body: IdsRequest) -> Done:
     """Back to work, as it was."""
-    return Done(count=await server.store.replay_dead_letters(server.tenant, body.ids))
+    return Done(count=await server.runtime.operators.replay(body.ids, who=who.name, why=body.why))
 
 
-@router.post("/dead-letters/discard", dependencies=[WRITE])
-async def discard_dead_letters(server: Server, body: IdsRequest) -> Done:
-    return Done(count=await server.store.delete_dead_letters(server.tenant, body.ids))
+@router.post("/dead-letters/discard")
+async def discard_dead_letters(server: Server, who: Operator, body: IdsRequest) -> Done:
+    return Done(count=await server.runtime.operators.discard(body.ids, who=who.name, why=body.why))
 
 
 @router.get("/incidents", dependencies=[requires("instances:read")])

@@ -10,9 +10,10 @@ from starlette.requests import Request
 
 from holdfast.model.principal import Principal
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
+from holdfast.runtime.doctor.stimulus import diagnose
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
-from holdfast.server.schemas.operations import EventRequest, Explanation, ExplainRequest, Receipt, StimulusRequest
+from holdfast.server.schemas.operations import EventRequest, ExplainRequest, Explanation, Receipt, StimulusRequest
 from holdfast.server.security import requires
 from holdfast.server.views.instances import shown
 
@@ -49,11 +50,26 @@ async def send_stimulus(
 @router.post("/stimuli/explain", dependencies=[requires("instances:read")])
 async def explain_stimulus(server: Server, body: ExplainRequest) -> Explanation:
     """What a stimulus would match, and which field differs in what nearly matches; nothing is sent."""
-    found: Any = await server.runtime.stimuli.explain(
-        body.type, body.payload, correlation_id=body.correlation_id, instance_id=body.instance_id
+    found = await diagnose(
+        server.runtime,
+        body.type,
+        body.payload,
+        name=body.name,
+        key=body.key,
+        correlation_id=body.correlation_id,
+        instance_id=body.instance_id,
     )
-    told: dict[str, Any] = msgspec.to_builtins(found, enc_hook=shown)
-    return Explanation(**told)
+    told = found.explanation
+    near: list[Any] = [msgspec.to_builtins(item, enc_hook=shown) for item in found.near]
+    return Explanation(
+        key=found.key,
+        broadcast=told.broadcast,
+        starts=list(told.starts),
+        resumes=list(told.resumes),
+        kept=told.kept,
+        near=near,
+        advice=found.advice,
+    )
 
 
 def _stimulus(

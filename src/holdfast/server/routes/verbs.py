@@ -11,14 +11,14 @@ from holdfast.model.principal import Principal
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.operating import Operating
-from holdfast.server.schemas.base import BulkResult
+from holdfast.server.removals import Removals
 from holdfast.server.schemas.instances import (
     AlterRequest,
     CancelRequest,
-    ForkRequest,
     ImportedInstance,
     InstanceResult,
     InstancesBulkRequest,
+    InstancesBulkResult,
     ResumeRequest,
     RetryRequest,
     SkipRequest,
@@ -34,7 +34,7 @@ IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
 
 
 @router.post("/bulk")
-async def change_instances(server: Server, who: Deleter, body: InstancesBulkRequest) -> BulkResult:
+async def change_instances(server: Server, who: Deleter, body: InstancesBulkRequest) -> InstancesBulkResult:
     """Cancel, retry or delete many, by ids or by filter; the filter is tested again on each one."""
     return await Operating(server, who.name).bulk(body)
 
@@ -44,7 +44,7 @@ async def import_instance(
     server: Server, who: Who, document: Annotated[dict[str, Any], Body(description="What `/export` gave.")]
 ) -> ImportedInstance:
     """Bring an instance back, or from another server. 409 if it exists."""
-    return await Operating(server, who.name).import_(document)
+    return await Removals(server).take(document)
 
 
 @router.post("/{id}/cancel")
@@ -85,12 +85,6 @@ async def change_variables(id: str, server: Server, who: Who, body: VariablesReq
     return await Operating(server, who.name).set_variables(id, body.variables, body.why)
 
 
-@router.post("/{id}/fork", status_code=201)
-async def fork_instance(id: str, server: Server, who: Who, body: ForkRequest | None = None) -> ImportedInstance:
-    """Another instance that goes on from the same state; what waits is waited for by both."""
-    return await Operating(server, who.name).fork(id, body or ForkRequest())
-
-
 @router.delete("/{id}", status_code=204)
 async def delete_instance(id: str, server: Server, who: Deleter) -> None:
     """Remove it from every table; only one that has ended."""
@@ -105,7 +99,7 @@ async def delete_instance(id: str, server: Server, who: Deleter) -> None:
 )
 async def export_instance(id: str, server: Server) -> Response:
     """Everything of one instance, from one moment."""
-    data = await Operating(server, "").export(id)
+    data = await Removals(server).pack(id)
     return Response(
         data, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{id}.json"'}
     )

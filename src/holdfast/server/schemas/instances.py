@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from holdfast.server.schemas.base import Document, Payload, Request
+from holdfast.server.schemas.base import BulkFailure, Document, Payload, Request
 
 StatusName = Literal["pending", "running", "suspended", "finished", "faulted", "canceled"]
 
@@ -195,7 +195,7 @@ class ResumeRequest(Request):
 
 class SkipRequest(Request):
     activity_id: str
-    outputs: dict[str, Any] | None = None
+    outcome: str | None = Field(default=None, description="Go on as if it had completed with this outcome.")
     why: str | None = None
 
 
@@ -206,11 +206,6 @@ class VariablesRequest(Request):
 
 class AlterRequest(Request):
     alterations: list[dict[str, Any]] = Field(min_length=1, max_length=100)
-    why: str | None = None
-
-
-class ForkRequest(Request):
-    instance_id: str | None = None
     why: str | None = None
 
 
@@ -233,6 +228,14 @@ class InstancesBulkRequest(Request):
     filter: InstanceFilterBody | None = None
     terminate: bool = False
     why: str | None = None
+
+
+class InstancesBulkResult(Payload):
+    """What became of many: each in a commit of its own."""
+
+    changed: int
+    unchanged: int = Field(description="Did not fit any more, or there was nothing to do.")
+    failed: list[BulkFailure]
 
 
 class ImportedInstance(Payload):

@@ -61,15 +61,36 @@ class Receipt(Payload):
 class ExplainRequest(Request):
     type: str = Field(min_length=1)
     payload: Any = None
+    name: str | None = Field(default=None, description="Of an event.")
+    key: Any = Field(default=None, description="Of an event.")
     correlation_id: str | None = None
     instance_id: str | None = None
 
 
+class Difference(Payload):
+    path: str
+    waits_for: Any = None
+    given: Any = None
+
+
+class NearMatch(Payload):
+    kind: Literal["trigger", "bookmark"]
+    type: str
+    payload: Any = None
+    definition_id: str | None = None
+    instance_id: str | None = None
+    activity_id: str = ""
+    differs: list[Difference]
+
+
 class Explanation(Payload):
     key: str
-    matches: list[dict[str, Any]]
-    near: list[dict[str, Any]] = Field(description="What nearly fits, with the fields that differ.")
-    advice: str = ""
+    broadcast: bool
+    starts: list[str] = Field(description="Definitions that it would start.")
+    resumes: list[str] = Field(description="INSTANCE#BOOKMARK")
+    kept: str | None = Field(description="For how long it is kept where nobody takes it.")
+    near: list[NearMatch] = Field(description="What nearly fits, with the fields that differ; nearest first.")
+    advice: str
 
 
 class TriggerItem(Payload):
@@ -145,6 +166,7 @@ class DeadLetterItem(Payload):
 
 class IdsRequest(Request):
     ids: list[str] = Field(min_length=1, max_length=10_000)
+    why: str | None = None
 
 
 # -- nodes and settings ------------------------------------------------------------------------------------------------

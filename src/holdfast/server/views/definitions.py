@@ -38,14 +38,10 @@ async def summary(server: Backend, label: DefinitionVersion) -> DefinitionSummar
     store, tenant, name = server.store, server.tenant, label.definition_id
     latest = await store.find_version(tenant, name, Which.LATEST)
     published = await store.find_version(tenant, name, Which.PUBLISHED)
-    return await _summary(
-        server, label, (latest or label).version, None if published is None else published.version
-    )
+    return await _summary(server, label, (latest or label).version, None if published is None else published.version)
 
 
-async def _summary(
-    server: Backend, label: DefinitionVersion, latest: int, published: int | None
-) -> DefinitionSummary:
+async def _summary(server: Backend, label: DefinitionVersion, latest: int, published: int | None) -> DefinitionSummary:
     facts, details = await server.facts(label.content), label.details
     return DefinitionSummary(
         id=label.definition_id,

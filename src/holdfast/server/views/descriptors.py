@@ -85,7 +85,7 @@ def _input(item: InputDescriptor) -> InputInfo:
         name=item.name,
         display_name=item.display_name or spaced(item.name),
         type=item.type,
-        json_schema=schema,
+        schema=schema,
         hint=item.editor or ("secret" if item.secret else "options" if options else _hint(item.type)),
         default=encode(item.default),
         required=item.required,
@@ -101,7 +101,7 @@ def _output(item: OutputDescriptor) -> OutputInfo:
         name=item.name,
         display_name=item.display_name or spaced(item.name),
         type=item.type,
-        json_schema=dict(item.schema) or _schema(item.type),
+        schema=dict(item.schema) or _schema(item.type),
         description=item.description,
     )
 
@@ -146,7 +146,10 @@ _CATEGORIES = {"object": "Composite", "list": "Composite", "any": "Composite", "
 def variable_types(engine: Holdfast) -> list[VariableTypeInfo]:
     built_in = [
         VariableTypeInfo(
-            name=name, display_name=spaced(name), category=_CATEGORIES.get(name, "Primitive"), json_schema=schema_of(name)
+            name=name,
+            display_name=spaced(name),
+            category=_CATEGORIES.get(name, "Primitive"),
+            schema=schema_of(name),
         )
         for name in sorted(BUILT_IN)
     ]
@@ -156,7 +159,7 @@ def variable_types(engine: Holdfast) -> list[VariableTypeInfo]:
             name=types.name_of(cls),
             display_name=spaced(cls.__name__),
             category="Own",
-            json_schema=schema_of(types.name_of(cls), types),
+            schema=schema_of(types.name_of(cls), types),
         )
         for cls in engine.registry.value_types
     ]

@@ -16,9 +16,7 @@ LIMIT = 1000
 
 
 async def listed(server: Backend, *, instance_id: str | None = None, only_open: bool = True) -> list[IncidentItem]:
-    rows = await server.store.list_incidents(
-        server.tenant, instance_id=instance_id, only_open=only_open, limit=LIMIT
-    )
+    rows = await server.store.list_incidents(server.tenant, instance_id=instance_id, only_open=only_open, limit=LIMIT)
     return [item(row) for row in rows]
 
 

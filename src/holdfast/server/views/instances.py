@@ -9,7 +9,7 @@ import msgspec
 
 from holdfast.errors import HoldfastError, ValueRefused
 from holdfast.execution.activation import STATUS_NAMES, Activation
-from holdfast.model.instance import Bookmark, BookmarkKind, Incident
+from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status
 from holdfast.model.listing import InstanceSummary
 from holdfast.model.stored import InstanceRow
 from holdfast.model.values import encode
@@ -46,7 +46,7 @@ async def item(server: Backend, row: InstanceRow | InstanceSummary) -> InstanceI
         definition_id=row.definition_id,
         definition_name=await server.title(row.content, row.definition_id),
         definition_version=row.definition_version,
-        status=row.status,
+        status=Status(row.status).value,
         correlation_id=row.correlation_id,
         name=row.name,
         parent_id=row.parent_id,

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, InstanceSummary
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal
+from holdfast.server.schemas.instances import InstanceItem
 from holdfast.server.schemas.operations import (
     Attention,
     DefinitionStatistics,
@@ -169,7 +169,7 @@ async def _by_definition(
     return sorted(found, key=lambda item: (-item.faulted, -item.started, item.definition_id))
 
 
-async def _oldest(server: Backend) -> instances.InstanceItem | None:
+async def _oldest(server: Backend) -> InstanceItem | None:
     page = await server.store.search(
         InstanceQuery(
             tenant=server.tenant,
@@ -211,5 +211,3 @@ async def _attention(server: Backend) -> list[Attention]:
     ]
     found.sort(key=lambda item: item.at or datetime.min.replace(tzinfo=UTC), reverse=True)
     return found[:ATTENTION]
-
-

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from datetime import datetime, timedelta
 from inspect import signature
+from types import CoroutineType
 from typing import Any, Generic, ParamSpec, Self, TypeVar, overload
 
 from holdfast.authoring.activity import Activity
@@ -128,6 +129,16 @@ class Harness(Generic[P, R]):
 
     # -- stubs ---------------------------------------------------------------------------------------------------------
 
+    @overload
+    def stub(
+        self,
+        activity: FunctionActivity[..., CoroutineType[Any, Any, T]],
+        *,
+        returns: T = ...,
+        raises: Raised | None = None,
+        calls: Callable[..., T | Coroutine[Any, Any, T]] | None = None,
+        times: int | None = None,
+    ) -> Stub: ...
     @overload
     def stub(
         self,

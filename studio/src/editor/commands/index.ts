@@ -5,3 +5,4 @@ export * from "./notes";
 export * from "./paste";
 export * from "./places";
 export { addState, addTransition, renameState, setInitial, setTransition } from "./states";
+export { readClip } from "../../model/clipboard";

@@ -1,0 +1,123 @@
+"""`holdfast worker`: a process that takes work from a store until it is told to stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from holdfast.cli.options import store_option
+
+if TYPE_CHECKING:
+    from holdfast.engine import Holdfast
+
+UNDRAINED = 1
+
+
+@click.command(
+    epilog="\b\nExamples:\n  holdfast worker shop --store postgresql://localhost/holdfast\n"
+    "  holdfast worker shop.jobs --queues gpu --transport amqp://guest:guest@localhost/ --concurrency 4"
+)
+@click.argument("modules", nargs=-1, metavar="[MODULE|MODULE:APP]...")
+@store_option("Which store; the setting `store` if it is not given.")
+@click.option("--transport", metavar="URL", help="What carries steps: a broker's address, or `database` (the default).")
+@click.option("--queues", default="default", show_default=True, metavar="NAMES", help="Queues to serve, with commas.")
+@click.option(
+    "--tenants", default="", metavar="NAMES", help="Tenants to serve, with commas; without: the one without a name."
+)
+@click.option("--concurrency", type=click.IntRange(min=1), help="Steps at a time; the setting `step_concurrency`.")
+@click.option("--name", help="The node's name, the same after each restart; host and process if it is not given.")
+@click.option(
+    "--publish/--no-publish", default=True, help="Publish the workflows of the modules first.", show_default=True
+)
+@click.pass_context
+def worker(
+    ctx: click.Context,
+    modules: tuple[str, ...],
+    store: str | None,
+    transport: str | None,
+    queues: str,
+    tenants: str,
+    concurrency: int | None,
+    name: str | None,
+    publish: bool,
+) -> None:
+    """Take work until SIGTERM or Ctrl-C: then nothing new is taken, and what is in hand ends or goes back.
+
+    MODULEs bring the code: their activities and workflows; MODULE:APP is an engine of yours, a Holdfast object.
+    """
+    import asyncio
+
+    from holdfast.runtime.hosting import node_name
+    from holdfast.runtime.worker import WorkerOptions
+
+    engine, workflows = engine_of(modules)
+    options = WorkerOptions(
+        name=name or node_name(),
+        queues=_names(queues, "queue") or ("default",),
+        tenants=_names(tenants, "tenant") or ("",),
+        concurrency=concurrency,
+        drain_limit=engine.settings.drain_limit,
+    )
+    drained = asyncio.run(_run(engine, options, store, transport, workflows if publish else []))
+    ctx.exit(0 if drained else UNDRAINED)
+
+
+async def _run(engine: Holdfast, options: Any, store: str | None, transport: str | None, workflows: list[Any]) -> bool:
+    import asyncio
+    import signal
+
+    from holdfast.runtime.worker import Worker
+
+    made = Worker(engine, options, store=store, transport=transport, workflows=workflows)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, made.stop)
+
+    def ready(_: Worker) -> None:
+        served = ", ".join(options.queues)
+        click.echo(f"worker {options.name} is ready: {served}", err=True)
+
+    try:
+        drained = await made.run(ready)
+    finally:
+        engine.close()
+    click.echo(f"worker {options.name} has ended" + ("" if drained else "; what did not end was given back"), err=True)
+    return drained
+
+
+def engine_of(modules: tuple[str, ...]) -> tuple[Holdfast, list[Any]]:
+    """The engine, and the workflows that the modules bring."""
+    from holdfast.cli.failures import BadInput
+    from holdfast.cli.references import find, import_module, is_own_activity
+    from holdfast.engine import Holdfast
+    from holdfast.model.definition import Definition
+
+    apps = [reference for reference in modules if ":" in reference]
+    if len(apps) > 1 or (apps and len(modules) > 1):
+        raise BadInput("Give one MODULE:APP, or modules without a name; not both.")
+    if apps:
+        app = find(apps[0])
+        if not isinstance(app, Holdfast):
+            raise BadInput(
+                f"'{apps[0]}' is no Holdfast object. Name one, such as app = Holdfast(…), or the module alone."
+            )
+        return app, list(app.workflows)
+    items = [item for name in modules for item in vars(import_module(name)).values()]
+    activities = {id(item): item for item in items if is_own_activity(item)}
+    from holdfast.authoring.workflow import Workflow
+
+    workflows = {id(item): item for item in items if isinstance(item, Workflow | Definition)}
+    engine = Holdfast(activities=activities.values(), definitions=workflows.values())
+    return engine, list(workflows.values())
+
+
+def _names(text: str, what: str) -> tuple[str, ...]:
+    from holdfast.cli.failures import BadInput
+    from holdfast.model.ticket import is_queue
+
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in names:
+        if not is_queue(name) or "@" in name:
+            raise BadInput(f"'{name}' is no name of a {what}: use letters, digits, dots, colons and dashes, up to 64.")
+    return names

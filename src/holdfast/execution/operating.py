@@ -1,0 +1,190 @@
+"""Activities moved by hand: begun again, begun anew with other inputs, passed over, put to work, taken off.
+
+What operators do to an instance, as changes of its activations. Who asked, and why, is written by those who call this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from holdfast.errors import ExecutionError, InstanceAtRest
+from holdfast.execution import cancellation, faults
+from holdfast.execution.activation import FAULTED, RUNNING, Activation
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Outcome
+from holdfast.execution.record import argument_of
+from holdfast.model.instance import Status
+from holdfast.model.types import convert
+
+
+def living(live: LiveInstance, activity: str | None = None) -> list[Activation]:
+    """Activations that are at work or have failed; with `activity` those of that activity, by its id or whole key."""
+    found = [item for item in [live.root, *live.root.descendants()] if item.status in (RUNNING, FAULTED)]
+    if activity is None:
+        return found
+    if live.plan.node(activity) is None:
+        raise ExecutionError(f"The workflow has no activity '{activity}'. Name one by its id.")
+    return [item for item in found if activity in (item.node.key, item.node.definition.id)]
+
+
+def failed(live: LiveInstance, activity: str | None = None) -> list[Activation]:
+    return [item for item in living(live, activity) if item.status == FAULTED]
+
+
+# -- again -------------------------------------------------------------------------------------------------------------
+
+
+def retry(live: LiveInstance, failed_ones: Iterable[Activation], inputs: Mapping[str, Any] | None = None) -> int:
+    """Run these again; with `inputs` as new executions that have them. How many."""
+    chosen = list(failed_ones)
+    if inputs is not None:
+        for activation in chosen:
+            check_editable(activation, inputs)
+    _wake(live, chosen)
+    for activation in chosen:
+        if inputs is None:
+            again(live, activation)
+        else:
+            anew(live, activation, inputs)
+    return len(chosen)
+
+
+def _wake(live: LiveInstance, healed: list[Activation]) -> None:
+    """What failed there does not keep the instance any more; what failed elsewhere does."""
+    gone = {item.id for activation in healed for item in (activation, *activation.descendants())}
+    live.status = Status.RUNNING
+    live.incidents = [item for item in live.incidents if item.execution_id not in gone]
+    live.fault_pending = live.fault_pending and any(item.id not in gone for item in failed(live))
+
+
+def again(live: LiveInstance, activation: Activation) -> None:
+    """The next attempt of a failed activity: an effect with the same id and inputs, a pure one from its beginning."""
+    activation.attempt += 1
+    activation.status = RUNNING
+    node, owner = activation.node, activation.owner
+    if node.effect is not None and activation.data is not None:
+        # Whatever was called: `execute`, or the callback that failed. Inputs that could not be evaluated have no data.
+        method, argument = activation.data.get("call") or ["execute", {"value": None}]
+        live.record_effect(activation, activation.data["inputs"], method=method, argument=argument_of(argument))
+        return
+    cancellation.cancel_kids(live, activation)
+    cancellation.withdraw(live, [activation])
+    if owner is None:
+        begin(live)
+        return
+    assert owner.kids is not None
+    owner.kids.pop(activation.id, None)
+    live.waiters.pop(activation.id, None)
+    live.retrying = activation
+    try:
+        node.op(live, owner, activation.outer)
+    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+        faults.raised(live, node, owner, activation.outer, error)
+    finally:
+        live.retrying = None
+
+
+def check_editable(activation: Activation, inputs: Mapping[str, Any]) -> None:
+    """Raise for inputs that this activity cannot be given."""
+    node = activation.node
+    if node.effect is None:
+        raise ExecutionError(
+            f"'{node.key}' is not an effect: its inputs are worked out where it stands. Modify the variables that they "
+            "name, then retry it."
+        )
+    known = {item.name: item.type for item in node.descriptor.inputs}
+    for name, value in inputs.items():
+        if name not in known:
+            raise ExecutionError(f"'{node.key}' has no input '{name}'; it has: {', '.join(known) or 'none'}.")
+        try:
+            convert(value, known[name])
+        except ValueError as error:
+            raise ExecutionError(f"Input '{name}' of '{node.key}' must be {known[name]}: {error}") from error
+
+
+def anew(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) -> None:
+    """Run a failed effect with edited inputs: a new execution, since another key belongs to other inputs (rule H3)."""
+    node, owner, data = activation.node, activation.owner, activation.data or _nothing_yet()
+    types = {item.name: item.type for item in node.descriptor.inputs}
+    given = {**data["inputs"], **{name: convert(value, types[name]) for name, value in inputs.items()}}
+    assert owner is not None
+    assert owner.kids is not None
+    cancellation.cancel_kids(live, activation)
+    owner.kids.pop(activation.id, None)
+    live.waiters.pop(activation.id, None)
+    fresh = live.activate(node, owner, activation.outer, activation.scope)
+    fresh.data = {**data, "inputs": given}
+    method, argument = data.get("call") or ["execute", {"value": None}]
+    live.record_effect(fresh, given, method=method, argument=argument_of(argument))
+
+
+def _nothing_yet() -> dict[str, Any]:
+    """The data of an effect whose inputs could not be evaluated."""
+    return {"inputs": {}, "state": {}, "waiting": [], "scheduled": 0}
+
+
+# -- otherwise ---------------------------------------------------------------------------------------------------------
+
+
+def begin(live: LiveInstance) -> None:
+    """Put the workflow's first activity in the queue; its time runs from now."""
+    root = live.root
+    if root.node.timeout is not None:
+        live.arm_timeout(root, root.node.timeout)
+    assert root.node.first is not None
+    live.queue.append((root.node.first, root, root.scope))
+
+
+def drop_effect(live: LiveInstance, activation: Activation) -> None:
+    if live.effects.pop(activation.id, None) is not None:
+        live.canceled_effects.append(activation.id)
+
+
+def skip(live: LiveInstance, activity: str, outcome: Outcome = None) -> int:
+    """Pass over an activity that has failed, waits or runs: as if it had completed. How many executions of it."""
+    chosen = living(live, activity)
+    chosen = [item for item in chosen if item.owner is not None and not _within(item, chosen)]
+    _wake(live, chosen)
+    for activation in chosen:
+        drop_effect(live, activation)
+        activation.status = RUNNING
+        live.complete(activation, outcome)
+    return len(chosen)
+
+
+def cancel_activity(live: LiveInstance, activity: str) -> int:
+    """Cancel an activity; whoever waits for it goes on as it does when a child is canceled. How many executions."""
+    chosen = [item for item in living(live, activity) if item.owner is not None]
+    _wake(live, chosen)
+    for activation in chosen:
+        cancellation.cancel(live, activation)
+    return len(chosen)
+
+
+def _within(activation: Activation, others: list[Activation]) -> bool:
+    above = activation.owner
+    while above is not None:
+        if above in others:
+            return True
+        above = above.owner
+    return False
+
+
+def schedule(live: LiveInstance, activity: str) -> None:
+    """Run an activity of a flowchart that is at work, as an operator asks: the way out of a join that waits for ever."""
+    if live.status in (Status.FINISHED, Status.CANCELED):
+        raise InstanceAtRest(live.id, live.status, remedy="It takes no more work.")
+    node = live.plan.node(activity)
+    if node is None:
+        raise ExecutionError(f"The workflow has no activity '{activity}'. Name one by its id.")
+    for activation in [live.root, *live.root.descendants()]:
+        take = activation.node.hooks.schedule
+        if activation.node is node.parent and take is not None:
+            live.status = Status.RUNNING
+            live.incidents = [item for item in live.incidents if item.type != "stuck"]
+            take(live, activation, node)
+            return
+    raise ExecutionError(
+        f"'{activity}' cannot be scheduled now: it is not an activity of a flowchart that is at work in this instance."
+    )

@@ -1,0 +1,52 @@
+"""What filters of lists mean, for one instance in hand: how memory searches, and how bulk actions test again (rule M7)."""
+
+from __future__ import annotations
+
+from holdfast.model.listing import InstanceFilter, InstanceSummary, folded
+from holdfast.model.stored import InstanceRow
+
+Row = InstanceRow | InstanceSummary
+
+
+def matches(row: Row, filter: InstanceFilter) -> bool:
+    return _values_match(row, filter) and _text_matches(row, filter.search) and _times_match(row, filter)
+
+
+def _values_match(row: Row, filter: InstanceFilter) -> bool:
+    lists = (
+        (filter.ids, row.id),
+        (filter.statuses, row.status),
+        (filter.definition_ids, row.definition_id),
+        (filter.contents, row.content),
+        (filter.correlation_ids, row.correlation_id),
+        (filter.names, row.name),
+    )
+    singles = (
+        (filter.definition_version, row.definition_version),
+        (filter.parent_id, row.parent_id),
+        (filter.has_incidents, row.incidents > 0),
+        (filter.system, row.system),
+    )
+    return all(not wanted or value in wanted for wanted, value in lists) and all(
+        wanted is None or value == wanted for wanted, value in singles
+    )
+
+
+def _text_matches(row: Row, search: str) -> bool:
+    text = folded(search)
+    return not text or any(
+        text in folded(field or "") for field in (row.id, row.definition_id, row.correlation_id, row.name)
+    )
+
+
+def _times_match(row: Row, filter: InstanceFilter) -> bool:
+    ranges = (
+        (row.created, filter.created_from, filter.created_before),
+        (row.updated, filter.updated_from, filter.updated_before),
+        (row.finished, filter.finished_from, filter.finished_before),
+    )
+    return all(
+        (start is None or (moment is not None and moment >= start))
+        and (end is None or (moment is not None and moment < end))
+        for moment, start, end in ranges
+    )

@@ -1,0 +1,150 @@
+"""What operators ask of one instance. Each is idempotent: asked again, it finds nothing to do. Who and why are journaled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from holdfast.execution import delivery, operating
+from holdfast.execution.activation import Activation
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Outcome
+from holdfast.model.filtering import matches
+from holdfast.model.instance import JournalEvent, Status
+from holdfast.model.listing import InstanceFilter
+from holdfast.model.stored import InstanceRow
+from holdfast.runtime.durable.jobs import CancelJob, Job, ResumeJob, RetryJob
+
+
+class Asked:
+    """Who asks, why, and of which instances only."""
+
+    __slots__ = ("condition", "who", "why")
+
+    def __init__(self, who: str, why: str | None = None, condition: InstanceFilter | None = None) -> None:
+        self.who = who
+        self.why = why
+        self.condition = condition
+
+    def note(self, live: LiveInstance, verb: str, activation: Activation | None = None, **data: Any) -> None:
+        reason = {} if self.why is None else {"why": self.why}
+        live.note(JournalEvent.OPERATED, activation, {"verb": verb, "who": self.who, **reason, **data})
+
+
+def still_fits(condition: InstanceFilter, row: InstanceRow | None, live: LiveInstance) -> bool:
+    """Whether the instance is one of those that were asked for, as it is now, jobs before this one included."""
+    if row is None:
+        return False
+    now = replace(
+        row,
+        status=live.status.value,
+        correlation_id=live.correlation_id,
+        name=live.name,
+        incidents=len(live.incidents),
+    )
+    return matches(now, condition)
+
+
+class RetryVerb(RetryJob):
+    """Run what failed again: all of it or one activity, as it was or with edited inputs."""
+
+    __slots__ = ("activity", "asked", "condition", "inputs")
+
+    def __init__(
+        self, instance_id: str, asked: Asked, activity: str | None = None, inputs: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(instance_id)
+        self.condition = asked.condition
+        self.asked = asked
+        self.activity = activity
+        self.inputs = inputs
+
+    def apply(self, live: LiveInstance) -> bool:
+        if live.status in (Status.FINISHED, Status.CANCELED):
+            return False
+        chosen = operating.failed(live, self.activity)
+        if not chosen:
+            return False
+        if self.inputs is not None:
+            for activation in chosen:
+                operating.check_editable(activation, self.inputs)
+        for activation in chosen:
+            edited = {} if self.inputs is None else {"inputs": sorted(self.inputs)}
+            self.asked.note(live, "retry", activation, **edited)
+        operating.retry(live, chosen, self.inputs)
+        return True
+
+
+class SkipVerb(Job):
+    """Pass over an activity that failed or waits, as if it had completed."""
+
+    __slots__ = ("activity", "asked", "condition", "outcome")
+
+    def __init__(self, instance_id: str, asked: Asked, activity: str, outcome: Outcome = None) -> None:
+        super().__init__(instance_id)
+        self.condition = asked.condition
+        self.asked = asked
+        self.activity = activity
+        self.outcome = outcome
+
+    def apply(self, live: LiveInstance) -> bool:
+        if live.status in (Status.FINISHED, Status.CANCELED):
+            return False
+        chosen = [item for item in operating.living(live, self.activity) if item.owner is not None]
+        for activation in chosen:
+            self.asked.note(live, "skip", activation)
+        return bool(chosen) and operating.skip(live, self.activity, self.outcome) > 0
+
+
+class ResumeVerb(ResumeJob):
+    __slots__ = ("asked", "condition")
+
+    def __init__(self, instance_id: str, asked: Asked, bookmark_id: str, payload: Any) -> None:
+        super().__init__(instance_id, bookmark_id, payload)
+        self.condition = asked.condition
+        self.asked = asked
+
+    def apply(self, live: LiveInstance) -> bool:
+        delivery.refuse_at_rest(live)
+        mark = live.bookmarks.get(self.bookmark_id)
+        if mark is not None:
+            self.asked.note(live, "resume", live.waiters[mark.execution_id], bookmark=mark.id)
+        return super().apply(live)
+
+
+class CancelVerb(CancelJob):
+    """Cancel: `finally` and compensation run. Terminate: they do not."""
+
+    __slots__ = ("asked", "condition")
+
+    def __init__(self, instance_id: str, asked: Asked, *, terminate: bool = False) -> None:
+        super().__init__(instance_id, "canceled", finalize=not terminate, quiet=True)
+        self.condition = asked.condition
+        self.asked = asked
+
+    def apply(self, live: LiveInstance) -> bool:
+        ended = live.status in (Status.FINISHED, Status.CANCELED)
+        if ended or (live.stopping is not None and self.finalize):
+            return False
+        self.asked.note(live, "cancel" if self.finalize else "terminate", cause=self.cause)
+        return super().apply(live)
+
+
+class NoteVerb(Job):
+    """Something was done about the instance from outside: for its journal."""
+
+    __slots__ = ("asked", "data", "verb")
+
+    quiet = True
+
+    def __init__(self, instance_id: str, asked: Asked, verb: str, **data: Any) -> None:
+        super().__init__(instance_id)
+        self.asked = asked
+        self.verb = verb
+        self.data = data
+
+    def apply(self, live: LiveInstance) -> bool:
+        self.asked.note(live, self.verb, **self.data)
+        return True

@@ -1,0 +1,90 @@
+"""What subscribers are sent, made once for all of them: a thousand who follow one instance cost one read per change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from holdfast.server.views import instances, journal
+
+if TYPE_CHECKING:
+    from holdfast.server.backend import Backend
+
+KEPT_MAX = 256
+CHANGES_MAX = 100
+"""Commits that are sent one by one; who is further behind gets the state."""
+
+
+class Rendering(msgspec.Struct, frozen=True):
+    """One message: everything but the subscriber's own id."""
+
+    kind: str
+    version: int
+    data: bytes
+    """JSON."""
+
+
+class Renderings:
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._kept: OrderedDict[Hashable, asyncio.Future[Any]] = OrderedDict()
+
+    async def state(self, instance_id: str, version: int) -> Rendering:
+        """The instance as it is, at that version or later."""
+
+        async def make() -> Rendering:
+            backend = self._backend
+            row, result = await instances.read(backend, instance_id)
+            item = await instances.item(backend, row)
+            data = {**item.model_dump(mode="json"), "state": _state(backend, result)}
+            return Rendering("state", row.version, msgspec.json.encode(data))
+
+        return await self._once(("state", instance_id, version), make)
+
+    async def changes(self, instance_id: str, after: int, version: int) -> list[Rendering]:
+        """What each commit above `after` brought, up to `version` at least; the last one tells how the instance is now. The
+        state alone if there are too many."""
+
+        async def make() -> list[Rendering]:
+            backend = self._backend
+            found, more = await journal.entries(backend, instance_id, after, CHANGES_MAX)
+            if more is not None:
+                return [await self.state(instance_id, version)]
+            row, result = await instances.read(backend, instance_id)
+            by_version: dict[int, list[Any]] = {}
+            for number, entry in found:
+                if number <= row.version:
+                    by_version.setdefault(number, []).append(journal.item(number, entry).model_dump(mode="json"))
+            by_version.setdefault(row.version, [])
+            item = await instances.item(backend, row)
+            last = {"instance": item.model_dump(mode="json"), "state": _state(backend, result)}
+            return [
+                Rendering(
+                    "change",
+                    number,
+                    msgspec.json.encode({"entries": entries, **(last if number == row.version else {})}),
+                )
+                for number, entries in sorted(by_version.items())
+            ]
+
+        return await self._once(("changes", instance_id, after, version), make)
+
+    async def _once(self, key: Hashable, make: Callable[[], Awaitable[Any]]) -> Any:
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = asyncio.ensure_future(make())
+            if len(self._kept) > KEPT_MAX:
+                self._kept.popitem(last=False)
+        try:
+            return await asyncio.shield(kept)
+        except Exception:
+            self._kept.pop(key, None)  # The next one tries again.
+            raise
+
+
+def _state(backend: Backend, result: Any) -> Any:
+    return instances.state_of(backend, result).model_dump(mode="json")

@@ -1,0 +1,93 @@
+"""What the cluster test runs: orders with steps, timers, events and children, and a ledger outside of everything.
+
+The ledger is a folder. An entry is a file that is made once: a key that it has already is refused by the file system, whoever
+asks. Every call is noted before that, so that calls which repeat can be counted. `holdfast worker` imports this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from datetime import timedelta
+from pathlib import Path
+
+from holdfast.activities.composition import ExecuteWorkflow
+from holdfast.activities.control.parallel import Parallel
+from holdfast.activities.control.sequence import Sequence
+from holdfast.activities.events import Event
+from holdfast.activities.scheduling import Delay
+from holdfast.authoring.fields import expr
+from holdfast.authoring.function import activity
+from holdfast.authoring.workflow import Workflow
+from holdfast.ports import Context
+
+LEDGER = "HOLDFAST_TEST_LEDGER"
+"""The folder of the ledger."""
+QUEUE = "heavy"
+
+
+class Ledger:
+    def __init__(self, folder: Path) -> None:
+        self._entries = folder / "entries"
+        self._calls = folder / "calls"
+        self._entries.mkdir(parents=True, exist_ok=True)
+
+    def book(self, key: str, attempt: int) -> bool:
+        """False if it has that key already."""
+        self._note(f"{key} {attempt}\n")
+        try:
+            os.close(os.open(self._entries / key, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        except FileExistsError:
+            return False
+        return True
+
+    def _note(self, line: str) -> None:
+        """One write in append mode: whole or not at all."""
+        handle = os.open(self._calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            os.write(handle, line.encode())
+        finally:
+            os.close(handle)
+
+    @property
+    def entries(self) -> set[str]:
+        return {path.name for path in self._entries.iterdir()}
+
+    @property
+    def calls(self) -> list[str]:
+        """The key of each call, in order."""
+        if not self._calls.exists():
+            return []
+        return [line.split()[0] for line in self._calls.read_text(encoding="utf-8").splitlines()]
+
+
+@activity(name="ClusterBook")
+async def book(context: Context, what: str) -> str:
+    """An effect with a key that stays the same for every attempt."""
+    ledger = Ledger(Path(os.environ[LEDGER]))
+    ledger.book(f"{context.instance_id}.{what}", context.attempt)
+    await asyncio.sleep(0.002)
+    return what
+
+
+SOON = timedelta(milliseconds=20)
+
+item = Workflow(Sequence(Delay(SOON), book.bind(what="item", queue=QUEUE)), id="cluster_item")
+
+order = Workflow(
+    Sequence(
+        book.bind(what="reserve"),
+        Parallel(book.bind(what="charge", queue=QUEUE), Delay(SOON), book.bind(what="mail", queue=QUEUE)),
+        Event("paid"),
+        ExecuteWorkflow("cluster_item", wait=True),
+        Delay(SOON),
+        book.bind(what="ship", queue=QUEUE),
+    ),
+    id="cluster_order",
+)
+
+OF_ORDER = ("reserve", "charge", "mail", "ship")
+"""What an order leaves in the ledger itself; its child leaves `item`."""
+EFFECTS = len(OF_ORDER) + 1
+BRANCHES = 2
+"""Effects of one order that are open at one time, at most."""

@@ -1,0 +1,392 @@
+/** The canvas that is edited: React Flow shows it, every change goes through a command of the session. */
+
+import {
+  Background,
+  BackgroundVariant,
+  Controls,
+  MiniMap,
+  ReactFlow,
+  SelectionMode,
+  useReactFlow,
+  type Connection,
+  type FinalConnectionState,
+  type NodeChange,
+} from "@xyflow/react";
+import "@xyflow/react/dist/style.css";
+import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent } from "react";
+import { catalogue as words } from "../app/messages";
+import { isDark } from "../app/theme";
+import * as commands from "../editor/commands";
+import { directionIn } from "../editor/commands/places";
+import { mayConnect } from "../editor/rules";
+import { DRAG_TYPE } from "../library/Library";
+import { doorOf, levelOf, type Focus } from "../model/focus";
+import { graphOf, STATE, type Point } from "../model/graph";
+import { placeAfter } from "../model/layout";
+import type { Worst } from "../model/problems";
+import { toast } from "../ui";
+import "./canvas.css";
+import { Card, CardActionsContext, type CardActions } from "./Card";
+import { NoteCard, NoteContext, type ChangeNote } from "./NoteCard";
+import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
+import { QuickAdd } from "./QuickAdd";
+import { useEditor, useEditorSession } from "./useEditor";
+import { usePlaces } from "./usePlaces";
+import { Arrows, InsertContext, Way, type Insert } from "./Way";
+
+const t = words("canvas", {
+  label: "Canvas",
+  empty: "Drag an activity here, or press A to add the first one.",
+  emptyStates: "Press A to add the first state.",
+});
+
+const NODE_TYPES = { card: Card, note: NoteCard };
+const EDGE_TYPES = { way: Way };
+const MINIMAP_MOST = 500;
+const VIRTUAL_FROM = 150;
+const NO_MARKS: Readonly<Record<string, Mark>> = {};
+
+interface Asking {
+  readonly at: Point;
+  readonly after?: { readonly id: string; readonly outcome: string } | undefined;
+  readonly edge?: string | undefined;
+  readonly place?: Point | undefined;
+}
+
+export interface CanvasHandle {
+  quickAdd(): void;
+  fit(): void;
+  actualSize(): void;
+  show(id: string): void;
+  add(type: string): void;
+  note(): void;
+  paste(text: string): void;
+}
+
+interface CanvasProps {
+  readonly problems: ReadonlyMap<string, Worst>;
+  readonly handle: { current: CanvasHandle | null };
+  readonly onComments: (id: string) => void;
+}
+
+export function Canvas({ problems, handle, onComments }: CanvasProps) {
+  const session = useEditorSession();
+  const { document, focus, selection, catalogue, readOnly } = useEditor((snapshot) => snapshot);
+  const flow = useReactFlow<AnyNode, WayEdge>();
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const frame = useRef<HTMLDivElement>(null);
+
+  const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
+  const graph = useMemo(() => graphOf(level, catalogue), [level, catalogue]);
+  const isFree = level.kind === "flowchart" || level.kind === "states";
+  const direction = useMemo(() => (isFree ? directionIn(level, graph) : "down"), [isFree, level, graph]);
+  const places = usePlaces(graph, level.kind, direction);
+  const drawing = useMemo<Drawing>(
+    () => ({ graph, level: level.kind, places, direction, selection: new Set(selection), problems, marks: NO_MARKS, readOnly }),
+    [graph, level.kind, places, direction, selection, problems, readOnly],
+  );
+
+  // React Flow's own nodes: between two edits they also hold what a drag has moved so far.
+  const [nodes, setNodes] = useState<AnyNode[]>(() => toNodes(drawing, []));
+  const drawn = useRef(drawing);
+  const moving = useRef(new Map<string, Point>());
+  if (drawn.current !== drawing) {
+    drawn.current = drawing;
+    setNodes((before) => toNodes(drawing, before));
+  }
+  const lastEdges = useRef<WayEdge[]>([]);
+  const edges = useMemo(() => (lastEdges.current = toEdges(drawing, lastEdges.current)), [drawing]);
+
+  const run = useCallback(
+    (command: Parameters<typeof session.run>[0]): boolean => {
+      const verdict = session.run(command);
+      if (!verdict.ok) toast.done(verdict.why);
+      return verdict.ok;
+    },
+    [session],
+  );
+
+  const fit = useCallback(() => void flow.fitView({ padding: 0.16, maxZoom: 1, duration: 120 }), [flow]);
+  const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}/${level.focus.key ?? ""}`;
+  useEffect(() => {
+    const turn = requestAnimationFrame(() => void flow.fitView({ padding: 0.16, maxZoom: 1 }));
+    return () => cancelAnimationFrame(turn);
+  }, [where, flow]);
+
+  // -- changes that React Flow reports --------------------------------------------------------------------------------
+
+  const onNodesChange = useCallback(
+    (changes: NodeChange<AnyNode>[]) => {
+      const picked = new Map<string, boolean>();
+      const settled = new Map<string, Point>();
+      for (const change of changes) {
+        if (change.type === "select") picked.set(change.id, change.selected);
+        else if (change.type === "position" && change.position !== undefined) {
+          moving.current.set(change.id, change.position);
+          if (!change.dragging) settled.set(change.id, change.position);
+        } else if (change.type === "position" && change.dragging === false) {
+          const at = moving.current.get(change.id);
+          if (at !== undefined) settled.set(change.id, at);
+        }
+      }
+      if (picked.size > 0) session.select(reselected(session.get().selection, picked));
+      if (settled.size > 0) {
+        moving.current.clear();
+        const { current } = drawn;
+        if (isFreeLevel(current)) session.run(commands.move(settled));
+        else reorderBy(settled, current, (id, index) => session.run(commands.reorder(id, index)));
+        // Whatever the command made of it: the cards stand where the document says.
+        setNodes((before) => toNodes(drawn.current, before.map((node) => (settled.has(node.id) ? { ...node, position: { ...node.position, x: Number.NaN } } : node) as AnyNode)));
+        return;
+      }
+      const moved = moving.current;
+      if (moved.size > 0 && changes.some((change) => change.type === "position")) {
+        setNodes((before) =>
+          before.map((node) => {
+            const at = moved.get(node.id);
+            return at === undefined ? node : { ...node, position: at };
+          }),
+        );
+      }
+    },
+    [session],
+  );
+
+  const connect = useCallback(
+    ({ source, sourceHandle, target }: Connection) => void run(commands.connect(source, sourceHandle, target)),
+    [run],
+  );
+
+  const connectEnd = useCallback(
+    (event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
+      if (state.toNode !== null || state.fromNode === null || state.fromHandle?.type !== "source") return;
+      const point = "changedTouches" in event ? event.changedTouches[0] : event;
+      if (point === undefined) return;
+      const at = { x: point.clientX, y: point.clientY };
+      const place = flow.screenToFlowPosition(at);
+      if (state.fromNode.id.startsWith(STATE)) run(commands.addState({ x: place.x - 116, y: place.y }, state.fromNode.id));
+      else setAsking({ at, after: { id: state.fromNode.id, outcome: state.fromHandle.id ?? "Done" }, place: { x: place.x - 116, y: place.y } });
+    },
+    [flow, run],
+  );
+
+  const isValid = useCallback(
+    ({ source, sourceHandle, target }: Connection | WayEdge) =>
+      mayConnect(level, catalogue, source, sourceHandle ?? null, target).ok,
+    [level, catalogue],
+  );
+
+  // -- adding -----------------------------------------------------------------------------------------------------------
+
+  const add = useCallback(
+    (type: string, ask: Asking | null) => {
+      const { selection: chosen } = session.get();
+      const after = ask?.after ?? (ask?.edge === undefined ? afterSelected(graph, chosen) : undefined);
+      const source = after === undefined ? undefined : graph.nodes.find((node) => node.id === after.id);
+      const edge = ask?.edge === undefined ? undefined : graph.edges.find((item) => item.id === ask.edge);
+      const next = { width: 232, height: 56 };
+      const place =
+        ask?.place ??
+        (source !== undefined ? placeAfter(graph, places, source, direction, next) : flow.screenToFlowPosition(centreOf(frame.current)));
+      const index = edge !== undefined && edge.index === null ? graph.nodes.findIndex((node) => node.id === edge.target) : undefined;
+      run(commands.addActivity({ type, at: place, after, split: edge?.index ?? undefined, index: index === undefined || index < 0 ? undefined : index }));
+      frame.current?.querySelector<HTMLElement>(".react-flow__pane")?.focus();
+    },
+    [session, graph, places, direction, flow, run],
+  );
+
+  const quickAdd = useCallback(
+    (ask: Asking) => {
+      if (level.kind === "states") run(commands.addState(ask.place ?? flow.screenToFlowPosition(ask.at), ask.after?.id ?? null));
+      else setAsking(ask);
+    },
+    [level.kind, flow, run],
+  );
+
+  const actions = useMemo<CardActions>(
+    () => ({
+      open: (next: Focus) => session.open(next),
+      quickAdd: (id, outcome, at) => {
+        const source = graph.nodes.find((node) => node.id === id);
+        const place = source === undefined ? undefined : placeAfter(graph, places, source, direction, { width: 232, height: 56 });
+        quickAdd({ at, after: { id, outcome }, place });
+      },
+      comments: onComments,
+    }),
+    [session, graph, places, direction, quickAdd, onComments],
+  );
+
+  const insert = useCallback<Insert>((edge, at) => {
+    const place = flow.screenToFlowPosition(at);
+    setAsking({ at, edge, place: { x: place.x - 116, y: place.y - 28 } });
+  }, [flow]);
+  const changeNote = useCallback<ChangeNote>((id, change) => void session.run(commands.changeNote(id, change)), [session]);
+
+  const drop = (event: DragEvent): void => {
+    const type = event.dataTransfer.getData(DRAG_TYPE);
+    if (!type || readOnly) return;
+    event.preventDefault();
+    const at = { x: event.clientX, y: event.clientY };
+    const place = flow.screenToFlowPosition(at);
+    const edge = edgeUnder(at);
+    if (edge !== null) add(type, { at, edge, place: { x: place.x - 116, y: place.y - 28 } });
+    else {
+      session.select([]);
+      add(type, { at, place: { x: place.x - 116, y: place.y - 28 } });
+    }
+  };
+
+  handle.current = {
+    fit,
+    actualSize: () => void flow.zoomTo(1, { duration: 120 }),
+    quickAdd: () => {
+      const chosen = selection[0];
+      const source = graph.nodes.find((node) => node.id === chosen) ?? (graph.nodes.length === 0 ? undefined : graph.nodes.at(-1));
+      const at = screenOf(flow, source === undefined ? null : (places.get(source.id) ?? null), frame.current);
+      quickAdd({ at, after: afterSelected(graph, selection) });
+    },
+    show: (id) => {
+      const node = flow.getNode(id);
+      if (node === undefined) return;
+      void flow.setCenter(node.position.x + 116, node.position.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), duration: 120 });
+    },
+    add: (type) => add(type, null),
+    note: () => run(commands.addNote(flow.screenToFlowPosition(centreOf(frame.current)))),
+    paste: (text) => pasteText(text, flow.screenToFlowPosition(centreOf(frame.current)), run),
+  };
+
+  const isBig = graph.nodes.length > MINIMAP_MOST;
+  return (
+    <CardActionsContext.Provider value={actions}>
+      <InsertContext.Provider value={readOnly ? null : insert}>
+        <NoteContext.Provider value={readOnly ? null : changeNote}>
+          <div ref={frame} className="hf-canvas" data-kind={level.kind} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+            <Arrows />
+            <ReactFlow<AnyNode, WayEdge>
+              aria-label={t("label")}
+              nodes={nodes}
+              edges={edges}
+              nodeTypes={NODE_TYPES}
+              edgeTypes={EDGE_TYPES}
+              onNodesChange={onNodesChange}
+              onEdgesChange={(changes) => {
+                const picked = new Map<string, boolean>();
+                for (const change of changes) {
+                  if (change.type !== "select") continue;
+                  const index = edges.find((edge) => edge.id === change.id)?.data?.index;
+                  if (index !== null && index !== undefined) picked.set(`edge:${index}`, change.selected);
+                }
+                if (picked.size > 0) session.select(reselected(session.get().selection, picked));
+              }}
+              onConnect={connect}
+              onConnectEnd={connectEnd}
+              onReconnect={(edge, next) => {
+                const index = edge.data?.index;
+                if (index !== null && index !== undefined) run(commands.redirect(index, { from: next.source, to: next.target, outcome: next.sourceHandle }));
+              }}
+              isValidConnection={isValid}
+              onNodeDoubleClick={(_event, node) => {
+                const activity = node.type === "card" ? node.data.node.activity : null;
+                const door = activity === null ? null : doorOf(activity, catalogue);
+                if (door !== null) session.open(door);
+              }}
+              onPaneClick={(event) => {
+                if (event.detail === 2 && !readOnly) quickAdd({ at: { x: event.clientX, y: event.clientY }, place: flow.screenToFlowPosition({ x: event.clientX - 116, y: event.clientY - 28 }) });
+              }}
+              nodesDraggable={!readOnly}
+              nodesConnectable={!readOnly}
+              connectOnClick={false}
+              connectionRadius={32}
+              deleteKeyCode={null}
+              multiSelectionKeyCode={["Shift", "Meta", "Control"]}
+              selectionMode={SelectionMode.Partial}
+              selectionKeyCode="Shift"
+              zoomOnDoubleClick={false}
+              panOnScroll
+              snapToGrid
+              snapGrid={[8, 8]}
+              minZoom={0.08}
+              maxZoom={2}
+              onlyRenderVisibleElements={graph.nodes.length > VIRTUAL_FROM}
+              elevateNodesOnSelect={false}
+              colorMode={isDark() ? "dark" : "light"}
+              proOptions={{ hideAttribution: true }}
+              fitView
+              fitViewOptions={{ padding: 0.16, maxZoom: 1 }}
+            >
+              <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
+              <Controls showInteractive={false} position="bottom-left" orientation="horizontal" />
+              {isBig || graph.nodes.length < 8 ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} />}
+            </ReactFlow>
+            {graph.nodes.length === 0 ? <p className="hf-canvas-empty">{t(level.kind === "states" ? "emptyStates" : "empty")}</p> : null}
+            {asking !== null ? (
+              <QuickAdd
+                at={asking.at}
+                catalogue={catalogue}
+                onPick={(type) => {
+                  setAsking(null);
+                  add(type, asking);
+                }}
+                onClose={() => setAsking(null)}
+              />
+            ) : null}
+          </div>
+        </NoteContext.Provider>
+      </InsertContext.Provider>
+    </CardActionsContext.Provider>
+  );
+}
+
+function isFreeLevel(drawing: Drawing): boolean {
+  return drawing.level === "flowchart" || drawing.level === "states";
+}
+
+function reselected(before: readonly string[], picked: ReadonlyMap<string, boolean>): string[] {
+  const kept = before.filter((id) => picked.get(id) !== false);
+  for (const [id, on] of picked) if (on && !kept.includes(id)) kept.push(id);
+  return kept;
+}
+
+/** In a list the height at which a card is dropped says where it goes. */
+function reorderBy(settled: ReadonlyMap<string, Point>, drawing: Drawing, reorder: (id: string, index: number) => void): void {
+  const isRow = drawing.level === "parallel";
+  for (const [id, at] of settled) {
+    if (id.startsWith("note:")) continue;
+    const others = drawing.graph.nodes.filter((node) => node.id !== id);
+    const index = others.filter((node) => {
+      const place = drawing.places.get(node.id);
+      return place !== undefined && (isRow ? place.x < at.x : place.y < at.y);
+    }).length;
+    reorder(id, index);
+  }
+}
+
+function afterSelected(graph: { readonly nodes: readonly { readonly id: string; readonly outcomes: readonly string[] }[]; readonly edges: readonly { readonly source: string; readonly outcome: string | null }[] }, selection: readonly string[]): { id: string; outcome: string } | undefined {
+  if (selection.length !== 1) return undefined;
+  const node = graph.nodes.find((item) => item.id === selection[0]);
+  if (node === undefined || node.outcomes.length === 0) return undefined;
+  const used = new Set(graph.edges.filter((edge) => edge.source === node.id).map((edge) => edge.outcome ?? "Done"));
+  return { id: node.id, outcome: node.outcomes.find((name) => !used.has(name)) ?? node.outcomes[0] ?? "Done" };
+}
+
+function centreOf(element: HTMLElement | null): Point {
+  const box = element?.getBoundingClientRect();
+  return box === undefined ? { x: innerWidth / 2, y: innerHeight / 2 } : { x: box.x + box.width / 2 - 116, y: box.y + box.height / 2 - 28 };
+}
+
+function screenOf(flow: { flowToScreenPosition(point: Point): Point }, place: Point | null, frame: HTMLElement | null): Point {
+  return place === null ? centreOf(frame) : flow.flowToScreenPosition({ x: place.x, y: place.y + 64 });
+}
+
+function edgeUnder(at: Point): string | null {
+  for (const element of document.elementsFromPoint(at.x, at.y)) {
+    const edge = element.closest<SVGElement>(".react-flow__edge");
+    if (edge !== null) return edge.dataset["id"] ?? null;
+  }
+  return null;
+}
+
+function pasteText(text: string, at: Point, run: (command: ReturnType<typeof commands.paste>) => boolean): void {
+  const clip = commands.readClip(text);
+  if (clip !== null) run(commands.paste(clip, at));
+}

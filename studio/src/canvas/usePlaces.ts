@@ -1,0 +1,23 @@
+/** Places of cards, computed again only when the shape of the graph is another. */
+
+import { useRef } from "react";
+import type { LevelKind } from "../model/focus";
+import type { Graph, Point } from "../model/graph";
+import { placeAll, sizeOf, type Direction } from "../model/layout";
+
+export function usePlaces(graph: Graph, kind: LevelKind, direction: Direction): ReadonlyMap<string, Point> {
+  const last = useRef<{ key: string; computed: ReadonlyMap<string, Point> } | null>(null);
+  const isFree = kind === "flowchart" || kind === "states";
+  if (isFree && graph.nodes.every((node) => node.position !== null)) {
+    return new Map(graph.nodes.map((node) => [node.id, node.position ?? { x: 0, y: 0 }]));
+  }
+  const key = shapeOf(graph, kind, direction);
+  if (last.current?.key !== key) last.current = { key, computed: placeAll(graph, kind, direction) };
+  return last.current.computed;
+}
+
+function shapeOf(graph: Graph, kind: LevelKind, direction: Direction): string {
+  const nodes = graph.nodes.map((node) => `${node.id},${sizeOf(node, direction).height},${node.position?.x ?? ""},${node.position?.y ?? ""}`);
+  const edges = graph.edges.map((edge) => `${edge.source}>${edge.target}${edge.label.length}`);
+  return [kind, direction, ...nodes, "|", ...edges].join(";");
+}

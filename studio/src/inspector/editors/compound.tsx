@@ -1,0 +1,227 @@
+/** Editors of lists, maps, cases and JSON. */
+
+import { useEffect, useState } from "react";
+import { catalogue } from "../../app/messages";
+import { isList, isObject, type Json } from "../../model/json";
+import { Button, IconButton } from "../../ui";
+import { CodeEditor } from "../CodeEditor";
+import type { EditorProps } from "../editing";
+import { withoutNull } from "../editing";
+
+const t = catalogue("lists", {
+  add: "Add",
+  remove: "Remove",
+  key: "Name",
+  value: "Value",
+  item: "Item {n}",
+  notJson: "This is not JSON yet: {why}",
+  addCode: "Add a status code",
+  code: "Status code",
+});
+
+/** Items of one kind: text or numbers are edited in place, everything else as JSON. */
+export function ListEditor({ value, onChange, schema, readOnly, label, placeholder }: EditorProps) {
+  const items = isList(value) ? value : [];
+  const inner = withoutNull(schema)["items"];
+  const type = isObject(inner) ? inner["type"] : "string";
+  if (items.some((item) => typeof item === "object") || (type !== "string" && type !== "integer" && type !== "number" && type !== undefined)) {
+    return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
+  }
+  const isNumber = type === "integer" || type === "number";
+  const set = (next: readonly Json[]): void => onChange(next.length > 0 ? next : undefined);
+  return (
+    <div className="hf-list" role="group" aria-label={label}>
+      {items.map((item, index) => (
+        <div key={index} className="row">
+          <input
+            className="input"
+            aria-label={t("item", { n: index + 1 })}
+            type={isNumber ? "number" : "text"}
+            value={String(item ?? "")}
+            readOnly={readOnly}
+            placeholder={placeholder}
+            onChange={(event) => set(items.with(index, isNumber ? Number(event.target.value) : event.target.value))}
+          />
+          {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => set(items.toSpliced(index, 1))} />}
+        </div>
+      ))}
+      {readOnly ? null : (
+        <Button small kind="plain" icon="add" onClick={() => onChange([...items, isNumber ? 0 : ""])}>
+          {t("add")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Names with values; a value that reads as JSON is kept as what it says. */
+export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  const set = (next: readonly (readonly [string, Json | undefined])[]): void => onChange(next.length > 0 ? (Object.fromEntries(next) as Json) : undefined);
+  return (
+    <div className="hf-list" role="group" aria-label={label}>
+      {entries.map(([key, item], index) => (
+        <div key={index} className="row">
+          <input className="input mono" aria-label={t("key")} placeholder={t("key")} value={key} readOnly={readOnly} onChange={(event) => set(entries.with(index, [event.target.value, item]))} />
+          <input className="input" aria-label={t("value")} placeholder={t("value")} value={asText(item)} readOnly={readOnly} onChange={(event) => set(entries.with(index, [key, asValue(event.target.value)]))} />
+          {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => set(entries.toSpliced(index, 1))} />}
+        </div>
+      ))}
+      {readOnly || entries.some(([key]) => key === "") ? null : (
+        <Button small kind="plain" icon="add" onClick={() => set([...entries, ["", ""]])}>
+          {t("add")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export function asText(value: Json | undefined): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** `12`, `true` and `[1]` are what they look like; everything else is text. */
+export function asValue(text: string): Json {
+  if (!/^(-?\d|\[|\{|true$|false$|null$)/.test(text.trim())) return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** Any value as JSON text. What does not parse yet stays in the editor and is not written to the document. */
+export function JsonValue({ value, onChange, readOnly, label }: { value: Json | undefined; onChange: (value: Json | undefined) => void; readOnly: boolean; label: string }) {
+  const told = value === undefined ? "" : JSON.stringify(value, null, 2);
+  const [draft, setDraft] = useState(told);
+  const [why, setWhy] = useState<string | null>(null);
+  useEffect(() => {
+    setDraft((now) => (sameJson(now, told) ? now : told));
+    setWhy(null);
+  }, [told]);
+  return (
+    <div className="stack">
+      <CodeEditor
+        value={draft}
+        language="json"
+        label={label}
+        readOnly={readOnly}
+        invalid={why !== null}
+        onChange={(text) => {
+          setDraft(text);
+          if (text.trim() === "") {
+            setWhy(null);
+            onChange(undefined);
+            return;
+          }
+          try {
+            onChange(JSON.parse(text) as Json);
+            setWhy(null);
+          } catch (error) {
+            setWhy(error instanceof Error ? error.message : String(error));
+          }
+        }}
+      />
+      {why !== null ? <p className="problem small">{t("notJson", { why })}</p> : null}
+    </div>
+  );
+}
+
+function sameJson(left: string, right: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(left)) === JSON.stringify(JSON.parse(right));
+  } catch {
+    return left.trim() === right.trim();
+  }
+}
+
+export function JsonEditor({ value, onChange, readOnly, label }: EditorProps) {
+  return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
+}
+
+/** A value of any type: text as it is typed, JSON where it looks like it. */
+export function AnyEditor({ id, value, onChange, readOnly, label, placeholder, invalid }: EditorProps) {
+  if (typeof value === "object" && value !== null) return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
+  return (
+    <input
+      id={id}
+      className="input"
+      value={asText(value)}
+      placeholder={placeholder}
+      readOnly={readOnly}
+      aria-invalid={invalid || undefined}
+      onChange={(event) => onChange(event.target.value === "" ? undefined : asValue(event.target.value))}
+    />
+  );
+}
+
+const COMMON_CODES = [200, 201, 204, 400, 401, 403, 404, 409, 422, 429, 500, 503];
+
+/** HTTP status codes, each of which becomes an outcome. */
+export function StatusCodesEditor({ value, onChange, readOnly, label }: EditorProps) {
+  const codes = isList(value) ? value.map(Number) : [];
+  return (
+    <div className="hf-list" role="group" aria-label={label}>
+      <div className="row wrap">
+        {codes.map((code) => (
+          <span key={code} className="chip">
+            {code}
+            {readOnly ? null : (
+              <button type="button" className="hf-chip-x" aria-label={`${t("remove")} ${code}`} onClick={() => onChange(without(codes, code))}>
+                ×
+              </button>
+            )}
+          </span>
+        ))}
+      </div>
+      {readOnly ? null : (
+        <input
+          className="input"
+          type="number"
+          min={100}
+          max={599}
+          list="hf-status-codes"
+          placeholder={t("addCode")}
+          aria-label={t("addCode")}
+          onChange={(event) => {
+            const code = Number(event.target.value);
+            if (code >= 100 && code <= 599 && !codes.includes(code)) {
+              onChange([...codes, code].sort((left, right) => left - right));
+              event.target.value = "";
+            }
+          }}
+        />
+      )}
+      <CodeList />
+    </div>
+  );
+}
+
+function CodeList() {
+  return (
+    <datalist id="hf-status-codes">
+      {COMMON_CODES.map((code) => (
+        <option key={code} value={code} />
+      ))}
+    </datalist>
+  );
+}
+
+export function StatusCodeEditor({ id, value, onChange, readOnly, placeholder }: EditorProps) {
+  return (
+    <>
+      <input id={id} className="input" type="number" min={100} max={599} list="hf-status-codes" placeholder={placeholder || "200"} aria-label={t("code")} value={asText(value)} readOnly={readOnly} onChange={(event) => onChange(event.target.value === "" ? undefined : Number(event.target.value))} />
+      <CodeList />
+    </>
+  );
+}
+
+function without(codes: readonly number[], code: number): Json | undefined {
+  const rest = codes.filter((item) => item !== code);
+  return rest.length > 0 ? rest : undefined;
+}
+
+export function CodeValueEditor({ value, onChange, readOnly, label, names }: EditorProps) {
+  return <CodeEditor value={asText(value)} language="python" label={label} readOnly={readOnly} names={names} onChange={(text) => onChange(text === "" ? undefined : text)} />;
+}

@@ -1,0 +1,47 @@
+/** Editors by hint. A plugin's editor comes first; a hint that nobody knows is edited by its JSON Schema. */
+
+import { Mounting } from "../../app/Mounting";
+import { usePlugins, type EditorProperties, type Mount } from "../../app/plugins";
+import type { Json } from "../../model/json";
+import { hintOfSchema, type EditorProps, type ValueEditor } from "../editing";
+import { AnyEditor, CodeValueEditor, JsonEditor, ListEditor, MapEditor, StatusCodeEditor, StatusCodesEditor } from "./compound";
+import { CronEditor, OutputNameEditor, VariableEditor, WorkflowEditor } from "./pickers";
+import { SchemaEditor } from "./SchemaEditor";
+import { ChoicesEditor, DateEditor, DateTimeEditor, DurationEditor, MultilineEditor, NumberEditor, OptionsEditor, SecretEditor, SwitchEditor, TextEditor } from "./simple";
+
+const EDITORS: Readonly<Record<string, ValueEditor>> = {
+  text: TextEditor,
+  multiline: MultilineEditor,
+  number: NumberEditor,
+  switch: SwitchEditor,
+  options: OptionsEditor,
+  choices: ChoicesEditor,
+  date: DateEditor,
+  datetime: DateTimeEditor,
+  duration: DurationEditor,
+  cron: CronEditor,
+  list: ListEditor,
+  outcomes: ListEditor,
+  map: MapEditor,
+  json: JsonEditor,
+  code: CodeValueEditor,
+  secret: SecretEditor,
+  variable: VariableEditor,
+  output: OutputNameEditor,
+  workflow: WorkflowEditor,
+  "http-status": StatusCodesEditor,
+  "http-status-one": StatusCodeEditor,
+  schema: SchemaEditor,
+  any: AnyEditor,
+};
+
+export function LiteralEditor({ hint, ...props }: EditorProps & { readonly hint: string }) {
+  const plugin = usePlugins((plugins) => plugins.editors[hint]);
+  if (plugin !== undefined) return <PluginEditor mount={plugin} {...props} />;
+  const Editor = EDITORS[hint] ?? EDITORS[hintOfSchema(props.schema)] ?? SchemaEditor;
+  return <Editor {...props} />;
+}
+
+function PluginEditor({ mount, value, onChange, schema, readOnly, label }: EditorProps & { readonly mount: Mount<EditorProperties> }) {
+  return <Mounting mount={mount} properties={{ value, onChange: (next) => onChange(next as Json | undefined), schema: { ...schema }, readOnly, label }} />;
+}

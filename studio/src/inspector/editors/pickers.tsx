@@ -1,0 +1,102 @@
+/** Editors that ask: for a variable, an output, a workflow, a schedule. */
+
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../../api/client";
+import { definitions } from "../../api/queries";
+import type { DefinitionSummary } from "../../api/types";
+import { catalogue } from "../../app/messages";
+import { useSettled } from "../../app/search";
+import { When } from "../../ui";
+import type { EditorProps } from "../editing";
+import { asText } from "./compound";
+
+const t = catalogue("pickers", {
+  choose: "Choose …",
+  noVariables: "No variable is declared yet: select nothing on the canvas and add one.",
+  missing: "{name} (not declared)",
+  next: "Next",
+  cronHint: "Minute hour day month weekday, such as 0 8 * * 1-5",
+  badCron: "Not a schedule yet: {why}",
+});
+
+export function VariableEditor({ id, value, onChange, names, readOnly, invalid }: EditorProps) {
+  const variables = names.filter((name) => name.kind === "variable" || name.kind === "loop" || name.kind === "output");
+  return <NameSelect id={id} value={value} onChange={onChange} readOnly={readOnly} invalid={invalid} options={variables.map((name) => name.name)} />;
+}
+
+export function OutputNameEditor({ id, value, onChange, names, readOnly, invalid }: EditorProps) {
+  return <NameSelect id={id} value={value} onChange={onChange} readOnly={readOnly} invalid={invalid} options={names.filter((name) => name.kind === "output").map((name) => name.name)} />;
+}
+
+type SelectProps = Pick<EditorProps, "id" | "value" | "onChange" | "readOnly" | "invalid"> & { options: readonly string[] };
+
+export function NameSelect({ id, value, onChange, readOnly, invalid, options }: SelectProps) {
+  const now = asText(value);
+  return (
+    <>
+      <select id={id} className="select" value={now} disabled={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)}>
+        <option value="">{t("choose")}</option>
+        {now !== "" && !options.includes(now) ? <option value={now}>{t("missing", { name: now })}</option> : null}
+        {options.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      {options.length === 0 ? <p className="hint faint small">{t("noVariables")}</p> : null}
+    </>
+  );
+}
+
+export function WorkflowEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
+  const query = useQuery({ ...definitions.list({ limit: 200, sort: "name" }), staleTime: 30_000 });
+  const items: readonly DefinitionSummary[] = query.data?.items ?? [];
+  const now = asText(value);
+  return (
+    <select id={id} className="select" value={now} disabled={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)}>
+      <option value="">{t("choose")}</option>
+      {now !== "" && !items.some((item) => item.id === now) ? <option value={now}>{now}</option> : null}
+      {items.map((item) => (
+        <option key={item.id} value={item.id}>
+          {item.name || item.id}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function CronEditor({ id, value, onChange, readOnly, invalid, placeholder }: EditorProps) {
+  const cron = asText(value);
+  const settled = useSettled(cron, 300);
+  const query = useQuery({
+    queryKey: ["schedules", "preview", settled],
+    queryFn: ({ signal }) => api.get<{ times: string[] }>("/api/schedules/preview", { cron: settled, count: 3 }, signal),
+    enabled: settled.trim() !== "",
+    retry: false,
+  });
+  return (
+    <div className="stack">
+      <input
+        id={id}
+        className="input mono"
+        value={cron}
+        placeholder={placeholder || "0 8 * * 1-5"}
+        readOnly={readOnly}
+        aria-invalid={invalid || query.isError || undefined}
+        onChange={(event) => onChange(event.target.value || undefined)}
+      />
+      {query.isError ? <p className="problem small">{t("badCron", { why: query.error.message })}</p> : null}
+      {query.data !== undefined && settled.trim() !== "" && !query.isError ? (
+        <ul className="hf-times small quiet" aria-label={t("next")}>
+          {query.data.times.map((time) => (
+            <li key={time}>
+              <When at={time} />
+              <span className="faint"> {new Date(time).toLocaleString()}</span>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="hint faint small">{t("cronHint")}</p>
+      )}
+    </div>
+  );
+}
+

@@ -1,0 +1,208 @@
+/** Editors of single values. */
+
+import { parseDuration, formatDuration, sayDuration } from "../../model/durations";
+import { catalogue } from "../../app/messages";
+import type { EditorProps } from "../editing";
+import { withoutNull } from "../editing";
+
+const t = catalogue("editors", {
+  on: "On",
+  off: "Off",
+  choose: "Choose …",
+  durationHint: "Such as PT30S, P1DT2H or 00:00:30",
+  days: "Days",
+  hours: "Hours",
+  minutes: "Minutes",
+  seconds: "Seconds",
+  secret: "Kept out of journals and logs",
+});
+
+const text = (value: EditorProps["value"]): string => (value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value));
+
+export function TextEditor({ id, value, onChange, placeholder, readOnly, invalid, schema }: EditorProps) {
+  const most = withoutNull(schema)["maxLength"];
+  return (
+    <input
+      id={id}
+      className="input"
+      value={text(value)}
+      placeholder={placeholder}
+      readOnly={readOnly}
+      aria-invalid={invalid || undefined}
+      maxLength={typeof most === "number" ? most : undefined}
+      onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+    />
+  );
+}
+
+export function MultilineEditor({ id, value, onChange, placeholder, readOnly, invalid }: EditorProps) {
+  const shown = text(value);
+  return (
+    <textarea
+      id={id}
+      className="area"
+      rows={Math.min(8, Math.max(1, shown.split("\n").length))}
+      value={shown}
+      placeholder={placeholder}
+      readOnly={readOnly}
+      aria-invalid={invalid || undefined}
+      onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+    />
+  );
+}
+
+export function NumberEditor({ id, value, onChange, placeholder, readOnly, invalid, schema }: EditorProps) {
+  const { type, minimum, maximum, multipleOf } = withoutNull(schema);
+  return (
+    <input
+      id={id}
+      className="input"
+      type="number"
+      inputMode={type === "integer" ? "numeric" : "decimal"}
+      step={typeof multipleOf === "number" ? multipleOf : type === "integer" ? 1 : "any"}
+      min={typeof minimum === "number" ? minimum : undefined}
+      max={typeof maximum === "number" ? maximum : undefined}
+      value={text(value)}
+      placeholder={placeholder}
+      readOnly={readOnly}
+      aria-invalid={invalid || undefined}
+      onChange={(event) => onChange(event.target.value === "" ? undefined : Number(event.target.value))}
+    />
+  );
+}
+
+export function SwitchEditor({ id, value, onChange, readOnly, label, placeholder }: EditorProps) {
+  const isOn = value === undefined || value === null ? placeholder === "true" : value === true || value === "true";
+  return (
+    <label className="check">
+      <input id={id} type="checkbox" role="switch" className="switch" aria-label={label} checked={isOn} disabled={readOnly} onChange={(event) => onChange(event.target.checked)} />
+      <span className="small quiet">{isOn ? t("on") : t("off")}</span>
+    </label>
+  );
+}
+
+export function OptionsEditor({ id, value, onChange, options, readOnly, placeholder }: EditorProps) {
+  const known = options.map((option) => JSON.stringify(option));
+  const now = value === undefined ? "" : JSON.stringify(value);
+  return (
+    <select id={id} className="select" value={now} disabled={readOnly} onChange={(event) => onChange(event.target.value === "" ? undefined : JSON.parse(event.target.value))}>
+      <option value="">{placeholder ? say(placeholder) : t("choose")}</option>
+      {now !== "" && !known.includes(now) ? <option value={now}>{text(value)}</option> : null}
+      {options.map((option, index) => (
+        <option key={index} value={known[index]}>
+          {say(text(option))}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function say(name: string): string {
+  const words = name.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Several of a few. */
+export function ChoicesEditor({ value, onChange, options, readOnly, label }: EditorProps) {
+  const chosen = Array.isArray(value) ? value.map((item) => JSON.stringify(item)) : [];
+  return (
+    <div role="group" aria-label={label} className="stack">
+      {options.map((option) => {
+        const key = JSON.stringify(option);
+        return (
+          <label key={key} className="check">
+            <input
+              type="checkbox"
+              checked={chosen.includes(key)}
+              disabled={readOnly}
+              onChange={(event) => {
+                const next = options.filter((item) => (JSON.stringify(item) === key ? event.target.checked : chosen.includes(JSON.stringify(item))));
+                onChange(next.length > 0 ? next : undefined);
+              }}
+            />
+            {say(text(option))}
+          </label>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The document keeps UTC; people see and write their own time. */
+export function DateTimeEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
+  const at = typeof value === "string" ? new Date(value) : null;
+  const shown = at !== null && !Number.isNaN(at.getTime()) ? new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
+  return (
+    <input
+      id={id}
+      className="input"
+      type="datetime-local"
+      value={shown}
+      readOnly={readOnly}
+      aria-invalid={invalid || undefined}
+      onChange={(event) => onChange(event.target.value === "" ? undefined : new Date(event.target.value).toISOString())}
+    />
+  );
+}
+
+export function DateEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
+  return (
+    <input id={id} className="input" type="date" value={text(value).slice(0, 10)} readOnly={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)} />
+  );
+}
+
+const UNITS = ["days", "hours", "minutes", "seconds"] as const;
+
+export function DurationEditor({ id, value, onChange, readOnly, label }: EditorProps) {
+  const raw = text(value);
+  const length = parseDuration(raw);
+  const isOther = raw !== "" && length === null;
+  return (
+    <div className="stack">
+      <div className="hf-duration" role="group" aria-label={label}>
+        {UNITS.map((unit, index) => (
+          <label key={unit}>
+            <input
+              id={index === 0 ? id : undefined}
+              className="input"
+              type="number"
+              min={0}
+              placeholder="0"
+              readOnly={readOnly}
+              value={length === null || length[unit] === 0 ? "" : length[unit]}
+              onChange={(event) => {
+                const next = { days: 0, hours: 0, minutes: 0, seconds: 0, ...length, [unit]: Math.max(0, Number(event.target.value) || 0) };
+                onChange(UNITS.some((name) => next[name] > 0) ? formatDuration(next) : undefined);
+              }}
+            />
+            <span>{t(unit)}</span>
+          </label>
+        ))}
+      </div>
+      {isOther ? <TextEditor {...arguments_(id, label, value, onChange, readOnly)} /> : null}
+      <p className="hint faint small">{raw === "" || isOther ? t("durationHint") : sayDuration(raw)}</p>
+    </div>
+  );
+}
+
+function arguments_(id: string, label: string, value: EditorProps["value"], onChange: EditorProps["onChange"], readOnly: boolean): EditorProps {
+  return { id: `${id}-text`, label, value, onChange, schema: {}, options: [], placeholder: "", names: [], readOnly, invalid: true };
+}
+
+export function SecretEditor({ id, value, onChange, readOnly, placeholder }: EditorProps) {
+  return (
+    <div className="stack">
+      <input
+        id={id}
+        className="input"
+        type="password"
+        autoComplete="new-password"
+        value={text(value)}
+        placeholder={placeholder}
+        readOnly={readOnly}
+        onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+      />
+      <p className="faint small">{t("secret")}</p>
+    </div>
+  );
+}

@@ -1,0 +1,198 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../api/client";
+import { definitions, forget, instances } from "../api/queries";
+import type { Alteration } from "../api/types";
+import { catalogue } from "../app/messages";
+import { Button, Dialog, IconButton, SelectField, TextArea, TextField, toast } from "../ui";
+import { type AlterationType, type Draft, newDraft, TYPES, written } from "./alterations";
+import { Results } from "./AlterationsPage";
+
+const t = catalogue("wizard", {
+  title: "New plan · step {n} of 3",
+  which: "1 · Which instances",
+  what: "2 · What to change",
+  dry: "3 · Dry run",
+  definition: "Definition",
+  choose: "Choose …",
+  statuses: "Only those that",
+  live: "live (running or suspended)",
+  suspended: "wait (suspended)",
+  faulted: "have faulted",
+  ids: "Or these ids",
+  idsHint: "One per line; when given, they alone count",
+  matching: "{n|instance|instances} match now. The filter is tested again on each when it is altered.",
+  type: "Change",
+  modify_variable: "Set a variable",
+  cancel_activity: "Cancel an activity",
+  schedule_activity: "Run an activity",
+  migrate: "Move to another version",
+  variable: "Variable",
+  value: "Value (JSON)",
+  activity: "Activity id",
+  version: "Version",
+  add: "Another change",
+  remove: "Remove this change",
+  why: "Why",
+  whyHint: "Kept in every journal, with your name",
+  back: "Back",
+  next: "Next",
+  tryIt: "Dry run",
+  tried: "Nothing was changed. This is what would happen:",
+  none: "No instance would be touched.",
+  run: "Alter them",
+  started: "The plan runs: {n|instance|instances}",
+});
+
+/** Which, what, and a dry run before anything moves. */
+export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClose: () => void }) {
+  const [step, setStep] = useState<1 | 2 | 3>(given.length > 0 ? 2 : 1);
+  const [definition, setDefinition] = useState("");
+  const [status, setStatus] = useState("live");
+  const [text, setText] = useState(given.join("\n"));
+  const [drafts, setDrafts] = useState<readonly Draft[]>([newDraft()]);
+  const [why, setWhy] = useState("");
+  const [tried, setTried] = useState<Alteration | null>(null);
+  const [busy, setBusy] = useState(false);
+  const ids = text.split(/\s+/).filter(Boolean);
+  const alterations = drafts.map(written);
+  const whole = alterations.every((one) => one !== null);
+  const statuses = status === "live" ? ["running", "suspended"] : [status];
+  const chosen = ids.length > 0 || definition !== "";
+
+  const send = async (dry: boolean) => {
+    setBusy(true);
+    try {
+      const target = ids.length > 0 ? { ids } : { filter: { definition_id: [definition], status: statuses } };
+      const plan = await api.post<Alteration>("/api/alterations", { ...target, alterations, dry_run: dry, ...(why ? { why } : {}) });
+      if (dry) {
+        setTried(plan);
+        setStep(3);
+      } else {
+        toast.done(t("started", { n: plan.total }));
+        await forget("alterations", "instances");
+        onClose();
+      }
+    } catch (error) {
+      toast.failed(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Dialog
+      title={t("title", { n: step })}
+      wide={step === 3}
+      onClose={onClose}
+      onSubmit={() => {
+        if (step === 1 && chosen) setStep(2);
+        else if (step === 2 && whole) void send(true);
+        else if (step === 3) void send(false);
+      }}
+      foot={
+        <>
+          {step > 1 ? <Button onClick={() => setStep(step === 3 ? 2 : 1)}>{t("back")}</Button> : null}
+          <Button type="submit" kind="primary" busy={busy} disabled={step === 1 ? !chosen : !whole}>
+            {step === 1 ? t("next") : step === 2 ? t("tryIt") : t("run")}
+          </Button>
+        </>
+      }
+    >
+      {step === 1 ? (
+        <>
+          <h3>{t("which")}</h3>
+          <Which definition={definition} status={status} onDefinition={setDefinition} onStatus={setStatus} count={ids.length === 0} />
+          <TextArea label={t("ids")} hint={t("idsHint")} className="area mono" value={text} onChange={(e) => setText(e.target.value)} />
+        </>
+      ) : null}
+      {step === 2 ? (
+        <>
+          <h3>{t("what")}</h3>
+          {drafts.map((draft, index) => (
+            <OneChange
+              key={index}
+              draft={draft}
+              onChange={(changed) => setDrafts(drafts.map((one, at) => (at === index ? changed : one)))}
+              onRemove={drafts.length > 1 ? () => setDrafts(drafts.filter((_, at) => at !== index)) : null}
+            />
+          ))}
+          <div>
+            <Button small icon="add" onClick={() => setDrafts([...drafts, newDraft()])}>
+              {t("add")}
+            </Button>
+          </div>
+          <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
+        </>
+      ) : null}
+      {step === 3 && tried ? (
+        <>
+          <h3>{t("dry")}</h3>
+          <p className="quiet">{tried.results.length > 0 ? t("tried") : t("none")}</p>
+          <Results rows={tried.results} />
+        </>
+      ) : null}
+    </Dialog>
+  );
+}
+
+type WhichProps = {
+  definition: string;
+  status: string;
+  onDefinition: (id: string) => void;
+  onStatus: (status: string) => void;
+  count: boolean;
+};
+
+function Which({ definition, status, onDefinition, onStatus, count }: WhichProps) {
+  const known = useQuery(definitions.list({ limit: 500, sort: "name" }));
+  const statuses = status === "live" ? ["running", "suspended"] : [status];
+  const matching = useQuery({ ...instances.list({ definition_id: definition, status: statuses, limit: 1 }), enabled: count && definition !== "" });
+  return (
+    <>
+      <SelectField
+        label={t("definition")}
+        value={definition}
+        onChange={(e) => onDefinition(e.target.value)}
+        options={[{ value: "", label: t("choose") }, ...(known.data?.items ?? []).map((one) => ({ value: one.id, label: one.name || one.id }))]}
+      />
+      <SelectField
+        label={t("statuses")}
+        value={status}
+        onChange={(e) => onStatus(e.target.value)}
+        options={(["live", "suspended", "faulted"] as const).map((one) => ({ value: one, label: t(one) }))}
+      />
+      {definition && count && matching.data ? <p className="quiet">{t("matching", { n: matching.data.total })}</p> : null}
+    </>
+  );
+}
+
+function OneChange({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Draft) => void; onRemove: (() => void) | null }) {
+  return (
+    <div className="form-group">
+      <div className="row" style={{ alignItems: "flex-end" }}>
+        <div className="grow">
+          <SelectField
+            label={t("type")}
+            value={draft.type}
+            onChange={(e) => onChange({ ...draft, type: e.target.value as AlterationType })}
+            options={TYPES.map((one) => ({ value: one, label: t(one) }))}
+          />
+        </div>
+        {onRemove ? <IconButton label={t("remove")} icon="trash" onClick={onRemove} /> : null}
+      </div>
+      {draft.type === "modify_variable" ? (
+        <>
+          <TextField label={t("variable")} value={draft.variable} onChange={(e) => onChange({ ...draft, variable: e.target.value })} />
+          <TextField label={t("value")} className="input mono" value={draft.value} onChange={(e) => onChange({ ...draft, value: e.target.value })} />
+        </>
+      ) : null}
+      {draft.type === "cancel_activity" || draft.type === "schedule_activity" ? (
+        <TextField label={t("activity")} value={draft.activity_id} onChange={(e) => onChange({ ...draft, activity_id: e.target.value })} />
+      ) : null}
+      {draft.type === "migrate" ? (
+        <TextField label={t("version")} type="number" min={1} value={draft.version} onChange={(e) => onChange({ ...draft, version: e.target.value })} />
+      ) : null}
+    </div>
+  );
+}

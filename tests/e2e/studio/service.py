@@ -1,0 +1,108 @@
+"""A real server with the built Studio, and a real Chromium: for the tests, the pictures and the measurements."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from holdfast.testing.servers import ServiceMissing
+
+ADMIN = "admin"
+PASSWORD = "harbour-lantern-42"
+BUILT = Path(__file__).resolve().parents[3] / "src/holdfast/server/studio/index.html"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSER_VARIABLE = "HOLDFAST_TEST_CHROMIUM"
+FLAGS = ["--no-sandbox", "--force-color-profile=srgb", "--disable-lcd-text"]
+
+
+def chromium() -> str:
+    """The browser's program. Raises `ServiceMissing`."""
+    if not BUILT.is_file():
+        raise ServiceMissing("the Studio is not built: make studio (it needs Node.js 20 or newer)")
+    found = os.environ.get(BROWSER_VARIABLE) or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        raise ServiceMissing(f"no browser: install chromium, or name one in {BROWSER_VARIABLE}")
+    return found
+
+
+class Refused(Exception):
+    """The server said no."""
+
+
+class StudioServer:
+    """`holdfast serve`, and what a program would ask of it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._token: str | None = None
+
+    def sign_in(self) -> None:
+        self._token = self.call("POST", "/api/auth/login", {"user": ADMIN, "password": PASSWORD})["access_token"]
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            raise Refused(f"{method} {path}: {error.code} {error.read().decode()}") from error
+        return json.loads(text) if text else None
+
+    def publish(self, document: dict[str, Any]) -> None:
+        self.call("POST", "/api/definitions", document)
+        self.call("POST", f"/api/definitions/{document['id']}/publish", {})
+
+    def execute(self, definition: str, input: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+        answer = self.call("POST", f"/api/definitions/{definition}/execute", {"input": input or {}, **more})
+        assert isinstance(answer, dict)
+        return answer
+
+
+@contextmanager
+def served(folder: Path, *arguments: str, **environment: str) -> Iterator[StudioServer]:
+    """A server of our own in that folder, on a free port, signed in as its administrator."""
+    command = [sys.executable, "-m", "holdfast.cli", "serve", "--port", "0", "--store", f"sqlite:///{folder}/studio.db"]
+    process = subprocess.Popen(
+        [*command, *arguments],
+        cwd=folder,
+        env={**os.environ, "HOLDFAST_ADMIN_PASSWORD": PASSWORD, "PYTHONUNBUFFERED": "1", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        server = StudioServer(_address(process))
+        server.sign_in()
+        yield server
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    said: list[str] = []
+    for line in process.stdout:
+        said.append(line)
+        if "http://" in line:
+            return "http://" + line.split("http://", 1)[1].split()[0].rstrip("/")
+    raise AssertionError("the server did not start:\n" + "".join(said))

@@ -1,0 +1,295 @@
+"""Instances over REST: starting, lists, reading, what operators do."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from holdfast.model.listing import InstanceSort
+
+from .conftest import Caller
+from .documents import FAILING, HELLO, WAITING
+
+
+@pytest.fixture
+async def ready(api: Caller) -> Caller:
+    """With three published definitions."""
+    for document in (HELLO, WAITING, FAILING):
+        await api.post("/api/definitions", document, expect=201)
+        await api.post(f"/api/definitions/{document['id']}/publish")
+    return api
+
+
+async def test_execute_waits_for_the_end(ready: Caller) -> None:
+    answer = await ready.ask("POST", "/api/definitions/hello/execute", {"input": {"who": "you"}})
+
+    assert answer.status == 200
+    assert answer.body["status"] == "finished"
+    assert answer.body["outputs"] == {"greeting": "Hello you"}
+    assert answer.headers["X-Workflow-Instance-Id"] == answer.body["instance_id"]
+
+
+async def test_execute_without_a_body_takes_the_defaults(ready: Caller) -> None:
+    assert (await ready.post("/api/definitions/hello/execute"))["outputs"] == {"greeting": "Hello world"}
+
+
+async def test_wrong_inputs_are_told_by_field(ready: Caller) -> None:
+    refused = await ready.post("/api/definitions/hello/execute", {"input": {"who": 5, "more": 1}}, expect=422)
+
+    assert refused["code"] == "input.invalid"
+    assert {item["path"] for item in refused["errors"]} == {"/who", "/more"}
+
+
+async def test_dispatch_names_the_instance_before_it_runs(ready: Caller) -> None:
+    answer = await ready.ask("POST", "/api/definitions/hello/dispatch", {"correlation_id": "c1"})
+
+    assert answer.status == 202
+    (name,) = answer.body["instance_ids"]
+    assert answer.headers["Location"] == f"/api/instances/{name}"
+    found = await ready.until(f"/api/instances/{name}", lambda item: item["status"] == "finished")
+    assert found["correlation_id"] == "c1"
+    assert found["state"]["outputs"] == {"greeting": "Hello world"}
+
+
+async def test_an_idempotency_key_starts_one_instance(ready: Caller) -> None:
+    headers = {"Idempotency-Key": "k1"}
+    first = await ready.post("/api/definitions/hello/dispatch", {}, expect=202, headers=headers)
+    again = await ready.post("/api/definitions/hello/dispatch", {}, expect=202, headers=headers)
+    other = await ready.post("/api/definitions/hello/dispatch", {"input": {"who": "x"}}, expect=422, headers=headers)
+
+    assert again["instance_ids"] == first["instance_ids"]
+    assert (first["existing"], again["existing"]) == (False, True)
+    assert other["code"] == "idempotency.reused"
+    assert (await ready.get("/api/instances"))["total"] == 1
+
+
+async def test_many_starts_in_one_request(ready: Caller) -> None:
+    requests = [{"input": {"who": str(number)}, "idempotency_key": f"k{number % 3}"} for number in range(3)]
+    result = await ready.post("/api/definitions/hello/bulk-dispatch", {"requests": requests}, expect=202)
+
+    assert result["count"] == 3
+    assert len({name for item in result["results"] for name in item["instance_ids"]}) == 3
+
+
+async def test_a_draft_is_not_started_by_default(api: Caller) -> None:
+    await api.post("/api/definitions", HELLO, expect=201)
+
+    assert (await api.post("/api/definitions/hello/execute", expect=409))["code"] == "definition.not_published"
+    assert (await api.post("/api/definitions/nobody/execute", expect=404))["code"] == "definition.not_found"
+    assert (await api.post("/api/definitions/hello/execute", {"version": "latest"}))["status"] == "finished"
+
+
+async def test_an_instance_that_waits_shows_what_for_and_is_resumed(ready: Caller) -> None:
+    started = await ready.post("/api/definitions/waiting/execute")
+    name = started["instance_id"]
+    assert started["status"] == "suspended"
+
+    seen = await ready.get(f"/api/instances/{name}")
+    assert seen["waiting_for"] == 'Event {"event_name":"answered"} at \'wait\''
+    (mark,) = seen["state"]["bookmarks"]
+    assert (mark["activity_id"], mark["name"]) == ("wait", "Event")
+    assert {item["activity_id"]: item["waits_for"] for item in seen["state"]["activities"]}["wait"] == "bookmark"
+    assert seen["definition"]["id"] == "waiting"
+
+    done = await ready.post(f"/api/instances/{name}/resume", {"bookmark_id": mark["id"], "payload": {"yes": True}})
+    assert (done["status"], done["outputs"]) == ("finished", {"said": {"yes": True}})
+    assert done["position"] > seen["position"]
+    late = await ready.post(f"/api/instances/{name}/resume", {"bookmark_id": mark["id"]}, expect=409)
+    assert late["code"] == "instance.ended"
+
+
+async def test_a_link_resumes_without_signing_in_and_only_once(ready: Caller) -> None:
+    started = await ready.post("/api/definitions/waiting/execute")
+    link = started["bookmarks"][0]["resume_url"].partition("/api/")[2]
+
+    assert (await ready.post(f"/api/{link}", {"by": "link"}))["outputs"] == {"said": {"by": "link"}}
+    assert (await ready.get(f"/api/{link}", expect=409))["code"] == "instance.ended"
+    forged = link[:-2] + ("AA" if not link.endswith("AA") else "BB")
+    assert (await ready.get(f"/api/{forged}", expect=401))["code"] == "access.not_signed_in"
+
+
+async def test_an_event_wakes_whoever_waits_for_it(ready: Caller) -> None:
+    names = [(await ready.post("/api/definitions/waiting/execute"))["instance_id"] for _ in range(2)]
+
+    receipt = await ready.post("/api/events/answered", {"payload": 7}, expect=202)
+
+    assert receipt["stimulus_id"]
+    for name in names:
+        found = await ready.until(f"/api/instances/{name}", lambda item: item["status"] == "finished")
+        assert found["state"]["outputs"] == {"said": 7}
+
+
+async def test_a_stimulus_that_nobody_takes_is_explained(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
+
+    fits = await ready.post("/api/stimuli/explain", {"type": "Event", "name": "answered"})
+    differs = await ready.post("/api/stimuli/explain", {"type": "Event", "name": "answerd"})
+
+    assert fits["resumes"] == [f"{name}#b1"]
+    assert differs["resumes"] == []
+    assert differs["near"][0]["differs"] == [
+        {"path": "payload.event_name", "waits_for": "answered", "given": "answerd"}
+    ]
+
+
+async def test_journal_executions_and_timeline_tell_the_same_story(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
+    await ready.post(f"/api/instances/{name}/resume", {"payload": "x"})
+
+    journal = await ready.get(f"/api/instances/{name}/journal")
+    events = [(entry["event"], entry["activity_id"]) for entry in journal["entries"]]
+    assert events[0] == ("instance_started", None)
+    assert events[-1] == ("instance_finished", None)
+    assert ("suspended", "wait") in events
+    sequences = [entry["sequence"] for entry in journal["entries"]]
+    assert sequences == sorted(set(sequences))
+    first = await ready.get(f"/api/instances/{name}/journal?limit=1")
+    rest = await ready.get(f"/api/instances/{name}/journal?after={first['next']}")
+    assert first["entries"] + rest["entries"] == journal["entries"]
+
+    executions = await ready.get(f"/api/instances/{name}/executions")
+    assert executions["stats"]["wait"] == {"completed": 1}
+    one = await ready.get(f"/api/instances/{name}/executions?activity_id=wait")
+    assert [item["status"] for item in one["items"]] == ["completed"]
+    timeline = await ready.get(f"/api/instances/{name}/timeline")
+    assert {span["activity_id"] for span in timeline["spans"]} >= {"main", "wait", "say"}
+
+
+async def test_an_incident_is_shown_with_its_activity(ready: Caller) -> None:
+    failed = await ready.post("/api/definitions/failing/execute")
+
+    assert failed["status"] == "faulted"
+    assert failed["incidents"][0]["message"] == "on purpose"
+    listed = await ready.get(f"/api/instances/{failed['instance_id']}/incidents")
+    assert [(item["activity_id"], item["open"]) for item in listed] == [("fail", True)]
+    assert (await ready.get("/api/incidents"))[0]["instance_id"] == failed["instance_id"]
+
+
+async def test_every_column_of_the_list_sorts_and_pages(ready: Caller) -> None:
+    for number in range(5):
+        await ready.post("/api/definitions/hello/execute", {"name": f"n{number % 2}", "correlation_id": f"c{number}"})
+    item = (await ready.get("/api/instances"))["items"][0]
+
+    for column in item.keys() & {sort.value for sort in InstanceSort}:
+        for sign in ("", "-"):
+            seen: list[str] = []
+            cursor = ""
+            while True:
+                page = await ready.get(f"/api/instances?limit=2&sort={sign}{column}{cursor}")
+                assert page["total"] == 5
+                seen += [row["id"] for row in page["items"]]
+                if page["next"] is None:
+                    break
+                cursor = f"&cursor={page['next']}"
+            assert len(seen) == len(set(seen)) == 5, column
+
+
+async def test_filters_and_counts_agree(ready: Caller) -> None:
+    await ready.post("/api/definitions/hello/execute", {"correlation_id": "abc"})
+    await ready.post("/api/definitions/waiting/execute")
+    await ready.post("/api/definitions/failing/execute")
+
+    counts = await ready.get("/api/instances/counts")
+    assert counts == {"by_status": {"finished": 1, "suspended": 1, "faulted": 1}, "total": 3}
+    for query, expected in (
+        ("status=finished&status=suspended", {"hello", "waiting"}),
+        ("definition_id=failing", {"failing"}),
+        ("has_incidents=true", {"failing"}),
+        ("search=ABC", {"hello"}),
+        ("correlation_id=abc", {"hello"}),
+        ("created_after=2999-01-01T00:00:00Z", set()),
+    ):
+        page = await ready.get(f"/api/instances?{query}")
+        assert {item["definition_id"] for item in page["items"]} == expected, query
+        assert page["total"] == len(expected)
+    await ready.get("/api/instances?status=nothing", expect=422)
+    await ready.get("/api/instances?created_after=2026-01-01T00:00:00", expect=422)
+
+
+async def test_a_list_asked_with_a_position_has_seen_it(ready: Caller) -> None:
+    done = await ready.post("/api/definitions/hello/execute")
+
+    seen = await ready.get(f"/api/instances?position={done['instance_id']}:{done['position']}")
+    later = await ready.get(f"/api/instances?position={done['instance_id']}:{done['position'] + 5}")
+
+    assert (seen["stale"], later["stale"]) == (False, True)
+    await ready.get("/api/instances?position=rubbish", expect=422)
+
+
+async def test_cancel_then_delete(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
+
+    assert (await ready.delete(f"/api/instances/{name}", expect=409))["code"] == "instance.not_deletable"
+    canceled = await ready.post(f"/api/instances/{name}/cancel", {"why": "no longer wanted"})
+    assert canceled["status"] == "canceled"
+    await ready.delete(f"/api/instances/{name}")
+    assert (await ready.get(f"/api/instances/{name}", expect=404))["code"] == "instance.not_found"
+
+
+async def test_an_exported_instance_goes_on_elsewhere(ready: Caller, serve: Any) -> None:
+    name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
+    exported = await ready.get(f"/api/instances/{name}/export")
+    other = await serve()
+
+    imported = await other.post("/api/instances/import", exported, expect=201)
+
+    assert imported["id"] == name
+    done = await other.post(f"/api/instances/{name}/resume", {"payload": 1})
+    assert done["outputs"] == {"said": 1}
+    assert (await other.post("/api/instances/import", exported, expect=409))["code"] == "already_stored"
+    await other.post("/api/instances/import", {"nothing": 1}, expect=422)
+
+
+async def test_bookmarks_of_all_and_of_one(ready: Caller) -> None:
+    names = {(await ready.post("/api/definitions/waiting/execute"))["instance_id"] for _ in range(3)}
+
+    everything = await ready.get("/api/bookmarks")
+    one = await ready.get(f"/api/bookmarks?instance_id={min(names)}")
+
+    assert {item["instance_id"] for item in everything["items"]} == names
+    assert everything["total"] == 3
+    assert one["items"][0]["created"] is not None
+    await ready.get("/api/bookmarks?instance_id=nobody", expect=404)
+
+
+async def test_what_is_too_large_or_no_json_is_refused(ready: Caller) -> None:
+    limit = ready.engine.settings.request_bytes_max
+
+    large = await ready.ask("POST", "/api/definitions/hello/execute", data=io.BytesIO(b"x" * (limit + 1)))
+    broken = await ready.ask(
+        "POST", "/api/definitions/hello/execute", data=b"{", headers={"Content-Type": "application/json"}
+    )
+
+    assert (large.status, large.body["code"]) == (413, "body.too_large")
+    assert broken.status == 422
+
+
+async def test_what_failed_is_retried_and_the_journal_says_by_whom(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/failing/execute"))["instance_id"]
+
+    again = await ready.post(f"/api/instances/{name}/retry", {"why": "the cause is mended"})
+
+    assert again["status"] == "faulted"
+    entries = (await ready.get(f"/api/instances/{name}/journal"))["entries"]
+    (told,) = [entry["data"] for entry in entries if entry["event"] == "operated"]
+    assert (told["who"], told["why"]) == ("local", "the cause is mended")
+    skipped = await ready.post(f"/api/instances/{name}/skip", {"activity_id": "fail"})
+    assert skipped["status"] == "finished"
+
+
+async def test_many_are_canceled_by_filter(ready: Caller) -> None:
+    for _ in range(3):
+        await ready.post("/api/definitions/waiting/execute")
+    await ready.post("/api/definitions/hello/execute")
+
+    result = await ready.post(
+        "/api/instances/bulk", {"action": "cancel", "filter": {"definition_id": ["waiting"]}, "why": "test"}
+    )
+
+    assert (result["changed"], result["failed"]) == (3, [])
+    assert (await ready.get("/api/instances/counts"))["by_status"] == {"canceled": 3, "finished": 1}
+    gone = await ready.post("/api/instances/bulk", {"action": "delete", "filter": {"status": ["canceled"]}})
+    assert gone["changed"] == 3
+    assert (await ready.post("/api/instances/bulk", {"action": "cancel"}, expect=422))["code"] == "bulk.nothing"

@@ -1,0 +1,358 @@
+"""Stimuli reach whom they concern: rules H7, H12 and M6, one by one."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from holdfast import Event, PublishEvent, Sequence, SetOutput, Status, Workflow, expr, wait_for, workflow
+from holdfast.errors import InstanceEnded, InstanceNotFound, KeyReused
+from holdfast.model.commit import Commit
+from holdfast.model.listing import InstanceFilter
+from holdfast.runtime.durable import messages, post
+from holdfast.runtime.durable.messages import Stimulus
+
+SOON = timedelta(seconds=20)
+
+
+@dataclass
+class Approval:
+    by: str
+
+
+@workflow
+async def mine() -> str:
+    answer = await wait_for(Approval)
+    return answer.by
+
+
+@workflow
+async def keyed(number: str) -> str:
+    answer = await wait_for(Approval, key=number)
+    return answer.by
+
+
+@workflow
+async def anyones() -> str:
+    answer = await wait_for(Approval, broadcast=True)
+    return answer.by
+
+
+@workflow
+async def picky() -> str:
+    answer = await wait_for(Approval, where=lambda found: found.by != "spam")
+    return answer.by
+
+
+def waiting(name: str = "go", times: int = 1) -> Workflow:
+    steps = [Event(name, result=f"v{number}") for number in range(times)]
+    return Workflow(
+        Sequence(*steps, SetOutput("found", expr(f"[{', '.join(f'v{number}' for number in range(times))}]"))),
+        id=f"waits-{name}",
+        outputs={"found": list},
+        variables={f"v{number}": None for number in range(times)},
+    )
+
+
+async def started(runtime: Any, workflow: Any, inputs: Any = None, **more: Any) -> str:
+    answer = await runtime.start(workflow, inputs, **more)
+    assert answer.result.status is Status.SUSPENDED
+    return str(answer.result.instance_id)
+
+
+async def outputs(runtime: Any, instance_id: str) -> Any:
+    return (await runtime.wait_at_rest(instance_id)).outputs
+
+
+async def statuses(runtime: Any, *ids: str) -> list[str]:
+    return [(await runtime.read(name)).status.value for name in ids]
+
+
+# -- addressed ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [mine, waiting("Approval")], ids=["wait_for", "Event"])
+async def test_to_an_instance(cluster: Any, target: Any) -> None:
+    node = await cluster.node("a", work=True)
+    one, other = await started(node, target), await started(node, target)
+
+    await node.stimuli.send(Approval("Ada"), instance_id=other, wait=SOON)
+
+    await node.wait_at_rest(other)
+    assert await statuses(node, one, other) == ["suspended", "finished"]
+    await cluster.check(node, other)
+
+
+@pytest.mark.parametrize("target", [mine, waiting("Approval")], ids=["wait_for", "Event"])
+async def test_to_a_correlation_id_the_oldest_takes_it_once(cluster: Any, target: Any) -> None:
+    node = await cluster.node("a", work=True)
+    stranger = await started(node, target, correlation_id="x")
+    oldest = await started(node, target, correlation_id="c")
+    younger = await started(node, target, correlation_id="c")
+
+    await node.stimuli.send(Approval("Ada"), correlation_id="c", wait=SOON)
+
+    await node.wait_at_rest(oldest)
+    assert await statuses(node, stranger, oldest, younger) == ["suspended", "finished", "suspended"]
+
+
+async def test_to_a_key_from_anywhere(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    seven, eight = await started(node, keyed, {"number": "7"}), await started(node, keyed, {"number": "8"})
+    unkeyed = await started(node, mine)
+
+    await node.stimuli.send(Approval("Ada"), key="8", wait=SOON)
+
+    assert await outputs(node, eight) == {"result": "Ada"}
+    assert await statuses(node, seven, unkeyed) == ["suspended", "suspended"]
+
+
+async def test_where_looks_after_the_match(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(node, picky)
+
+    await node.stimuli.send(Approval("spam"), instance_id=name, wait=SOON)
+    await node.stimuli.send(Approval("Ada"), instance_id=name, wait=SOON)
+
+    assert await outputs(node, name) == {"result": "Ada"}
+
+
+async def test_one_who_is_unknown_and_one_who_has_ended(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(node, mine)
+    await node.cancel(name)
+
+    with pytest.raises(InstanceNotFound):
+        await node.stimuli.send(Approval("Ada"), instance_id="nobody")
+    with pytest.raises(InstanceEnded):
+        await node.stimuli.send(Approval("Ada"), instance_id=name)
+
+
+# -- for everyone ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_broadcast_reaches_all_that_wait_now(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(post, "PAGE", 3)  # So that it takes several pages.
+    node = await cluster.node("a", work=True)
+    all_of_them = [await started(node, anyones) for _ in range(4)] + [
+        await started(node, waiting("Approval")) for _ in range(4)
+    ]
+    addressed = [await started(node, mine), await started(node, keyed, {"number": "7"})]
+
+    await node.stimuli.send(Approval("Ada"))
+
+    for name in all_of_them:
+        await node.wait_at_rest(name)
+    assert await statuses(node, *addressed) == ["suspended", "suspended"]
+
+
+async def test_a_broadcast_page_that_is_done_again_reaches_nobody_twice(cluster: Any) -> None:
+    """Whoever loops back to the same wait must not hear of the same event again (rule M6)."""
+    node = await cluster.node("a", work=True)
+    name = await started(node, waiting("go", times=2))
+    found = Stimulus(id="s1", event_name="go", input=1)
+    row = messages.stimulus(cluster.tenant, found, node.node.clock.now())
+
+    await node.node.store.enqueue([row])
+    await node.wait_settled("s1", SOON)
+    await node.wait_burst(name, SOON, above=1)
+    await node.node.post.take(row)  # A second node that had taken the row up too: it loses when it commits.
+
+    assert (await node.read(name)).status is Status.SUSPENDED
+    assert (await node.node.store.stats(cluster.tenant)).work_ready == 0
+
+
+async def test_publish_event_goes_the_same_way(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    everyone, correlated = await started(node, waiting("news")), await started(node, waiting("news"), correlation_id="c")
+
+    await node.start(Workflow(PublishEvent("news", payload=1, correlation_id="c"), id="teller"))
+    assert await outputs(node, correlated) == {"found": [1]}
+    assert (await node.read(everyone)).status is Status.SUSPENDED
+    await node.start(Workflow(PublishEvent("news", payload=2), id="crier"))
+
+    assert await outputs(node, everyone) == {"found": [2]}
+
+
+# -- nobody waits yet --------------------------------------------------------------------------------------------------
+
+
+async def kept(runtime: Any) -> int:
+    return int((await runtime.node.store.stats(runtime.node.tenant)).inbox)
+
+
+async def test_early_ones_are_kept_for_key_and_correlation_id(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    await node.stimuli.send(Approval("early"), key="7", wait=SOON)
+    await node.stimuli.send(Approval("early too"), correlation_id="c", wait=SOON)
+    assert node.stimuli.counts == {"kept": 2}
+
+    first = (await node.start(keyed, {"number": "7"})).result.instance_id
+    second = (await node.start(mine, correlation_id="c")).result.instance_id
+
+    assert await outputs(node, first) == {"result": "early"}
+    assert await outputs(node, second) == {"result": "early too"}
+    assert await kept(node) == 0
+
+
+async def test_to_an_instance_that_does_not_wait_yet(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(
+        node,
+        Workflow(
+            Sequence(Event("first"), Event("second", result="v"), SetOutput("v", expr("v"))),
+            outputs={"v": int},
+            variables={"v": None},
+        ),
+    )
+    await node.stimuli.event("second", 2, instance_id=name, wait=SOON)
+    assert (await kept(node)) > 0
+
+    await node.stimuli.event("first", 1, instance_id=name)
+
+    assert await outputs(node, name) == {"v": 2}
+    assert await kept(node) == 0
+
+
+async def test_a_broadcast_that_a_published_definition_waits_for_is_kept_and_taken_once(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    await node.definitions.deploy(waiting("go"))
+
+    await node.stimuli.event("go", 1, wait=SOON)
+    await node.stimuli.event("never asked for", 1, wait=SOON)
+    assert node.stimuli.counts == {"kept": 1, "forgotten": 1}
+    first = (await node.start(waiting("go"))).result.instance_id
+    assert await outputs(node, first) == {"found": [1]}
+
+    second = await started(node, waiting("go"))
+    assert (await node.read(second)).status is Status.SUSPENDED
+    assert await kept(node) == 0
+
+
+async def test_what_expires_is_counted_and_nobody_gets_it(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(post, "KEPT_FOR_ADDRESS", timedelta(milliseconds=-1))
+    node = await cluster.node("a", work=True)
+    await node.stimuli.send(Approval("late"), correlation_id="c", wait=SOON)
+
+    await started(node, mine, correlation_id="c")
+    await node.node.post.sweep()
+
+    assert node.stimuli.counts == {"kept": 1, "expired": 1}
+    assert await kept(node) == 0
+
+
+async def test_whoever_died_between_write_and_look_leaves_it_to_the_sweep(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(post, "SWEEP_AFTER", timedelta(0))
+    node = await cluster.node("a")
+    monkeypatch.setattr(node.node.post, "parked", lambda marks: None)  # It parks, and dies before it looks.
+    name = await started(node, mine, correlation_id="c")
+    found = Stimulus(id="s1", event_name="Approval", correlation_id="c", input={"by": "Ada"})
+    row = messages.stimulus(cluster.tenant, found, node.node.clock.now())
+    rows = node.node.post._inbox_rows(row, found)  # And so does the sender.
+    await node.node.store.commit([Commit(tenant=cluster.tenant, burst_id="b", inbox_added=rows)])
+
+    assert await node.node.post.sweep() == 1
+
+    assert await outputs(node, name) == {"result": "Ada"}
+    assert await kept(node) == 0
+    assert node.stimuli.counts == {"swept": 1}
+
+
+async def test_sender_and_parker_meet_whoever_comes_first(cluster: Any) -> None:
+    """Write, commit, then look: 60 pairs at once on two nodes, and no sweep."""
+    a, b = await cluster.node("a", work=True), await cluster.node("b", work=True)
+    a.node.post.sweep = b.node.post.sweep = _nothing
+
+    async def pair(number: int) -> str:
+        sender, starter = (a, b) if number % 2 else (b, a)
+        sent = sender.stimuli.send(Approval(f"{number}"), key=f"{number}")
+        begun = starter.start(keyed, {"number": f"{number}"}, instance_id=f"i{number}")
+        await asyncio.gather(*((sent, begun) if number % 3 else (begun, sent)))
+        return str((await starter.wait_at_rest(f"i{number}")).outputs["result"])
+
+    found = await asyncio.gather(*(pair(number) for number in range(60)))
+
+    assert found == [f"{number}" for number in range(60)]
+    assert await kept(a) == 0
+
+
+async def _nothing() -> int:
+    return 0
+
+
+# -- triggers ----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_stimulus_that_started_an_instance_is_consumed(cluster: Any) -> None:
+    """It starts by trigger and resumes by bookmark; the instance that it started does not take it a second time."""
+    node = await cluster.node("a", work=True)
+    await node.definitions.deploy(
+        Workflow(
+            Sequence(Event("go", can_start=True), Event("go", result="v"), SetOutput("v", expr("v"))),
+            id="twice",
+            outputs={"v": int},
+            variables={"v": None},
+        )
+    )
+    sleeper = await started(node, waiting("go"))
+
+    await node.stimuli.event("go", 1, wait=SOON)
+
+    assert await outputs(node, sleeper) == {"found": [1]}
+    count = await node.node.store.count(cluster.tenant, InstanceFilter(definition_ids=("twice",)))
+    assert count == 1
+    assert node.stimuli.counts == {"started": 1, "delivered": 1}
+    assert (await node.node.store.count(cluster.tenant, InstanceFilter(statuses=("suspended",)))) == 1
+
+
+async def test_the_same_key_twice_does_it_once(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    await node.definitions.deploy(Workflow(Sequence(Event("go", can_start=True)), id="starts"))
+    name = await started(node, waiting("go", times=2))
+
+    first = await node.stimuli.event("go", 1, idempotency_key="k", wait=SOON)
+    again = await node.stimuli.event("go", 1, idempotency_key="k", wait=SOON)
+
+    assert (again.stimulus_id, again.existing) == (first.stimulus_id, True)
+    with pytest.raises(KeyReused):
+        await node.stimuli.event("go", 2, idempotency_key="k")
+    await node.wait_burst(name, SOON, above=1)
+    assert (await node.read(name)).status is Status.SUSPENDED
+    assert await node.node.store.count(cluster.tenant, InstanceFilter(definition_ids=("starts",))) == 1
+
+
+async def test_a_keyed_stimulus_that_is_done_twice_resumes_once(cluster: Any) -> None:
+    """Even if its row comes back: the instance that took it holds the key (rule M4)."""
+    node = await cluster.node("a", work=True)
+    name = await started(node, waiting("go", times=2), correlation_id="c")
+    found = Stimulus(id="s1", event_name="go", correlation_id="c", input=1, guarded=True)
+    row = messages.stimulus(cluster.tenant, found, node.node.clock.now())
+
+    await node.node.store.enqueue([row])
+    await node.wait_settled("s1", SOON)
+    await node.node.store.enqueue([replace(row, attempts=1)])
+    await node.node.post.take(row)
+
+    assert (await node.read(name)).status is Status.SUSPENDED
+    assert (await node.node.row(name)).version == 2
+
+
+async def test_explaining_sends_nothing(cluster: Any) -> None:
+    node = await cluster.node("a")
+    await node.definitions.deploy(Workflow(Sequence(Event("go", can_start=True)), id="starts"))
+    name = await started(node, waiting("go"))
+
+    told = await node.stimuli.explain("Event", name="go")
+    nobody = await node.stimuli.explain("Event", name="nothing")
+
+    assert (told.broadcast, told.starts, told.resumes, told.kept) == (True, ("starts",), (f"{name}#b1",), "10 min")
+    assert (nobody.starts, nobody.resumes, nobody.kept) == ((), (), None)
+    assert (await node.stimuli.explain(Approval, key="7")).kept == "24 h"
+    assert (await node.node.store.stats(cluster.tenant)).work_ready == 0

@@ -1,0 +1,219 @@
+"""Worker processes: drained, killed, restarted; work that kills its process; neighbours unharmed (rules H13, H15)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import Holdfast, Status
+from holdfast.model.instance import JournalEvent
+from holdfast.persistence import store_from_url
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing.worker_processes import WorkerProcess, keep_alive
+from tests.integration.fixtures import killers
+
+FIXTURES = Path(__file__).parent / "fixtures"
+ALIVE = {"HOLDFAST_NODE_ALIVE": "1500ms", "HOLDFAST_NODE_SWEEP": "300ms", "HOLDFAST_CANCEL_GRACE": "200ms"}
+
+
+class Field:
+    """Workers on one store, and a runtime in this process that starts instances and looks at them."""
+
+    def __init__(self, runtime: Runtime, url: str, calls: Path) -> None:
+        self.runtime = runtime
+        self.url = url
+        self.calls = calls
+        self.workers: list[WorkerProcess] = []
+
+    def worker(self, name: str, *arguments: str, **environment: str) -> WorkerProcess:
+        made = WorkerProcess(
+            name,
+            store=self.url,
+            modules=["killers"],
+            folder=FIXTURES,
+            arguments=("--tenants", self.runtime.node.tenant, *arguments),
+            environment={**ALIVE, killers.CALLS: str(self.calls), **environment},
+        )
+        self.workers.append(made)
+        return made
+
+    async def start(self, workflow: Any, **inputs: Any) -> str:
+        answer = await self.runtime.start(workflow, inputs)
+        assert answer.result is not None
+        return answer.result.instance_id
+
+    async def until(self, what: Callable[[], Awaitable[bool]]) -> None:
+        async with asyncio.timeout(60):
+            while True:
+                if await what():
+                    return
+                await asyncio.sleep(0.05)
+
+    async def at_rest(self, *identities: str) -> list[Any]:
+        async with asyncio.timeout(60):
+            return [await self.runtime.wait_at_rest(name) for name in identities]
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
+async def field(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> AsyncIterator[Field]:
+    url = f"sqlite:///{tmp_path / 'holdfast.db'}" if request.param == "sqlite" else servers["postgresql"]
+    store = store_from_url(url)
+    await store.open()
+    activities = [killers.Die, killers.Eat, killers.die_outside, killers.work]
+    engine = Holdfast(entry_points=False, activities=activities)
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    tenant = f"w{abs(hash(tmp_path)) % 10**8}"
+    async with engine.runtime_on(store, tenant=tenant, node=f"{tenant}-test") as runtime:
+        runtime.node.gate.paused = True  # It starts instances; the rest is for the workers.
+        found = Field(runtime, url, calls)
+        yield found
+        for worker in found.workers:
+            await worker.close()
+    await store.close()
+    engine.close()
+
+
+async def test_a_drained_worker_finishes_what_it_has_in_hand(field: Field) -> None:
+    worker = field.worker("drained", "--queues", "default,slow")
+    await worker.start()
+    identity = await field.start(killers.neighbour, nap=timedelta(milliseconds=10))
+    await field.at_rest(identity)
+    worker.terminate()
+
+    assert await worker.ended() == 0
+    nodes = {item.id: item for item in await field.runtime.nodes.list()}
+    found = nodes[f"drained.{field.runtime.node.tenant}"]
+    assert (found.state, found.alive) == ("left", False)
+    assert set(found.details.queues) == {"default", "slow"}
+
+
+async def test_what_a_drained_worker_cannot_finish_goes_back_and_is_not_counted(field: Field) -> None:
+    first = field.worker("first", HOLDFAST_DRAIN_LIMIT="200ms", HOLDFAST_EFFECTS_QUEUE="default")
+    await first.start()
+    flow = killers.long_work
+    identity = await _queued(field, flow, 600.0)
+    await field.until(lambda: _exists(field.calls, 1))
+    first.terminate()
+    assert await first.ended() == 1
+
+    (effect,) = await field.runtime.node.store.effects_of(field.runtime.node.tenant, identity)
+    assert (effect.attempt, effect.owner.node) == (1, "")
+    result = await field.runtime.read(identity)
+    assert result.status is Status.RUNNING
+
+
+async def _queued(field: Field, flow: Any, seconds: float) -> str:
+    """Started so that its effect is carried to a worker."""
+    from msgspec.structs import replace
+
+    node = field.runtime.node
+    node.placement = node.maker.placement = replace(node.placement, default="default")
+    return await field.start(flow, seconds=seconds)
+
+
+async def _exists(calls: Path, count: int) -> bool:
+    return len(list(calls.iterdir())) >= count
+
+
+async def test_effects_of_a_killed_worker_go_on_with_a_receipt(field: Field) -> None:
+    first = field.worker("first")
+    await first.start()
+    identity = await _queued(field, killers.long_work, 2.0)
+    await field.until(lambda: _exists(field.calls, 1))
+    first.kill()
+    await first.ended()
+    second = field.worker("second")
+    await second.start()
+
+    (result,) = await field.at_rest(identity)
+
+    assert result.status is Status.FINISHED
+    receipts = [item.data for item in await field.runtime.journal(identity) if item.event is JournalEvent.TAKEN_OVER]
+    assert [item["attempt"] for item in receipts] == [2]
+    assert receipts[0]["node"].startswith("first.")
+
+
+async def test_a_frozen_worker_that_wakes_up_late_changes_nothing(field: Field) -> None:
+    first = field.worker("first")
+    await first.start()
+    identity = await _queued(field, killers.long_work, 1.0)
+    await field.until(lambda: _exists(field.calls, 1))
+    first.freeze()
+    second = field.worker("second")
+    await second.start()
+    (result,) = await field.at_rest(identity)
+    version = (await field.runtime.node.row(identity)).version
+    first.thaw()
+    again = await field.start(killers.neighbour, nap=timedelta(milliseconds=10))
+    await field.at_rest(again)
+
+    assert result.status is Status.FINISHED
+    assert (await field.runtime.node.row(identity)).version == version
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", ["deadly", "outside"])
+async def test_work_that_ends_its_process_ends_as_an_incident_and_neighbours_live(field: Field, kind: str) -> None:
+    workers = [field.worker(name) for name in ("one", "two", "three")]
+    await asyncio.gather(*(worker.start() for worker in workers))
+    reviving = asyncio.create_task(keep_alive(workers))
+    try:
+        killer = await field.start(getattr(killers, kind))
+        others = [await field.start(killers.neighbour, nap=timedelta(milliseconds=20 * number)) for number in range(20)]
+        results = await field.at_rest(*others)
+        await field.until(lambda: _has_incident(field, killer))
+    finally:
+        reviving.cancel()
+        await asyncio.wait([reviving])
+
+    assert {item.status for item in results} == {Status.FINISHED}
+    (incident,) = (await field.runtime.read(killer)).incidents
+    letters = await field.runtime.node.store.list_dead_letters(field.runtime.node.tenant)
+    if kind == "deadly":
+        assert incident.type == "process-died"
+        assert [(item.reason, item.work.instance_id) for item in letters] == [("process-died", killer)]
+    else:
+        assert "ended its process" in incident.message
+    assert sum(worker.lives for worker in workers) <= 3 + 7
+
+
+async def _has_incident(field: Field, identity: str) -> bool:
+    return bool((await field.runtime.read(identity)).incidents)
+
+
+@pytest.mark.timeout(120)
+async def test_work_that_eats_memory_ends_as_an_incident_and_neighbours_live(field: Field) -> None:
+    workers = [field.worker(name, **{killers.MEMORY: str(2_000_000_000)}) for name in ("one", "two")]
+    await asyncio.gather(*(worker.start() for worker in workers))
+    reviving = asyncio.create_task(keep_alive(workers))
+    try:
+        eater = await field.start(killers.hungry)
+        others = [await field.start(killers.neighbour, nap=timedelta(milliseconds=20 * n)) for n in range(10)]
+        results = await field.at_rest(*others)
+        await field.until(lambda: _has_incident(field, eater))
+    finally:
+        reviving.cancel()
+        await asyncio.wait([reviving])
+
+    assert {item.status for item in results} == {Status.FINISHED}
+
+
+async def test_intake_is_paused_and_resumed(field: Field) -> None:
+    runtime = field.runtime
+    runtime.node.take_work()
+    identity = await field.start(killers.neighbour, nap=timedelta(milliseconds=1))
+    this = await runtime.nodes.this()
+    assert (this.paused, this.alive, this.this) == (True, True, True)
+    assert await runtime.node.uptake.take_due() == 0
+
+    runtime.nodes.resume_intake()
+    (result,) = await field.at_rest(identity)
+
+    assert result.status is Status.FINISHED
+    runtime.nodes.pause_intake()
