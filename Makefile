@@ -18,7 +18,7 @@ PORT ?= 8600
 STUDIO := src/holdfast/server/studio/.built
 STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' -print 2>/dev/null)
 
-.PHONY: help run openapi test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
+.PHONY: help run openapi load test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +63,9 @@ docs: $(READY) ## Write docs/reference anew from the code
 
 bench: $(READY) ## Measure engine and stores, print the figures, write benchmarks/results/latest.json
 	$(BIN)/python -m benchmarks
+
+load: $(READY) ## Measure the server from outside, print the figures, write benchmarks/results/load.json
+	$(BIN)/python -m benchmarks.load
 
 chaos: $(READY) ## Kill workers and databases for long, print what came of it, write benchmarks/results/chaos.json
 	$(BIN)/python -m tests.chaos

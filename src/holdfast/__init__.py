@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from holdfast.authoring.compiler import WorkflowRefused
     from holdfast.authoring.fields import children, entries, expr, field, literal, output, port, variable
     from holdfast.authoring.function import activity
+    from holdfast.authoring.placed import Placed
+    from holdfast.authoring.polling import Poll
     from holdfast.authoring.words import (
         ask,
         compensate,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from holdfast.model.policy import JournalRule, MergeMode, OnLost, Retry
     from holdfast.persistence import Store
     from holdfast.ports import ChildResult, Context, MiddlewarePlacement, Plugin
+    from holdfast.runtime.handles import Handle
     from holdfast.runtime.result import RunResult
     from holdfast.runtime.runner import Runner
 
@@ -101,6 +104,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.authoring.compiler": ("WorkflowRefused",),
     "holdfast.authoring.fields": ("children", "entries", "expr", "field", "literal", "output", "port", "variable"),
     "holdfast.authoring.function": ("activity",),
+    "holdfast.authoring.placed": ("Placed",),
+    "holdfast.authoring.polling": ("Poll",),
     "holdfast.authoring.words": (
         "ask",
         "compensate",
@@ -129,6 +134,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.model.policy": ("JournalRule", "MergeMode", "OnLost", "Retry"),
     "holdfast.persistence": ("Store",),
     "holdfast.ports": ("ChildResult", "Context", "MiddlewarePlacement", "Plugin"),
+    "holdfast.runtime.handles": ("Handle",),
     "holdfast.runtime.result": ("RunResult",),
     "holdfast.runtime.runner": ("Runner",),
 }
@@ -172,6 +178,7 @@ __all__ = [
     "For",
     "ForEach",
     "Fork",
+    "Handle",
     "Holdfast",
     "HoldfastError",
     "HttpEndpoint",
@@ -190,7 +197,9 @@ __all__ = [
     "OutputDeclaration",
     "Parallel",
     "ParallelForEach",
+    "Placed",
     "Plugin",
+    "Poll",
     "PublishEvent",
     "ReadLine",
     "Retry",

@@ -50,6 +50,7 @@ class RecurringTask(Struct, frozen=True, kw_only=True):
     name: str
     every: timedelta
     task: Task
+    single_node: bool = False
 
 
 # -- the result --------------------------------------------------------------------------------------------------------
@@ -184,13 +185,13 @@ class Registrar:
     def on_start(self, task: Task) -> None:
         self._start_tasks.append(task)
 
-    def recurring(self, name: str, every: Any, task: Task) -> None:
+    def recurring(self, name: str, every: Any, task: Task, *, single_node: bool = False) -> None:
         if not isinstance(every, timedelta) or every <= timedelta(0):
             raise PluginError(
                 f"The recurring task '{name}' of plugin '{self._claimant}' is to run every {every!r}. "
                 "Give a timedelta above zero."
             )
-        self._claim("recurring task", name, RecurringTask(name=name, every=every, task=task))
+        self._claim("recurring task", name, RecurringTask(name=name, every=every, task=task, single_node=single_node))
 
     def store(self, scheme: str, factory: Factory) -> None:
         self._claim("store", scheme, factory)

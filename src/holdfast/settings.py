@@ -152,6 +152,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     effects_queue: Annotated[
         str, Meta(description="The queue of effects that name none themselves; `inline` runs them where they are committed.")
     ] = "inline"
+    queues: Annotated[str, Meta(description="Queues that this node serves when it takes work, with commas.")] = "default"
     step_concurrency: Annotated[int, Meta(ge=1, description="Steps that one worker runs at a time.")] = 32
     drain_limit: Annotated[
         timedelta, Meta(description="How long a worker that is told to stop waits for what it has in hand.")

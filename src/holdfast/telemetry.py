@@ -63,11 +63,30 @@ EVENTS: tuple[Event, ...] = (
     Event("definition.deleted", "a version of it was deleted", ("definition_id", "version")),
     # -- the parts of a burst
     Event("segment.committed", "a segment ended and is kept", (*_INSTANCE, "activities"), logging.DEBUG),
+    Event(
+        "burst.committed",
+        "a burst was committed by a node: when it began, had run and was written, and (called) what happened in it",
+        (*_INSTANCE, "trace", "began_ns", "ran_ns", "committed_ns", "entries"),
+        logging.DEBUG,
+    ),
+    Event(
+        "commit.lost",
+        "another commit was faster: it is tried again or answered",
+        ("instance_id", "reason"),
+        logging.DEBUG,
+    ),
+    Event("work.taken", "a node took up a row of work; how late it was", ("kind", "queue", "late"), logging.DEBUG),
     # -- effects
     Event("effect.started", "an attempt of a recorded effect begins", _EFFECT, logging.DEBUG),
     Event("effect.finished", "an attempt gave a result", _EFFECT, logging.DEBUG),
     Event("effect.faulted", "an attempt raised", (*_EFFECT, "type"), logging.WARNING),
     Event("effect.timed_out", "an attempt took longer than its timeout", _EFFECT, logging.WARNING),
+    Event(
+        "effect.taken_over",
+        "an effect of a node that died goes on elsewhere",
+        ("instance_id", "activity_id", "attempt", "node"),
+        logging.WARNING,
+    ),
 )
 
 BY_NAME: Mapping[str, Event] = {event.name: event for event in EVENTS}
@@ -85,9 +104,9 @@ def emit(name: str, /, **fields: Any) -> None:
             logger.exception("A telemetry listener failed on %s; it stays subscribed. Mend or remove it.", name)
 
 
-@contextmanager
-def on(listener: Listener, *names: str) -> Iterator[None]:
-    """Listen inside a `with` block, to all events or to those named; a name that is not in the table is refused."""
+def subscribe(listener: Listener, *names: str) -> Callable[[], None]:
+    """Listen to all events or to those named, until what is given back is called; a name that is not in the table is
+    refused."""
     unknown = sorted(set(names) - BY_NAME.keys())
     if unknown:
         raise ValueError(f"No such event: {', '.join(unknown)}. The table is in docs/reference/events.md.")
@@ -98,15 +117,54 @@ def on(listener: Listener, *names: str) -> Iterator[None]:
             listener(name, fields)
 
     listeners.append(chosen)
+
+    def end() -> None:
+        if chosen in listeners:
+            listeners.remove(chosen)
+
+    return end
+
+
+@contextmanager
+def on(listener: Listener, *names: str) -> Iterator[None]:
+    """Listen inside a `with` block."""
+    end = subscribe(listener, *names)
     try:
         yield
     finally:
-        listeners.remove(chosen)
+        end()
 
 
 def log_event(name: str, fields: Mapping[str, Any]) -> None:
     """A listener that writes each event to the logger `holdfast`, at the level of the table."""
-    logger.log(BY_NAME[name].level, "%s %s", name, " ".join(f"{key}={value}" for key, value in fields.items()))
+    level = BY_NAME[name].level
+    if logger.isEnabledFor(level):
+        told = {key: value for key, value in fields.items() if not callable(value)}
+        words = " ".join(f"{key}={value}" for key, value in told.items())
+        logger.log(level, "%s %s", name, words, extra={"event": name, "fields": told})
 
 
-__all__ = ["BY_NAME", "EVENTS", "Event", "Listener", "emit", "listeners", "log_event", "on"]
+# -- traces ------------------------------------------------------------------------------------------------------------
+
+tracing: Callable[[str], str | None] | None = None
+"""Gives an instance that is started the trace it belongs to, as W3C `traceparent`; set by whoever makes spans."""
+
+
+def trace_for(instance_id: str) -> str | None:
+    """The trace of who starts it here and now; None where nobody makes spans."""
+    return None if tracing is None else tracing(instance_id)
+
+
+__all__ = [
+    "BY_NAME",
+    "EVENTS",
+    "Event",
+    "Listener",
+    "emit",
+    "listeners",
+    "log_event",
+    "on",
+    "subscribe",
+    "trace_for",
+    "tracing",
+]

@@ -1,7 +1,7 @@
 """The long form of the chaos test: `python -m tests.chaos`, or `make chaos`. Writes benchmarks/results/chaos.json.
 
 Each store is fought over twice: by workers that commit rows of their own (many bursts), and by nodes that run workflows
-through the runtime (effects, timers, keys). PostgreSQL is a server of our own and is stopped in immediate mode meanwhile.
+through the runtime (effects, timers, keys). Then a cluster of workers over a broker (`tests/chaos/cluster.py`). PostgreSQL is a server of our own and is stopped in immediate mode meanwhile.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from holdfast.testing.chaos import ChaosReport, chaos
 from holdfast.testing.mysql_server import mysql_database
 from holdfast.testing.runtime_chaos import Crash, runtime_chaos
 from holdfast.testing.servers import PostgresServer, ServiceMissing
+from tests.chaos.cluster import cluster_row
 
+CLUSTER = "cluster"
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "chaos.json"
 Opened = tuple[Callable[[], str], Crash | None]
 """Gives the URL of an empty database; crashes the server, where we own it."""
@@ -113,13 +115,17 @@ def _sum(*reports: ChaosReport) -> dict[str, int]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stores", nargs="*", default=list(STORES), help=f"any of {', '.join(STORES)}")
+    parser.add_argument("stores", nargs="*", default=[*STORES, CLUSTER], help=f"any of {', '.join(STORES)}, {CLUSTER}")
     parser.add_argument("--kills", type=int, default=60, help="per store and kind of fight")
     parser.add_argument("--bursts", type=int, default=65_000, help="about, per store, of the first kind")
+    parser.add_argument("--orders", type=int, default=2_000, help="of the cluster")
     asked = parser.parse_args()
     found: dict[str, Any] = {}
     for store in asked.stores:
         try:
+            if store == CLUSTER:
+                found[store] = _cluster(asked.orders)
+                continue
             found[store] = fought(store, asked.kills, asked.bursts)
         except ServiceMissing as missing:
             sys.stderr.write(f"{store}: left out, {missing}\n")
@@ -127,7 +133,17 @@ def main() -> int:
         figures = {name: value for name, value in found[store].items() if isinstance(value, int)}
         sys.stdout.write(f"{store} {json.dumps(figures)}\n")
     _write(found, {"kills": asked.kills, "bursts": asked.bursts})
-    return 0 if all(not (item["lost"] or item["duplicated"] or item["violations"]) for item in found.values()) else 1
+    return 0 if all(_is_sound(item) for item in found.values()) else 1
+
+
+def _cluster(orders: int) -> dict[str, Any]:
+    row = cluster_row(orders, max(5, orders // 33))
+    sys.stdout.write(f"{CLUSTER} {json.dumps(row)}\n")
+    return row
+
+
+def _is_sound(item: dict[str, Any]) -> bool:
+    return bool(item["sound"]) if "sound" in item else not (item["lost"] or item["duplicated"] or item["violations"])
 
 
 def _git(*arguments: str) -> str:
@@ -142,7 +158,8 @@ def _write(found: dict[str, Any], settings: dict[str, int]) -> None:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "versions": {"holdfast": __version__, "python": platform.python_version()},
         "settings": settings,
-        "stores": found,
+        "stores": {name: row for name, row in found.items() if name != CLUSTER},
+        CLUSTER: found.get(CLUSTER),
     }
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps(document, indent=2) + "\n")

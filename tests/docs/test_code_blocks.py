@@ -2,11 +2,13 @@
 
 The blocks of a page run in order, in a folder of their own. A block with `file=NAME` after its language is written
 there under that name first. `python` runs as a script, `bash` line by line (`holdfast …` and `python …`; of `make …`
-only the target is looked up), `json` must be JSON. A `text` block right after is what the block before it prints.
+only the target is looked up), `json` must be JSON, `py` (code of others) must be Python. A `text` block right after is
+what the block before it prints.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -26,6 +28,14 @@ PAGES = [
     "docs/plugins.md",
     "docs/storage.md",
     "docs/plain-python.md",
+    "docs/transports.md",
+    "docs/workers.md",
+    "docs/time.md",
+    "docs/tutorial.md",
+    "docs/coming-from/celery.md",
+    "docs/coming-from/dbos.md",
+    "docs/coming-from/prefect.md",
+    "docs/coming-from/temporal.md",
 ]
 BLOCK = re.compile(r"^```(?P<language>\w+)(?: file=(?P<file>\S+))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND_LINE = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli import main; sys.exit(main())"
@@ -89,6 +99,9 @@ def run_block(folder: Path, block: Block) -> str:
             return "".join(run_line(folder, line) for line in lines)
         case "json":
             json.loads(block.text)
+            return ""
+        case "py":
+            ast.parse(block.text)
             return ""
         case "toml" | "mermaid" | "text":
             return ""

@@ -47,3 +47,15 @@ def test_a_given_case_from_the_command_line(
     assert elsa_status(Status(report["status"])) == (expected["status"], expected["sub_status"])
     assert run.returncode == (1 if report["status"] == "faulted" else 0)
     assert {name: report["outputs"].get(name) for name in expected["outputs"]} == expected["outputs"]
+
+
+def test_to_python_and_back(holdfast: Callable[..., subprocess.CompletedProcess[str]], folder: Path) -> None:
+    written = holdfast("convert", "approval.json", "--to", "python", "-o", "approval.py")
+    back = holdfast("convert", "approval.py:workflow", "--to", "holdfast", "-o", "back.json")
+    same = holdfast("diff", "approval.json", "back.json")
+    chart = holdfast("convert", "elsa_fork.json", "--to", "python")
+
+    assert (written.returncode, back.returncode, same.returncode) == (0, 0, 0), written.stderr + back.stderr
+    assert "nothing that runs has changed" in same.stdout
+    assert chart.returncode == 0, chart.stderr
+    assert "Workflow(" in chart.stdout

@@ -25,6 +25,18 @@ async def linger() -> None:
     await asyncio.Event().wait()
 
 
+async def durable() -> None:
+    """What happens only where there is a store."""
+    async with Holdfast(store="memory://", entry_points=False) as app:
+        await app.runtime.definitions.save_and_publish({"format": "holdfast/definition@1", "id": "d", "root": ROOT})
+        await app.runtime.stimuli.event("nobody waits for this", wait=timedelta(seconds=20))
+        await app.runtime.definitions.retract("d")
+        await app.runtime.definitions.delete("d")
+
+
+ROOT = {"id": "go", "type": "Event", "inputs": {"event_name": "go"}}
+
+
 async def test_every_event_happens_as_the_table_says() -> None:
     heard: list[tuple[str, Mapping[str, Any]]] = []
     runner = Holdfast(entry_points=False).runner
@@ -36,6 +48,7 @@ async def test_every_event_happens_as_the_table_says() -> None:
         await runner.run(Workflow(Fault("on purpose"), id="faults"))
         await runner.run(Workflow(stumble.bind(), id="stumbles"))
         await runner.run(Workflow(linger.bind(), id="lingers"))
+        await durable()
 
     assert {name for name, _ in heard} == {event.name for event in telemetry.EVENTS}
     wrong = [(name, set(fields)) for name, fields in heard if set(fields) != set(telemetry.BY_NAME[name].fields)]

@@ -190,7 +190,9 @@ async def test_bulk_verbs_test_their_filter_again(cluster: Any) -> None:
     """The list is older than the instance: what is no longer asked for is left alone."""
     a = await cluster.node("a")
     operators = Operators(a.node)
-    ids = [(await a.start(Workflow(Event("go"), id="waits"), correlation_id=f"c{n}")).result.instance_id for n in range(5)]
+    ids = [
+        (await a.start(Workflow(Event("go"), id="waits"), correlation_id=f"c{n}")).result.instance_id for n in range(5)
+    ]
     page = operators._pages
 
     async def late(filter: Any) -> Any:

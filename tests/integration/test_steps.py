@@ -225,7 +225,7 @@ async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
     instance = await a.node.row(identity)
     for _ in range(9):
-        await a.node.steps._dispatch(a.node.placement.dispatcher, _context(a, identity), instance, row)
+        await a.node.steps._dispatch(a.node.placement.dispatcher, _context(a, identity), instance, row, timedelta(0))
 
     served = (QUEUE, "default")
     b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())

@@ -13,6 +13,7 @@ import pytest
 from holdfast import Holdfast, Status
 from holdfast.model.instance import JournalEvent
 from holdfast.persistence import store_from_url
+from holdfast.runtime.background import Recurring
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing.worker_processes import WorkerProcess, keep_alive
 from tests.integration.fixtures import killers
@@ -217,3 +218,28 @@ async def test_intake_is_paused_and_resumed(field: Field) -> None:
 
     assert result.status is Status.FINISHED
     runtime.nodes.pause_intake()
+
+
+async def test_a_single_node_task_is_done_by_one_node_each_time(field: Field) -> None:
+    done: list[str] = []
+
+    async def other() -> None:
+        """Nobody's name: each node has its own."""
+
+    store, tenant = field.runtime.node.store, field.runtime.node.tenant
+    item = Recurring("tidy", timedelta(milliseconds=50), other)
+    engine = Holdfast(entry_points=False)
+    nodes = [engine.runtime_on(store, tenant=tenant, node=f"{tenant}-{name}") for name in "abc"]
+    for runtime in nodes:
+        await runtime.node.start()
+    assert not await nodes[0].node.single.claim(item)  # Seen for the first time: due in one interval.
+    for _ in range(3):
+        async with asyncio.timeout(20):
+            while not done:
+                claims = await asyncio.gather(*(runtime.node.single.claim(item) for runtime in nodes))
+                assert sum(claims) <= 1
+                done += ["once"] * sum(claims)
+        done.clear()
+    for runtime in nodes:
+        await runtime.node.stop()
+    engine.close()

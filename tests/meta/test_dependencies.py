@@ -18,6 +18,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "argon2": "argon2-cffi",
     "jwt": "pyjwt",
+    "opentelemetry": "opentelemetry-api",
 }
 """Modules whose package has another name."""
 

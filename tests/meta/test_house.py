@@ -13,7 +13,7 @@ HOUSE = {
     "client": "the typed client of a server",
     "dispatch": "carrying",
     "elsa": "Elsa 3 documents in and out",
-    "engine.py": "the composition root",
+    "engine": "the composition root",
     "errors": "every exception",
     "execution": "thinking",
     "expressions": "one file per language",

@@ -119,7 +119,7 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             given = input_of(scope)
-            start = {
+            start: dict[str, Any] = {
                 "reference": str(workflow_of(scope)),
                 "input": {} if given is None else dict(convert(given, "object")),
                 "wait": bool(wait_of(scope)),

@@ -50,8 +50,7 @@ class _TaskNode:
     def __init__(self, builder: NodeBuilder) -> None:
         self.node = builder.node
         self.inputs = {
-            name: builder.input(name)
-            for name in ("title", "description", "assignee", "role", "form", "about", "due")
+            name: builder.input(name) for name in ("title", "description", "assignee", "role", "form", "about", "due")
         }
         self.put_id, self.put_by, self.put = (builder.output(name) for name in ("task_id", "completed_by", "result"))
         self.node.hooks.resume = self.resume

@@ -8,6 +8,7 @@ from typing import Any
 from holdfast.authoring.activity import Activity, Link, declared
 from holdfast.authoring.fields import MISSING, OutputSpec, PortSpec
 from holdfast.authoring.function import BoundFunction
+from holdfast.authoring.placed import Placed
 from holdfast.errors import ActivityDeclarationError
 from holdfast.model.definition import ActivityNode, Connection, PortEntry
 
@@ -35,6 +36,8 @@ class TreeReader:
             function_type = activity.function.activity_type
             self.activity_types[function_type.descriptor.type] = function_type
             return self._bound_node(activity, identity)
+        if isinstance(activity, Placed):
+            return self._placed_node(activity, identity)
         class_type = type(activity).activity_type
         self.activity_types[class_type.descriptor.type] = class_type
         return self._class_node(activity, identity)
@@ -62,6 +65,22 @@ class TreeReader:
             outputs={"result": activity.result} if activity.result else {},
             options=activity.options,
             metadata=activity.metadata,
+        )
+
+    def _placed_node(self, activity: Placed, identity: str) -> ActivityNode:
+        return ActivityNode(
+            id=identity,
+            type=activity.type,
+            version=activity.version,
+            name=activity.name,
+            inputs=activity.inputs,
+            outputs=activity.outputs,
+            ports={name: self._port(value) for name, value in activity._given.items() if value is not None},
+            variables=declared(activity.variables),
+            connections=activity.connections,
+            options=activity.options,
+            metadata=activity.metadata,
+            extra=activity.extra,
         )
 
     def _class_node(self, activity: Activity, identity: str) -> ActivityNode:
@@ -147,4 +166,6 @@ def _data(activity: Activity, name: str, value: Any) -> Any:
 def _type_of(activity: Activity) -> str:
     if isinstance(activity, BoundFunction):
         return activity.function.activity_type.descriptor.type
+    if isinstance(activity, Placed):
+        return activity.type
     return activity.type_name

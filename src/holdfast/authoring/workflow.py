@@ -48,7 +48,10 @@ class Workflow:
         usable_as_activity: bool = False,
         flowchart_mode: str | None = None,
         labels: Iterable[str] = (),
+        options: DefinitionOptions | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> None:
+        """`options` stand for all that the arguments of the same names say."""
         reader = TreeReader()
         try:
             node = reader.node(root)
@@ -69,7 +72,8 @@ class Workflow:
             outputs=_outputs(outputs),
             variables=declared(variables),
             outcomes=tuple(outcomes),
-            options=DefinitionOptions(
+            options=options
+            or DefinitionOptions(
                 activation=activation,
                 incident=incident,
                 commit=commit,
@@ -78,6 +82,7 @@ class Workflow:
                 flowchart_mode=flowchart_mode,
             ),
             labels=tuple(labels),
+            extra=dict(extra or {}),
         )
 
     def __repr__(self) -> str:

@@ -20,7 +20,7 @@ COMMANDS = {
     "import": "Put definitions into a store.",
     "migrate": "Bring a store's schema up to date, or look whether it is.",
     "validate": "Say everything that is wrong with definitions.",
-    "convert": "Turn Elsa 3 JSON into ours, and ours into Elsa's.",
+    "convert": "Turn Elsa 3 JSON into ours, ours into Elsa's, and both into Python.",
     "graph": "Draw a definition.",
     "diff": "Say what changed since the stored version, and for which instances.",
     "schema": "Print the JSON Schema of definitions.",

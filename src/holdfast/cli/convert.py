@@ -1,4 +1,4 @@
-"""`holdfast convert`: Elsa 3 documents to ours and back."""
+"""`holdfast convert`: Elsa 3 documents to ours and back, and any of them to Python."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ if TYPE_CHECKING:
 
 @click.command(epilog="\b\nExample:\n  holdfast convert elsa-order.json -o order.json")
 @click.argument("workflow", metavar="FILE|MODULE:NAME")
-@click.option("--to", "target", type=click.Choice(["holdfast", "elsa"]), help="Without it: the other one.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["holdfast", "elsa", "python"]),
+    help="Without it: Elsa's to ours, ours to Elsa's.",
+)
 @output_option
 @activities_option
 def convert(workflow: str, target: str | None, output: str | None, activity_modules: tuple[str, ...]) -> None:
     """Convert a definition. Nothing is dropped: what the other side has no place for is kept in the document and reported
     on stderr. Exit code 2 if the document cannot be read.
+
+    Python is written as objects (`workflow = Workflow(…)`) that give an equivalent definition; positions and other notes for
+    editors are left out.
     """
     import json
 
@@ -37,6 +45,10 @@ def convert(workflow: str, target: str | None, output: str | None, activity_modu
         definition, problems = read_source(source, make_engine(activity_modules))
         _refuse_unread(source.place, definition, problems, from_elsa=from_elsa)
         assert definition is not None
+        if target == "python":
+            show_problems([(source.place, problem) for problem in problems])
+            _write_python(definition, source.place, output, activity_modules)
+            return
         document, further = _write(definition, target or ("holdfast" if from_elsa else "elsa"))
     try:
         text = json.dumps(document, ensure_ascii=False, indent=2)
@@ -65,3 +77,45 @@ def _write(definition: Definition, target: str) -> tuple[dict[str, Any], list[Pr
     from holdfast.model.writer import write_definition
 
     return write_definition(definition), []
+
+
+def _write_python(definition: Definition, place: str, output: str | None, activity_modules: tuple[str, ...]) -> None:
+    from holdfast.authoring.printing import print_definition
+    from holdfast.cli.documents import write_file
+
+    printed = print_definition(definition, _known(activity_modules))
+    for name in printed.tangled:
+        click.echo(
+            f"{place}: the flowchart '{name}' cannot be untangled (ways meet or lead back): it is written with its arrows.",
+            err=True,
+        )
+    for name in printed.unknown:
+        click.echo(
+            f"{place}: '{name}' is written as Placed(…): no class or function of that type is here. "
+            "Bring it with --activities MODULE.",
+            err=True,
+        )
+    if output is None:
+        click.echo(printed.text, nl=False)
+    else:
+        write_file(output, printed.text)
+
+
+def _known(activity_modules: tuple[str, ...]) -> dict[str, Any]:
+    """Types that can be written by a name: our public classes, and what the modules bring."""
+    import holdfast
+    from holdfast.authoring.activity import Activity
+    from holdfast.authoring.printing import Known
+    from holdfast.cli.references import import_module
+
+    found: dict[str, Known] = {}
+    for module_name, names in [("holdfast", holdfast.__all__), *((name, None) for name in activity_modules)]:
+        module = holdfast if names is not None else import_module(module_name)
+        for name in names or vars(module):
+            thing = getattr(module, name)
+            if isinstance(thing, type) and issubclass(thing, Activity) and "activity_type" in vars(thing):
+                found.setdefault(thing.type_name, Known(module=module.__name__, name=name, thing=thing))
+            elif hasattr(thing, "activity_type") and hasattr(thing, "bind"):
+                type_name = thing.activity_type.descriptor.type
+                found.setdefault(type_name, Known(module=module.__name__, name=name, thing=thing))
+    return found

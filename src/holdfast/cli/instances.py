@@ -11,6 +11,8 @@ from holdfast.cli.options import json_option
 from holdfast.cli.watching import watch_option, watched
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from holdfast.client import Client, types as t
 
 MANY = 20
@@ -111,20 +113,14 @@ def journal(instance_id: str, target: Target, as_json: bool) -> None:
 @click.option("--terminate", is_flag=True, help="End at once: no cleanup, no compensation.")
 @why_option
 @target_options
-def cancel(
-    instance_ids: tuple[str, ...],
-    terminate: bool,
-    why: str | None,
-    target: Target,
-) -> None:
+@click.pass_context
+def cancel(ctx: click.Context, instance_ids: tuple[str, ...], terminate: bool, why: str | None, target: Target) -> None:
     """Cancel instances; their cleanup and compensation run."""
 
-    async def work(client: Client) -> None:
-        for instance_id in instance_ids:
-            result = await client.instances.cancel(instance_id, terminate=terminate, why=why)
-            click.echo(f"{instance_id} {result.status}")
+    async def cancel_one(client: Client, instance_id: str) -> str:
+        return (await client.instances.cancel(instance_id, terminate=terminate, why=why)).status
 
-    ask(target, work)
+    ctx.exit(_each(target, instance_ids, cancel_one))
 
 
 @instances.command("retry")
@@ -144,18 +140,18 @@ def retry(
 ) -> None:
     """Run the failed activities of faulted instances again."""
     from holdfast.cli.shown import show_bulk
-    from holdfast.client.types import BulkResult
 
-    if not instance_ids and not all_faulted:
+    if bool(instance_ids) == all_faulted:
         raise click.UsageError("Name instances, or give --all-faulted.")
 
-    async def work(client: Client) -> t.BulkResult:
-        ids = list(instance_ids)
-        if all_faulted:
-            ids += [item.id async for item in client.instances.all(status="faulted", definition_id=definition_id)]
-        return await client.instances.bulk("retry", ids, why=why) if ids else BulkResult(done=[], failed=[])
+    async def retry_one(client: Client, instance_id: str) -> str:
+        return (await client.instances.retry(instance_id, why=why)).status
 
-    ctx.exit(show_bulk("retried", ask(target, work)))
+    async def retry_all(client: Client) -> t.InstancesBulkResult:
+        chosen = {"status": ["faulted"], "definition_id": [definition_id] if definition_id else []}
+        return await client.instances.bulk("retry", filter=chosen, why=why)
+
+    ctx.exit(show_bulk("retried", ask(target, retry_all)) if all_faulted else _each(target, instance_ids, retry_one))
 
 
 @instances.command("resume")
@@ -186,9 +182,26 @@ def resume(
 @click.pass_context
 def delete(ctx: click.Context, instance_ids: tuple[str, ...], target: Target) -> None:
     """Delete instances that have ended, with everything that belongs to them."""
-    from holdfast.cli.shown import show_bulk
 
-    async def work(client: Client) -> t.BulkResult:
-        return await client.instances.bulk("delete", instance_ids)
+    async def delete_one(client: Client, instance_id: str) -> str:
+        await client.instances.delete(instance_id)
+        return "deleted"
 
-    ctx.exit(show_bulk("deleted", ask(target, work)))
+    ctx.exit(_each(target, instance_ids, delete_one))
+
+
+def _each(target: Target, ids: tuple[str, ...], work: Callable[[Client, str], Awaitable[str]]) -> int:
+    """One after the other; who is refused does not keep the others. Exit code 1 if one was."""
+    from holdfast.errors import RequestRefused
+
+    async def all_of_them(client: Client) -> int:
+        refused = 0
+        for instance_id in ids:
+            try:
+                click.echo(f"{instance_id} {await work(client, instance_id)}")
+            except RequestRefused as error:
+                refused = 1
+                click.echo(f"{instance_id} refused: {error}", err=True)
+        return refused
+
+    return ask(target, all_of_them)

@@ -59,12 +59,10 @@ def show_instance(found: t.InstanceDetail, *, as_json: bool) -> None:
     show_table(("what", "value"), [row for row in rows if row[1]])
 
 
-def show_bulk(done: str, result: t.BulkResult) -> int:
+def show_bulk(done: str, result: t.InstancesBulkResult) -> int:
     """Exit code 1 if one of them was refused."""
-    for instance_id in result.done:
-        click.echo(f"{instance_id} {done}")
+    left = f", {result.unchanged} left as they are" if result.unchanged else ""
+    click.echo(f"{result.changed} {done}{left}")
     for failure in result.failed:
         click.echo(f"{failure.id} refused: {failure.message}", err=True)
-    if not result.done and not result.failed:
-        click.echo("nothing to do", err=True)
     return 1 if result.failed else 0

@@ -21,7 +21,7 @@ UNDRAINED = 1
 @click.argument("modules", nargs=-1, metavar="[MODULE|MODULE:APP]...")
 @store_option("Which store; the setting `store` if it is not given.")
 @click.option("--transport", metavar="URL", help="What carries steps: a broker's address, or `database` (the default).")
-@click.option("--queues", default="default", show_default=True, metavar="NAMES", help="Queues to serve, with commas.")
+@click.option("--queues", metavar="NAMES", help="Queues to serve, with commas; the setting `queues`.")
 @click.option(
     "--tenants", default="", metavar="NAMES", help="Tenants to serve, with commas; without: the one without a name."
 )
@@ -36,7 +36,7 @@ def worker(
     modules: tuple[str, ...],
     store: str | None,
     transport: str | None,
-    queues: str,
+    queues: str | None,
     tenants: str,
     concurrency: int | None,
     name: str | None,
@@ -54,7 +54,7 @@ def worker(
     engine, workflows = engine_of(modules)
     options = WorkerOptions(
         name=name or node_name(),
-        queues=_names(queues, "queue") or ("default",),
+        queues=_names(queues or engine.settings.queues, "queue"),
         tenants=_names(tenants, "tenant") or ("",),
         concurrency=concurrency,
         drain_limit=engine.settings.drain_limit,

@@ -116,9 +116,17 @@ class InstanceCalls(_Part):
     async def delete(self, id: str) -> None:
         await self._calls.delete(place("instances", id))
 
-    async def bulk(self, action: str, ids: Sequence[str], *, why: str | None = None) -> t.BulkResult:
-        """`cancel`, `retry` or `delete`, each on its own."""
-        return await self._calls.post(t.BulkResult, "/instances/bulk", {"action": action, "ids": list(ids), "why": why})
+    async def bulk(
+        self,
+        action: str,
+        ids: Sequence[str] = (),
+        *,
+        filter: Mapping[str, Any] | None = None,
+        why: str | None = None,
+    ) -> t.InstancesBulkResult:
+        """`cancel`, `retry` or `delete`, of these or of all that fit; each in a commit of its own."""
+        body = {"action": action, "ids": list(ids), "filter": filter, "why": why}
+        return await self._calls.post(t.InstancesBulkResult, "/instances/bulk", body)
 
 
 class TaskCalls(_Part):

@@ -137,8 +137,10 @@ class BulkFailure(Struct, frozen=True, kw_only=True):
     message: str
 
 
-class BulkResult(Struct, frozen=True, kw_only=True):
-    done: list[str]
+class InstancesBulkResult(Struct, frozen=True, kw_only=True):
+    changed: int
+    unchanged: int
+    """Did not fit any more, or there was nothing to do."""
     failed: list[BulkFailure]
 
 

@@ -28,6 +28,7 @@
     │   ├── InstanceAtRest              the instance has ended and takes no more work
     │   │   ├── InstanceEnded           finished or canceled: it takes nothing any more
     │   │   └── PlaceTaken              another instance holds the place that is there once
+    │   ├── MigrationRefused            another version has no place for what is at work in an instance
     │   ├── InvalidState                a state document that cannot be continued
     │   └── NoResult                    a workflow that has returned nothing (yet)
     │       └── InstanceFaulted         it failed; the first incident says with what
@@ -114,6 +115,7 @@ from holdfast.errors.execution import (
     InstanceFaulted,
     InstanceNotFound,
     InvalidState,
+    MigrationRefused,
     NoResult,
     PureActivityWaited,
     ScheduleNotFound,
@@ -205,6 +207,7 @@ __all__ = [
     "InvalidInput",
     "InvalidState",
     "KeyReused",
+    "MigrationRefused",
     "NoResult",
     "NotSignedIn",
     "OriginRefused",

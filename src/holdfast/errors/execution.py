@@ -100,6 +100,17 @@ class InstanceAtRest(ExecutionError):
         super().__init__(f"Instance {instance_id} is {status}. {remedy}")
 
 
+class MigrationRefused(ExecutionError):
+    """The instance cannot go on with another version as it is; `reasons` says why. Nothing was changed."""
+
+    def __init__(self, instance_id: str, version: int, reasons: Sequence[str]) -> None:
+        self.instance_id = instance_id
+        self.version = version
+        self.reasons = tuple(reasons)
+        listed = "\n".join(f"  {reason}" for reason in self.reasons)
+        super().__init__(f"Instance {instance_id} cannot migrate to version {version} as it is:\n{listed}")
+
+
 class InvalidState(ExecutionError):
     """A state document that cannot be continued."""
 

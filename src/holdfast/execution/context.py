@@ -26,6 +26,7 @@ class Facts:
         "instance_id",
         "now",
         "started_instance",
+        "trace",
         "trigger_payload",
     )
 
@@ -41,6 +42,7 @@ class Facts:
         now: datetime,
         trigger_payload: Any = None,
         started_instance: bool = False,
+        trace: str | None = None,
     ) -> None:
         self.instance_id = instance_id
         self.correlation_id = correlation_id
@@ -51,6 +53,7 @@ class Facts:
         self.now = now
         self.trigger_payload = trigger_payload
         self.started_instance = started_instance
+        self.trace = trace
 
 
 class ChildRef:
@@ -133,6 +136,11 @@ class RecordingContext:
     @property
     def is_trigger(self) -> bool:
         return self._facts.started_instance
+
+    @property
+    def trace(self) -> str | None:
+        """The trace of the instance, as W3C `traceparent`; for middleware that makes spans."""
+        return self._facts.trace
 
     @property
     def canceled(self) -> bool:

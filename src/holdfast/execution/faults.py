@@ -12,7 +12,7 @@ from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFaile
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.cancellation import end_finalizer, forget_bookmarks
 from holdfast.execution.journal import kept, masked
-from holdfast.execution.record import NewBookmark
+from holdfast.execution.record import NewBookmark, argument_of
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import BookmarkKind, Incident, JournalEvent
 from holdfast.model.policy import Retry
@@ -22,6 +22,9 @@ from holdfast.model.values.exceptions import KeptException
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
     from holdfast.execution.plan import Node
+
+
+NOT_CARRIED = (None, "inline")
 
 
 def raised(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
@@ -81,9 +84,22 @@ def _retry(live: LiveInstance, activation: Activation, error: BaseException) -> 
         return False
     wait = back_off(policy, activation.attempt, f"{live.id}:{activation.id}")
     due = live.moment() + wait
+    if live.defers_steps and _is_step(activation):
+        live.note(JournalEvent.RETRY_SCHEDULED, activation, {"attempt": activation.attempt + 1, "due": due.isoformat()})
+        activation.attempt += 1
+        method, argument = activation.data.get("call") or ["execute", {"value": None}]
+        inputs = activation.data["inputs"]
+        live.record_effect(activation, inputs, method=method, argument=argument_of(argument), delay=wait)
+        return True
     live.bookmark(activation, NewBookmark(name="retry", payload=activation.attempt, due=due), BookmarkKind.RETRY)
     live.note(JournalEvent.RETRY_SCHEDULED, activation, {"attempt": activation.attempt + 1, "due": due.isoformat()})
     return True
+
+
+def _is_step(activation: Activation) -> bool:
+    """An effect that a queue carries: its next attempt is held back by the carrier, not by a bookmark."""
+    node = activation.node
+    return node.effect is not None and activation.data is not None and node.definition.options.queue not in NOT_CARRIED
 
 
 def is_retried(policy: Retry, error: BaseException) -> bool:

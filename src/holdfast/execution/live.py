@@ -43,6 +43,7 @@ class LiveInstance:
         "compensations",
         "correlation_id",
         "created",
+        "defers_steps",
         "effects",
         "error",
         "fault_pending",
@@ -53,6 +54,7 @@ class LiveInstance:
         "journal_base",
         "leftovers",
         "lines",
+        "moved_to",
         "name",
         "new_effects",
         "now",
@@ -103,6 +105,8 @@ class LiveInstance:
         self.trigger_payload: Any = None
         self.trigger_open = False
         """The trigger has not been executed yet: its first execution takes the stimulus, later ones wait."""
+        self.defers_steps = False
+        """Whoever runs this can hold a step back: its back-off needs no bookmark."""
         self.queue: deque[tuple[Node, Activation, Scope]] = deque()
         self.sequence = 0
         """Counts executions of activities; their ids come from it."""
@@ -133,6 +137,8 @@ class LiveInstance:
         self.results: dict[str, dict[str, Any]] = {}
         self.spare_outputs: dict[str, Any] = {}
         self.compensations: list[Compensation] = []
+        self.moved_to: str | None = None
+        """The content that this burst has migrated it to."""
         self.leftovers: list[Activation] = []
         """Completed activities whose queued children still run; what those leave behind ends with the segment."""
         self.fault_pending = False
@@ -267,7 +273,13 @@ class LiveInstance:
     # -- effects -------------------------------------------------------------------------------------------------------
 
     def record_effect(
-        self, activation: Activation, inputs: dict[str, Any], *, method: str = "execute", argument: Any = None
+        self,
+        activation: Activation,
+        inputs: dict[str, Any],
+        *,
+        method: str = "execute",
+        argument: Any = None,
+        delay: timedelta | None = None,
     ) -> None:
         """Put the effect's row into this segment's commit; it starts after that, never before."""
         request = EffectRequest(
@@ -277,6 +289,7 @@ class LiveInstance:
             inputs=inputs,
             method=method,
             argument=argument,
+            delay=delay,
         )
         self.effects[activation.id] = request
         self.waiters[activation.id] = activation

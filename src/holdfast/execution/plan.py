@@ -39,6 +39,7 @@ class Hooks:
 
     __slots__ = (
         "borrowed",
+        "carry",
         "children",
         "dump",
         "explain",
@@ -46,6 +47,7 @@ class Hooks:
         "finalizer",
         "finish",
         "kid_canceled",
+        "layout",
         "load",
         "result",
         "resume",
@@ -75,6 +77,10 @@ class Hooks:
         """An activity of another node, run under this activation (a compensation), is done."""
         self.children: Callable[[LiveInstance, Activation], list[str]] | None = None
         """Instances that this activation started and waits for, where there are many."""
+        self.layout: Callable[[LiveInstance], Any] | None = None
+        """What positions in this node's data mean."""
+        self.carry: Callable[[Any, Any, Any, Callable[[str], str]], Any] | None = None
+        """Data of another version's node, its layout and this one's, and how names have changed: the data as it is here."""
         self.dump: Callable[[Any], Any] | None = None
         self.load: Callable[[Any, Activation], Any] | None = None
 

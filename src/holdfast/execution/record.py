@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct, field
@@ -68,6 +68,8 @@ class EffectRequest(Struct, kw_only=True):
     method: str = "execute"
     argument: Any = None
     """What a callback is called with: the payload of a bookmark, the outcome of a child."""
+    delay: timedelta | None = None
+    """How long its carrier holds it back; the row keeps the moment, the state does not."""
 
 
 def argument_data(argument: Any) -> dict[str, Any]:

@@ -220,14 +220,21 @@ def references(plan: Plan) -> dict[str, Any]:
 # -- and back ----------------------------------------------------------------------------------------------------------
 
 
-def load(document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
-    """Raises `InvalidState` for a document that does not fit the plan."""
+def load(
+    document: Mapping[str, Any],
+    plan: Plan,
+    now: Callable[[], int],
+    services: Services,
+    *,
+    into: LiveInstance | None = None,
+) -> LiveInstance:
+    """Raises `InvalidState` for a document that does not fit the plan. `into` is made anew in place."""
     found = document.get("format") if isinstance(document, Mapping) else type(document).__name__
     if found != FORMAT:
         raise InvalidState(f"This is not an instance state ({FORMAT} is expected, not {found!r}).")
     try:
         _refuse_other_content(document["definition"], plan)
-        return _Reader(document, plan, now, services).live
+        return _Reader(document, plan, now, services, into).live
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InvalidState(f"The state of instance {document.get('id')!r} is damaged: {error!r}.") from error
 
@@ -247,9 +254,17 @@ def _refuse_other_content(pinned: Mapping[str, Any], plan: Plan) -> None:
 
 
 class _Reader:
-    def __init__(self, document: Mapping[str, Any], plan: Plan, now: Callable[[], int], services: Services) -> None:
+    def __init__(
+        self,
+        document: Mapping[str, Any],
+        plan: Plan,
+        now: Callable[[], int],
+        services: Services,
+        into: LiveInstance | None,
+    ) -> None:
         self.plan = plan
-        self.live = live = LiveInstance(plan, document["id"], now, services)
+        self.live = live = into or LiveInstance.__new__(LiveInstance)
+        LiveInstance.__init__(live, plan, document["id"], now, services)
         heap = document.get("heap")
         self.frames = read_heap(heap, plan.types, references(plan)) if heap else []
         self.scopes = self._read_scopes(document["scopes"])

@@ -9,7 +9,7 @@ from typing import Self
 from msgspec import Struct
 
 from holdfast.errors import AlreadyStored, NotSignedIn
-from holdfast.identity.api_keys import ApiKeys
+from holdfast.identity.api_keys import PREFIX as KEY_PREFIX, ApiKeys
 from holdfast.identity.backoff import BackOff
 from holdfast.identity.passwords import Passwords, make_password
 from holdfast.identity.roles import Roles
@@ -165,7 +165,9 @@ class Accounts:
     async def authenticate(self, request: RequestFacts) -> Principal | None:
         scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            return await self.of_token(credentials.strip())
+            text = credentials.strip()
+            # Programs that know only bearer tokens (Prometheus is one) may send a key as such.
+            return await (self.of_key(text) if text.startswith(f"{KEY_PREFIX}_") else self.of_token(text))
         if "x-api-key" in request.headers:
             return await self.of_key(request.headers["x-api-key"])
         return None

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
 from typing import Any
-from uuid import UUID
 
 from msgspec import json
 
@@ -32,7 +31,7 @@ _FORMATS: dict[str, Callable[[str], object]] = {
     "date-time": datetime.fromisoformat,
     "date": date.fromisoformat,
     "time": time.fromisoformat,
-    "uuid": UUID,
+    "uuid": lambda value: _matched(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", value),
     "decimal": Decimal,
     "email": lambda value: value.index("@", 1, len(value) - 1),
 }
@@ -171,6 +170,11 @@ def _number(value: float, schema: Schema, path: str) -> Iterator[Problem]:
     step = schema.get("multipleOf")
     if step and Decimal(str(value)) % Decimal(str(step)):
         yield _problem(path, "step", f"It must be a multiple of {step}.")
+
+
+def _matched(pattern: str, value: str) -> None:
+    if re.fullmatch(pattern, value) is None:
+        raise ValueError(value)
 
 
 def _problem(path: str, code: str, message: str) -> Problem:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
+from holdfast.errors import InvalidCursor
 from holdfast.model.stored import DEFAULT_TENANT
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -54,4 +55,7 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
 
 def read_cursor(cursor: str) -> tuple[datetime, str]:
     micros, _, name = cursor.partition(":")
-    return _EPOCH + timedelta(microseconds=int(micros)), name
+    try:
+        return _EPOCH + timedelta(microseconds=int(micros)), name
+    except (ValueError, OverflowError) as error:
+        raise InvalidCursor(cursor) from error

@@ -34,6 +34,8 @@ class WorkKind(StrEnum):
     """A pending instance begins."""
     RUN = "run"
     """A dispatched instance goes on."""
+    ALTERATION = "alteration"
+    """The next page of an alteration plan."""
 
 
 class WorkRow(Struct, frozen=True, kw_only=True):

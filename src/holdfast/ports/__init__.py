@@ -26,6 +26,7 @@ from holdfast.ports.access import (
 )
 from holdfast.ports.context import Child, ChildResult, Context
 from holdfast.ports.dispatching import WorkflowDispatcher
+from holdfast.ports.outlets import LifecycleEvent, Outlet
 from holdfast.ports.store import (
     Claim,
     Codec,
@@ -238,7 +239,11 @@ class Registration(Protocol):
     def incident_strategy(self, name: str, strategy: IncidentRule) -> None: ...
     def setting(self, name: str, setting_type: type, default: Any, description: str) -> None: ...
     def on_start(self, task: Callable[[], Awaitable[None]]) -> None: ...
-    def recurring(self, name: str, every: Any, task: Callable[[], Awaitable[None]]) -> None: ...
+    def recurring(
+        self, name: str, every: Any, task: Callable[[], Awaitable[None]], *, single_node: bool = False
+    ) -> None:
+        """Run again and again while the engine is open; with `single_node` by one node of the cluster at a time."""
+
     def endpoint_policy(self, name: str, policy: EndpointPolicy) -> None: ...
     def store(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
     def transport(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
@@ -289,11 +294,13 @@ __all__ = [
     "HttpSelectors",
     "InboxStore",
     "IncidentRule",
+    "LifecycleEvent",
     "Loaded",
     "Matches",
     "MiddlewarePlacement",
     "NodeStore",
     "OutboxStore",
+    "Outlet",
     "Plugin",
     "Poisoned",
     "PureMiddleware",

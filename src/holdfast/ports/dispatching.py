@@ -20,4 +20,5 @@ class WorkflowDispatcher(Protocol):
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         """Accept the request. Answers without waiting for a burst, unless `wait` says how long it may; when that time is
-        over, the answer is what is known then, and the work goes on."""
+        over, the answer is what is known then, and the work goes on. `runtime.dispatcher` waits by itself, so a dispatcher
+        that only carries may ignore it."""

@@ -197,6 +197,7 @@ class InstanceEffects:
             execution_id=key,
             attempt=request.attempt,
             now=live.moment(),
+            trace=live.trace,
         )
         kept = activation.data.get("state") if activation.data.__class__ is dict else None
         state = values.copy(kept) if kept else {}

@@ -97,9 +97,7 @@ class Operators:
             bookmark_id = waiting[0].id
         return await self._one(ResumeVerb(instance_id, Asked(who, why), bookmark_id, payload))
 
-    async def cancel(
-        self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None
-    ) -> Done:
+    async def cancel(self, instance_id: str, *, terminate: bool = False, who: str, why: str | None = None) -> Done:
         """Cancel it and the children that it waits for. `terminate` runs neither `finally` nor compensations (rule M1)."""
         return await self._one(CancelVerb(instance_id, Asked(who, why), terminate=terminate))
 

@@ -83,7 +83,8 @@ class Steps:
                 trigger_data=live.trigger_payload,
             )
             for row in queued:
-                self._in_background(self._dispatch(self._placement.carrier, context, instance, row))
+                delay = row.created - instance.updated
+                self._in_background(self._dispatch(self._placement.carrier, context, instance, row, delay))
 
     async def resend(self, row: EffectRow) -> None:
         """Nobody has taken it: the ticket may be lost."""
@@ -99,16 +100,16 @@ class Steps:
         except InstanceNotFound:
             return
         if self._placement.carrier is None:
-            await self._node.store.enqueue([step_row(row, instance.content)])
+            await self._node.store.enqueue([step_row(row, instance.content, await self._node.store.now())])
         else:
             context = SentStep(tenant=row.tenant, instance_id=row.instance_id)
-            await self._dispatch(self._placement.carrier, context, instance, row)
+            delay = row.created - await self._node.store.now()
+            await self._dispatch(self._placement.carrier, context, instance, row, delay)
 
     async def _dispatch(
-        self, carrier: StepDispatcher, context: SentStep, instance: InstanceRow, row: EffectRow
+        self, carrier: StepDispatcher, context: SentStep, instance: InstanceRow, row: EffectRow, delay: timedelta
     ) -> None:
         definition = DefinitionRef(instance.definition_id, instance.definition_version, instance.content)
-        delay = row.created - instance.updated
         try:
             if delay <= timedelta(0):
                 await carrier.enqueue_step(context, definition, row)
@@ -116,7 +117,7 @@ class Steps:
             try:
                 await carrier.schedule_step(context, definition, row, delay)
             except DelayUnsupported:
-                await self._node.store.enqueue([step_row(row, instance.content, due=row.created)])
+                await self._node.store.enqueue([step_row(row, instance.content, instance.updated)])
         except (TransportError, StoreError):
             logger.warning("a step of instance %s could not be sent; the sweeper tries again", row.instance_id)
 
@@ -230,6 +231,21 @@ class Steps:
             return False
         ref = EffectRef(ticket.execution, ticket.attempt, NOBODY)
         return await self._run(ticket.instance_id, ref, ticket.content, settle, give_back)
+
+    async def run_to_end(self, ticket: Ticket) -> bool:
+        """The same, and wait until it has ended: for carriers whose own workers count what they run."""
+
+        async def nothing() -> None:
+            """The carrier settles by itself."""
+
+        begun = await self.run_ticket(ticket, nothing, nothing)
+        node, identity = self._node, ticket.instance_id
+        while begun and identity is not None and ticket.execution is not None:
+            news = node.news(identity)  # Subscribe, then look.
+            if not node.effects.has(identity, ticket.execution):
+                break
+            await news
+        return begun
 
     async def _run(
         self,

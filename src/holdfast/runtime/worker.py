@@ -18,6 +18,7 @@ from msgspec import Struct
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.ports import Store, Transport
+from holdfast.runtime.background import Background
 from holdfast.runtime.durable.runtime import Runtime
 
 logger = logging.getLogger("holdfast")
@@ -35,6 +36,9 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
 
 class WorkerEngine(Protocol):
     """What a worker needs of an engine."""
+
+    background: Background
+    """Start-up and recurring tasks of plugins."""
 
     def store(self, url: str | None = None) -> Store: ...
     def transport(self, url: str | None = None) -> Transport | None: ...
@@ -112,5 +116,7 @@ class Worker:
             for workflow in self._workflows:
                 await runtime.definitions.deploy(workflow)
             self.runtimes.append(runtime)
+        stack.push_async_callback(engine.background.stop)
+        await engine.background.start()
         for runtime in self.runtimes:
             runtime.take_work()

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from holdfast import __version__
 from holdfast.engine import Holdfast
-from holdfast.server import auth, health, http_workflows, problems, users
+from holdfast.server import auth, health, http_workflows, metrics, problems, users
 from holdfast.server.backend import Backend
 from holdfast.server.documented import answers, operation_id
 from holdfast.server.live import connection
@@ -33,18 +33,19 @@ from holdfast.server.routes import (
     transfer,
     verbs,
 )
+from holdfast.server.routing import add_routes
 from holdfast.server.static import Studio
 
 ACCOUNTS = (auth.router, users.router)
 ROUTERS = (
-    descriptors.router,
+    instances.router,
+    verbs.router,
     transfer.router,
     definitions.router,
     running.router,
-    instances.router,
-    verbs.router,
-    bookmarks.router,
     tasks.router,
+    bookmarks.router,
+    descriptors.router,
     stimuli.router,
     schedules.router,
     operations.router,
@@ -85,14 +86,13 @@ def make_api(backend: Backend) -> FastAPI:
     )
     api.state.backend = backend
     problems.install(api)
-    under = APIRouter(prefix="/api")
-    for router in ACCOUNTS:
-        under.include_router(router, responses=answers(404, 409))
     for router in ROUTERS:
-        under.include_router(router, responses=answers())
-    under.include_router(health.describing(lambda: describe(api)))
-    api.include_router(under)
-    api.include_router(health.router)
+        add_routes(api, router, "/api", answers())
+    for router in ACCOUNTS:
+        add_routes(api, router, "/api", answers(404, 409))
+    add_routes(api, health.describing(lambda: describe(api)), "/api")
+    add_routes(api, health.router)
+    api.include_router(metrics.router)
     http_workflows.mount(api, backend)
     connection.mount(api, backend)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from contextlib import AsyncExitStack
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from fastapi import Depends
@@ -17,9 +17,11 @@ from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.catalog import DefinitionContent
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.server.live.renderings import Renderings
 from holdfast.server.live.watch import Watch
 from holdfast.server.security import Security
+
+if TYPE_CHECKING:
+    from holdfast.server.metrics import Metrics
 
 FACTS_MAX = 5_000
 
@@ -44,7 +46,7 @@ class Backend:
         """Of the admin that this start made; to be printed once."""
         self._facts: OrderedDict[str, ContentFacts] = OrderedDict()
         self._watch: Watch | None = None
-        self.renderings = Renderings(self)
+        self.metrics: Metrics
         self._stack: AsyncExitStack | None = None
         self._opening = asyncio.Lock()
 
@@ -64,6 +66,7 @@ class Backend:
                     await self._open_accounts(stack)
                     self._watch = Watch(self.store, self.tenant)
                     stack.push_async_callback(self._watch.close)
+                    await self._open_metrics(stack)
                     self._stack = stack.pop_all()
         assert self.accounts is not None
         return Security.of_accounts(self.accounts) if self.auth else Security.open(self.accounts)
@@ -82,6 +85,13 @@ class Backend:
         if self.auth:
             self.first_password = await accounts.first_admin(settings.admin_password)
         self.accounts = accounts
+
+    async def _open_metrics(self, stack: AsyncExitStack) -> None:
+        from holdfast.server.metrics import Metrics
+
+        self.metrics = Metrics(self)
+        self.metrics.open()
+        stack.push_async_callback(self.metrics.close)
 
     async def close(self) -> None:
         if self._stack is not None:
@@ -175,7 +185,8 @@ def _count(node: Any) -> int:
     return found
 
 
-def backend_of(connection: HTTPConnection) -> Backend:
+async def backend_of(connection: HTTPConnection) -> Backend:
+    """Async only so that FastAPI does not put it into a thread."""
     found: Backend = connection.app.state.backend
     return found
 

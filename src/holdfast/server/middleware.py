@@ -10,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.server.backend import Backend
+from holdfast.server.doors import Doors
 from holdfast.server.problems import Refusal, problem
 
 EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")
@@ -29,7 +30,7 @@ HEADERS = (
 
 def wrapped(api: FastAPI, backend: Backend) -> Entrance:
     settings = backend.engine.settings
-    app: ASGIApp = BodyLimit(api, settings.request_bytes_max)
+    app: ASGIApp = BodyLimit(Doors(api, api, backend), settings.request_bytes_max)
     app = SecurityHeaders(app)
     origins = [origin.strip() for origin in settings.cors_origins.split(",") if origin.strip()]
     if origins:

@@ -8,11 +8,13 @@ import msgspec
 
 from holdfast.errors import InstanceNotFound
 from holdfast.model.listing import InstanceFilter
+from holdfast.runtime.durable.verb_jobs import Asked, ResumeVerb
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal
 from holdfast.server.schemas.base import BulkFailure
 from holdfast.server.schemas.instances import (
     CancelRequest,
+    ImportedInstance,
     InstanceFilterBody,
     InstanceResult,
     InstancesBulkRequest,
@@ -32,10 +34,14 @@ class Operating:
 
     async def resume(self, instance_id: str, bookmark: str | None, payload: Any, key: str | None) -> InstanceResult:
         runtime = self._server.runtime
-        if key is None:
-            await runtime.operators.resume(instance_id, bookmark, payload, who=self._who)
-        else:
+        if key is not None:
             await runtime.resume(instance_id, bookmark, payload, idempotency=key)
+        elif bookmark is None:
+            await runtime.operators.resume(instance_id, None, payload, who=self._who)
+        else:
+            answer = await runtime.ask(ResumeVerb(instance_id, Asked(self._who), bookmark, payload))
+            if answer.result is not None and answer.version:
+                return views.result_of(self._server, answer.result, answer.version)
         return await self._now(instance_id)
 
     async def cancel(self, instance_id: str, body: CancelRequest) -> InstanceResult:
@@ -63,6 +69,10 @@ class Operating:
     async def set_variables(self, instance_id: str, variables: dict[str, Any], why: str | None) -> InstanceResult:
         changes = [{"type": "modify_variable", "variable": name, "value": value} for name, value in variables.items()]
         return await self.alter(instance_id, changes, why)
+
+    async def fork(self, instance_id: str) -> ImportedInstance:
+        made = await self._server.runtime.fork(instance_id, who=self._who)
+        return ImportedInstance(id=made, position=(await self._server.runtime.node.row(made)).version)
 
     async def delete(self, instance_id: str) -> None:
         if not await self._server.runtime.operators.delete(instance_id, who=self._who):

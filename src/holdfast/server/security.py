@@ -5,8 +5,7 @@ A route names its permission once: `dependencies=[requires("definitions:read")]`
 aloud that a route is open to everyone. A test walks all routes and fails on one that says nothing.
 
 Without sign-in everybody is an admin, so only this machine may ask: the other side's address must be loopback, and the
-Host header must name this machine, since a page from elsewhere could otherwise have a browser ask in its name (DNS
-rebinding).
+Host and Origin headers must name this machine, since a page from elsewhere could otherwise have a browser ask in its name.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
@@ -51,9 +51,9 @@ class OpenHouse:
     """An authenticator that lets everyone on this machine in, as an admin."""
 
     async def authenticate(self, request: RequestFacts) -> Principal | None:
-        host = request.headers.get("host", "")
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        if not is_loopback(request.client) or not is_loopback(name):
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        is_here = is_loopback(request.client) and is_loopback(urlsplit(f"//{host}").hostname)
+        if not is_here or (origin is not None and not is_loopback(urlsplit(origin).hostname)):
             raise NotSignedIn(
                 "This server runs without sign-in and answers this machine only, by the name 127.0.0.1 or localhost."
             )

@@ -33,23 +33,22 @@ class Starter:
     async def execute(self, definition_id: str, body: StartRequest) -> tuple[ExecuteResult, bool]:
         """The result, and whether it came to rest in time."""
         server = self._server
-        answer = await self._dispatched(self._request(definition_id, body), inline=True)
-        name = self._named(answer)
-        is_settled = bool(answer.existing) or await settled(server, name, server.engine.settings.execute_wait)
+        dispatched, answer = await server.runtime.inline.begin(self._request(definition_id, body))
+        if answer is not None and answer.result is not None and answer.version and answer.result.status.at_rest:
+            shown = views.result_of(server, answer.result, answer.version)
+            return ExecuteResult.model_construct(**shown.__dict__, existing=False), True
+        name = self._named(dispatched)
+        existing = bool(dispatched.existing)
+        is_settled = existing or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
         shown = views.result_of(server, result, row.version)
-        return ExecuteResult(**dict(shown), existing=bool(answer.existing)), is_settled
+        return ExecuteResult(**dict(shown), existing=existing), is_settled
 
     async def dispatch(self, definition_id: str, body: DispatchRequest) -> DispatchResult:
-        answer = await self._dispatched(self._request(definition_id, body), inline=False)
+        answer = await self._server.runtime.dispatcher.dispatch(self._request(definition_id, body))
+        assert isinstance(answer, Dispatched)
         ids = answer.instance_ids or answer.existing
         return DispatchResult(instance_ids=list(ids), status=str(answer.status), existing=bool(answer.existing))
-
-    async def _dispatched(self, request: DispatchDefinition, *, inline: bool) -> Dispatched:
-        runtime = self._server.runtime
-        answer = await (runtime.inline if inline else runtime.dispatcher).dispatch(request)
-        assert isinstance(answer, Dispatched)
-        return answer
 
     def _named(self, answer: Dispatched) -> str:
         name = answer.instance_id
@@ -59,7 +58,7 @@ class Starter:
 
     def _request(self, definition_id: str, body: StartRequest) -> DispatchDefinition:
         asking = self._asking
-        more = body if isinstance(body, DispatchRequest) else DispatchRequest()
+        more = body if isinstance(body, DispatchRequest) else _NOTHING_MORE
         return DispatchDefinition(
             definition_id=definition_id,
             version=body.version if isinstance(body.version, int) else Which(body.version),
@@ -76,6 +75,9 @@ class Starter:
             principal=asking.who,
             trace=asking.trace,
         )
+
+
+_NOTHING_MORE = DispatchRequest()
 
 
 def duration(text: str) -> timedelta:

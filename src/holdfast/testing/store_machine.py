@@ -23,6 +23,7 @@ from holdfast.errors import AlreadyStored, DeletionRefused
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.guard import Guard, activation_slot, idempotency_key
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
+from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, wake_key
 from holdfast.model.upkeep import RetentionRule, StoreStats
 from holdfast.model.work import NOBODY, EffectRef, Owner
@@ -37,6 +38,7 @@ from holdfast.testing.store_rows import (
     instance,
     later,
     message,
+    record,
     stimulus,
     value,
     work,
@@ -98,12 +100,12 @@ class StoreMachine(RuleBasedStateMachine):
         tenant=TENANTS, name=NAMES, skew=st.sampled_from([0, 0, 0, 0, -1, 1]), status=STATUSES, taken=_some(GUARDS),
         released=_some(GUARDS), events=_some(EVENTS), seq=SMALL, burned=st.booleans(), works=_some(WORK_IDS),
         consumed=_some(WORK_IDS), execution=SMALL, owner=OWNERS, effects=st.sampled_from(["", "add", "consume", "drop"]),
-        parent=st.none() | NAMES,
+        parent=st.none() | NAMES, recorded=st.none() | NAMES,
     )  # fmt: skip
     def commit(
         self, tenant: str, name: str, skew: int, status: str, taken: tuple[Guard, ...], released: tuple[Guard, ...],
         events: tuple[str, ...], seq: int, burned: bool, works: tuple[str, ...], consumed: tuple[str, ...],
-        execution: int, owner: Owner, effects: str, parent: str | None,
+        execution: int, owner: Owner, effects: str, parent: str | None, recorded: str | None,
     ) -> None:  # fmt: skip
         number = next(self.bursts)
         version = max(1, self._version(tenant, name) + 1 + skew)
@@ -130,6 +132,7 @@ class StoreMachine(RuleBasedStateMachine):
                 incidents_added=(incident(tenant, name, id=f"in{number}", occurred=later(number)),),
                 values_added=(value(tenant, name, f"v{seq}"),) if burned else (),
                 outbox_added=(message(tenant, id=f"m{number}", created=later(number), instance_id=name),),
+                records=() if recorded is None else (_record(tenant, recorded, number, instance_id=name),),
             )
         )
 
@@ -170,6 +173,14 @@ class StoreMachine(RuleBasedStateMachine):
         before, after = EffectRef(execution, attempt, old), EffectRef(execution, attempt + 1, new)
         self.same(lambda store: store.move_effect(tenant, name, before, after))
         self.same(lambda store: _list(store.effects_owned(new)))
+
+    @rule(tenant=TENANTS, name=NAMES, version=SMALL, number=SMALL)
+    def put_record(self, tenant: str, name: str, version: int, number: int) -> None:
+        self.same(lambda store: store.put_record(_record(tenant, name, number, version=version)))
+
+    @rule(tenant=TENANTS, name=NAMES)
+    def delete_record(self, tenant: str, name: str) -> None:
+        self.same(lambda store: store.delete_record(tenant, "task", name))
 
     @rule(tenant=TENANTS, name=NAMES)
     def delete(self, tenant: str, name: str) -> None:
@@ -229,6 +240,7 @@ class StoreMachine(RuleBasedStateMachine):
     def both_hold_the_same(self) -> None:
         for tenant in ("", "acme"):
             self.same(partial(_stats, tenant))
+            self.same(partial(_records, tenant))
             for name in "abc":
                 self.same(partial(_instance, InstanceKey(tenant, name)))
         queries = [
@@ -251,6 +263,14 @@ async def _found(store: Store, queries: list[BookmarkQuery]) -> list[list[Bookma
 
 async def _stats(tenant: str, store: Store) -> StoreStats:
     return await store.stats(tenant)
+
+
+async def _records(tenant: str, store: Store) -> list[RecordRow]:
+    return list(await store.list_records(RecordQuery(tenant=tenant, kind="task")))
+
+
+def _record(tenant: str, name: str, number: int, **given: Any) -> RecordRow:
+    return record(tenant, name, created=later(number % 2), updated=later(number), owner=f"o{number % 2}", **given)
 
 
 async def _instance(key: InstanceKey, store: Store) -> list[Any]:

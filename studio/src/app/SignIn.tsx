@@ -46,7 +46,7 @@ export function SignIn() {
       }
     >
       {me ? <p className="quiet">{t("againText")}</p> : null}
-      <TextField label={t("user")} value={user} autoComplete="username" autoFocus required onChange={(e) => setUser(e.target.value)} />
+      <TextField label={t("user")} value={user} autoComplete="username" required onChange={(e) => setUser(e.target.value)} />
       <TextField
         label={t("password")}
         type="password"

@@ -42,7 +42,9 @@ const t = words("canvas", {
 
 const NODE_TYPES = { card: Card, note: NoteCard };
 const EDGE_TYPES = { way: Way };
+const MINIMAP_LEAST = 20;
 const MINIMAP_MOST = 500;
+const MINIMAP_SIZE = { width: 160, height: 112 };
 const VIRTUAL_FROM = 150;
 const NO_MARKS: Readonly<Record<string, Mark>> = {};
 
@@ -316,7 +318,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
             >
               <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
               <Controls showInteractive={false} position="bottom-left" orientation="horizontal" />
-              {isBig || graph.nodes.length < 8 ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} />}
+              {isBig || graph.nodes.length < MINIMAP_LEAST ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />}
             </ReactFlow>
             {graph.nodes.length === 0 ? <p className="hf-canvas-empty">{t(level.kind === "states" ? "emptyStates" : "empty")}</p> : null}
             {asking !== null ? (

@@ -1,11 +1,140 @@
-/** Placeholder until the canvas lands: the shape that pages rely on. */
-export type GraphViewProps = {
-  document: Record<string, unknown>;
-  statuses?: Record<string, { status: string; count: number }>;
-  selected?: string | null;
-  onSelect?: (id: string | null) => void;
-};
+/** A definition to look at: for instances (with statuses), versions and differences. */
 
-export function GraphView(_: GraphViewProps) {
-  return null;
+import { Background, BackgroundVariant, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import "@xyflow/react/dist/style.css";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { isDark } from "../app/theme";
+import { directionIn } from "../editor/commands/places";
+import type { Catalogue } from "../model/descriptors";
+import { ancestry, placesOf, type Definition } from "../model/document";
+import { crumbsOf, doorOf, focusOn, levelOf, ROOT, type Focus } from "../model/focus";
+import { graphOf } from "../model/graph";
+import { withIds } from "../model/ids";
+import type { JsonObject } from "../model/json";
+import { Breadcrumb } from "./Breadcrumb";
+import "./canvas.css";
+import "./designer.css";
+import { Card, CardActionsContext, type CardActions } from "./Card";
+import { NoteCard } from "./NoteCard";
+import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
+import { useCatalogue } from "./useCatalogue";
+import { usePlaces } from "./usePlaces";
+import { Arrows, Way } from "./Way";
+
+const NODE_TYPES = { card: Card, note: NoteCard };
+const EDGE_TYPES = { way: Way };
+const NO_PROBLEMS = new Map<string, never>();
+
+export interface GraphViewProps {
+  readonly document: JsonObject | Definition | Record<string, unknown>;
+  /** By activity id. */
+  readonly statuses?: Readonly<Record<string, Mark>>;
+  /** By `from|outcome|to`: `added` or `removed`. */
+  readonly edgeMarks?: Readonly<Record<string, string>>;
+  readonly selected?: string | null;
+  readonly onSelect?: (activityId: string | null) => void;
+  readonly catalogue?: Catalogue;
+}
+
+export function GraphView(props: GraphViewProps) {
+  return (
+    <ReactFlowProvider>
+      <Inner {...props} />
+    </ReactFlowProvider>
+  );
+}
+
+const NO_MARKS: Readonly<Record<string, Mark>> = {};
+
+function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = null, onSelect, catalogue: own }: GraphViewProps) {
+  const asked = useCatalogue();
+  const catalogue = own ?? asked.catalogue;
+  const document = useMemo(() => withIds(given as JsonObject), [given]);
+  const [focus, setFocus] = useState<Focus>(ROOT);
+  const flow = useReactFlow<AnyNode, WayEdge>();
+  const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
+  const graph = useMemo(() => graphOf(level, catalogue), [level, catalogue]);
+  const isFree = level.kind === "flowchart" || level.kind === "states";
+  const direction = isFree ? directionIn(level, graph) : "down";
+  const places = usePlaces(graph, level.kind, direction);
+  const marks = useMemo(() => withContainers(document, statuses), [document, statuses]);
+  const drawing = useMemo<Drawing>(
+    () => ({ graph, level: level.kind, places, direction, selection: new Set(selected === null ? [] : [selected]), problems: NO_PROBLEMS, marks, readOnly: true }),
+    [graph, level.kind, places, direction, selected, marks],
+  );
+  const lastNodes = useRef<AnyNode[]>([]);
+  const lastEdges = useRef<WayEdge[]>([]);
+  const nodes = useMemo(() => (lastNodes.current = toNodes(drawing, lastNodes.current)), [drawing]);
+  const edges = useMemo(() => (lastEdges.current = toEdges(drawing, lastEdges.current, edgeMarks)), [drawing, edgeMarks]);
+
+  // An activity chosen elsewhere (in the journal, say) is shown where it stands.
+  useEffect(() => {
+    const place = selected === null ? undefined : placesOf(document).get(selected);
+    if (place === undefined) return;
+    setFocus((now) => (levelOf(document, catalogue, now).activities.some((activity) => activity.id === selected) ? now : focusOn(place)));
+  }, [selected, document, catalogue]);
+  const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}`;
+  useEffect(() => {
+    const turn = requestAnimationFrame(() => void flow.fitView({ padding: 0.16, maxZoom: 1 }));
+    return () => cancelAnimationFrame(turn);
+  }, [where, flow, nodes.length]);
+
+  const actions = useMemo<CardActions>(() => ({ open: setFocus, quickAdd: () => undefined, comments: () => undefined }), []);
+  const crumbs = crumbsOf(document, catalogue, level);
+  return (
+    <CardActionsContext.Provider value={actions}>
+      <div className="hf-canvas" data-kind={level.kind}>
+        <Arrows />
+        <ReactFlow<AnyNode, WayEdge>
+          nodes={nodes}
+          edges={edges}
+          nodeTypes={NODE_TYPES}
+          edgeTypes={EDGE_TYPES}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          deleteKeyCode={null}
+          onNodeClick={(_event, node) => onSelect?.(node.type === "card" ? node.id : null)}
+          onPaneClick={() => onSelect?.(null)}
+          onNodeDoubleClick={(_event, node) => {
+            const activity = node.type === "card" ? node.data.node.activity : null;
+            const door = activity === null ? null : doorOf(activity, catalogue);
+            if (door !== null) setFocus(door);
+          }}
+          zoomOnDoubleClick={false}
+          panOnScroll
+          minZoom={0.08}
+          maxZoom={2}
+          onlyRenderVisibleElements={graph.nodes.length > 150}
+          colorMode={isDark() ? "dark" : "light"}
+          proOptions={{ hideAttribution: true }}
+          fitView
+          fitViewOptions={{ padding: 0.16, maxZoom: 1 }}
+        >
+          <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
+          <Controls showInteractive={false} position="bottom-left" orientation="horizontal" />
+        </ReactFlow>
+        {crumbs.length > 1 ? (
+          <div className="hf-crumbs-float">
+            <Breadcrumb crumbs={crumbs} onOpen={setFocus} />
+          </div>
+        ) : null}
+      </div>
+    </CardActionsContext.Provider>
+  );
+}
+
+const RANK = ["faulted", "running", "suspended", "waiting", "scheduled", "added", "removed", "changed", "moved", "completed", "finished", "canceled", "skipped"];
+
+/** A container that says nothing of itself shows the most urgent status of what it holds. */
+function withContainers(document: Definition, statuses: Readonly<Record<string, Mark>>): Readonly<Record<string, Mark>> {
+  const marks: Record<string, Mark> = { ...statuses };
+  for (const [id, mark] of Object.entries(statuses)) {
+    for (const place of ancestry(document, id).slice(0, -1)) {
+      const outer = place.activity.id;
+      if (statuses[outer] !== undefined) continue;
+      const before = marks[outer];
+      if (before === undefined || RANK.indexOf(mark.status) < RANK.indexOf(before.status)) marks[outer] = { status: mark.status };
+    }
+  }
+  return marks;
 }

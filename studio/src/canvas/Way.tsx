@@ -1,9 +1,10 @@
 /** A connection: its line, the outcome's name, and a plus to put an activity into it. Plain SVG, for a thousand of them. */
 
-import { BaseEdge, getSmoothStepPath, type EdgeProps } from "@xyflow/react";
+import { BaseEdge, getSmoothStepPath, Position, type EdgeProps } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
 import { catalogue } from "../app/messages";
-import type { WayEdge } from "./nodes";
+import { detourPath } from "../model/routing";
+import type { WayData, WayEdge } from "./nodes";
 
 const t = catalogue("way", { insert: "Put an activity in here" });
 
@@ -14,12 +15,9 @@ export const InsertContext = createContext<Insert | null>(null);
 const LETTER_WIDTH = 6.2;
 
 export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
-  const { id, sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, selected, data, source, target } = props;
+  const { id, selected, data } = props;
   const insert = useContext(InsertContext);
-  const [path, labelX, labelY] =
-    source === target
-      ? loop(sourceX, sourceY, targetX, targetY)
-      : getSmoothStepPath({ sourceX, sourceY, targetX, targetY, sourcePosition, targetPosition, borderRadius: 10, offset: 20 });
+  const [path, labelX, labelY] = pathOf(props, data);
   const label = data?.label ?? "";
   const width = Math.min(label.length * LETTER_WIDTH + 12, 160);
   const mayInsert = insert !== null && data?.readOnly === false && data.level !== "states";
@@ -52,6 +50,37 @@ export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
     </g>
   );
 });
+
+/** A handle is a dot on the card's border: the line begins and ends at the border itself. */
+const INSET = 4;
+
+function pathOf(props: EdgeProps<WayEdge>, data: WayData | undefined): [string, number, number] {
+  const { source, target, sourcePosition, targetPosition } = props;
+  const isDown = sourcePosition === Position.Bottom;
+  const from = isDown ? { x: props.sourceX, y: props.sourceY - INSET } : { x: props.sourceX - INSET, y: props.sourceY };
+  const to = isDown ? { x: props.targetX, y: props.targetY + INSET } : { x: props.targetX + INSET, y: props.targetY };
+  if (source === target) return loop(from.x, from.y, to.x, to.y);
+  const detour = data?.detour ?? null;
+  if (detour !== null && near(detour.from, from) && near(detour.to, to)) {
+    const { path, label } = detourPath(from, to, detour.channel, isDown ? "down" : "right");
+    return [path, label.x, label.y];
+  }
+  const [path, x, y] = getSmoothStepPath({
+    sourceX: from.x,
+    sourceY: from.y,
+    targetX: to.x,
+    targetY: to.y,
+    sourcePosition,
+    targetPosition,
+    borderRadius: 10,
+    offset: 20,
+  });
+  return [path, x, y];
+}
+
+function near(one: { x: number; y: number }, other: { x: number; y: number }): boolean {
+  return Math.abs(one.x - other.x) < 6 && Math.abs(one.y - other.y) < 6;
+}
 
 function loop(sourceX: number, sourceY: number, targetX: number, targetY: number): [string, number, number] {
   const side = Math.max(sourceX, targetX) + 140;

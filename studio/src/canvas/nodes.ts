@@ -5,6 +5,7 @@ import type { LevelKind } from "../model/focus";
 import { handleOf, type Graph, type GraphEdge, type GraphNode, type Note, type Point } from "../model/graph";
 import { sizeOf, type Direction } from "../model/layout";
 import type { Worst } from "../model/problems";
+import { detours, type Detour } from "../model/routing";
 
 export interface Mark {
   /** `running`, `completed`, `faulted`, … as the server says it; for a diff `added`, `removed`, `changed`, `moved`. */
@@ -31,7 +32,7 @@ export type CardNode = Node<CardData, "card">;
 export type NoteNode = Node<NoteData, "note">;
 export type AnyNode = CardNode | NoteNode;
 
-export type WayData = { readonly label: string; readonly index: number | null; readonly level: LevelKind; readonly readOnly: boolean; readonly mark: string | null };
+export type WayData = { readonly label: string; readonly index: number | null; readonly level: LevelKind; readonly readOnly: boolean; readonly mark: string | null; readonly detour: Detour | null };
 export type WayEdge = Edge<WayData, "way">;
 
 const HANDLE = 8;
@@ -170,7 +171,9 @@ export function toEdges(
 ): WayEdge[] {
   const old = new Map(before.map((edge) => [edge.id, edge]));
   const nodes = new Map(drawing.graph.nodes.map((node) => [node.id, node]));
+  const around = detours(drawing.graph, drawing.places, drawing.direction);
   return drawing.graph.edges.map((edge) => {
+    const detour = around.get(edge.id) ?? null;
     const selected = edge.index !== null && drawing.selection.has(`edge:${edge.index}`);
     const sourceHandle = handleOf(edge.outcome, nodes.get(edge.source)?.outcomes ?? []);
     const mark = edgeMarks[edgeKey(edge)] ?? null;
@@ -180,6 +183,7 @@ export function toEdges(
       kept.data?.label === edge.label &&
       kept.sourceHandle === sourceHandle &&
       kept.data.mark === mark &&
+      sameDetour(kept.data.detour, detour) &&
       kept.data.readOnly === drawing.readOnly &&
       kept.data.level === drawing.level
     )
@@ -195,10 +199,15 @@ export function toEdges(
       selectable: edge.index !== null,
       focusable: edge.index !== null,
       reconnectable: edge.index !== null && drawing.level === "flowchart" && !drawing.readOnly,
-      data: { label: edge.label, index: edge.index, level: drawing.level, readOnly: drawing.readOnly, mark },
+      data: { label: edge.label, index: edge.index, level: drawing.level, readOnly: drawing.readOnly, mark, detour },
       ariaLabel: `${nodes.get(edge.source)?.title ?? ""} ${edge.label} to ${nodes.get(edge.target)?.title ?? ""}`,
     };
   });
+}
+
+function sameDetour(one: Detour | null, other: Detour | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.channel === other.channel && one.from.x === other.from.x && one.from.y === other.from.y && one.to.x === other.to.x && one.to.y === other.to.y;
 }
 
 /** What a diff calls a connection. */

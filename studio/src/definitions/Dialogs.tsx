@@ -96,7 +96,7 @@ function Duplicate({ row, onClose }: { row: DefinitionSummary; onClose: () => vo
         </Button>
       }
     >
-      <TextField label={t("newName")} value={name} autoFocus onChange={(e) => setName(e.target.value)} />
+      <TextField label={t("newName")} value={name} onChange={(e) => setName(e.target.value)} />
       <TextField label={t("newId")} value={id} hint={t("idHint")} problem={problem} onChange={(e) => setId(e.target.value)} />
     </Dialog>
   );
@@ -126,7 +126,7 @@ function Labels({ ids, row, onClose, onDone }: LabelsProps) {
         </Button>
       }
     >
-      <TextField label={t("folder")} value={folder} hint={t("folderHint")} autoFocus onChange={(e) => setFolder(e.target.value)} />
+      <TextField label={t("folder")} value={folder} hint={t("folderHint")} onChange={(e) => setFolder(e.target.value)} />
       <TextField label={t("labels")} value={labels} hint={t("labelsHint")} onChange={(e) => setLabels(e.target.value)} />
     </Dialog>
   );

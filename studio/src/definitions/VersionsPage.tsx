@@ -23,7 +23,8 @@ const t = catalogue("versions", {
   version: "Version {n}",
   rollback: "Roll back to this",
   rollbackTitle: "Roll back to version {n}?",
-  rollbackText: "A new draft is made that equals version {n}. Nothing is lost, and nothing runs it until you publish.",
+  rollbackText: "A new draft is made that equals version {n}. Nothing runs it until you publish.",
+  rollbackOver: "The draft (version {draft}) is replaced by what version {n} says, and its changes are lost. Export it first if you may want it back.",
   rolledBack: "Version {n} is a draft that equals version {old}.",
   delete: "Delete",
   deleteTitle: "Delete version {n}?",
@@ -114,7 +115,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
           )}
         </section>
       </div>
-      {asked ? <Sure id={id} asked={asked} onClose={() => setAsked(null)} /> : null}
+      {asked ? <Sure id={id} asked={asked} draft={items[0] && !items[0].is_published ? items[0].version : null} onClose={() => setAsked(null)} /> : null}
     </div>
   );
 }
@@ -131,7 +132,9 @@ function Pick({ label, value, numbers, onChange }: { label: string; value: numbe
   );
 }
 
-function Sure({ id, asked, onClose }: { id: string; asked: { kind: "rollback" | "delete"; version: number }; onClose: () => void }) {
+type SureProps = { id: string; asked: { kind: "rollback" | "delete"; version: number }; draft: number | null; onClose: () => void };
+
+function Sure({ id, asked, draft, onClose }: SureProps) {
   const [busy, setBusy] = useState(false);
   const go = async () => {
     setBusy(true);
@@ -154,12 +157,16 @@ function Sure({ id, asked, onClose }: { id: string; asked: { kind: "rollback" | 
     <Confirm
       title={t(back ? "rollbackTitle" : "deleteTitle", { n: asked.version })}
       action={t(back ? "rollback" : "delete")}
-      danger={!back}
+      danger={!back || draft !== null}
       busy={busy}
       onConfirm={() => void go()}
       onClose={onClose}
     >
-      <p>{t(back ? "rollbackText" : "deleteText", { n: asked.version })}</p>
+      <p>
+        {back && draft !== null
+          ? t("rollbackOver", { n: asked.version, draft })
+          : t(back ? "rollbackText" : "deleteText", { n: asked.version })}
+      </p>
     </Confirm>
   );
 }

@@ -149,7 +149,7 @@ function Make({ onClose }: { onClose: () => void }) {
         </Button>
       }
     >
-      <TextField label={t("name")} value={name} required autoFocus onChange={(e) => setName(e.target.value)} />
+      <TextField label={t("name")} value={name} required onChange={(e) => setName(e.target.value)} />
       <RolePicker roles={roles} onChange={setRoles} />
       <TextField label={t("expires")} hint={t("expiresHint")} type="date" value={expires} onChange={(e) => setExpires(e.target.value)} />
     </Dialog>

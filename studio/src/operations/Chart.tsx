@@ -23,7 +23,7 @@ const SERIES = [
 ] as const;
 
 export function Chart({ points, interval }: { points: readonly Point[]; interval: "hour" | "day" }) {
-  const most = niceTop(Math.max(1, ...points.flatMap((point) => [point.started, point.finished, point.faulted])));
+  const most = niceTop(Math.max(2, ...points.flatMap((point) => [point.started, point.finished, point.faulted])));
   const step = (WIDTH - LEFT) / Math.max(1, points.length);
   const bar = Math.max(1.5, Math.min(8, (step - 3) / 3));
   const y = (value: number): number => 8 + (HEIGHT - BOTTOM - 8) * (1 - value / most);

@@ -126,7 +126,7 @@ function Edit({ role, onClose }: { role: Role | null; onClose: () => void }) {
         </Button>
       }
     >
-      {role ? null : <TextField label={t("name")} value={name} required autoFocus onChange={(e) => setName(e.target.value)} />}
+      {role ? null : <TextField label={t("name")} value={name} required onChange={(e) => setName(e.target.value)} />}
       <fieldset className="form-group">
         <legend>{t("permissions")}</legend>
         <div style={{ display: "grid", gridTemplateColumns: "1fr 1fr", gap: 8 }}>

@@ -136,7 +136,7 @@ function Edit({ user, onClose }: { user: User | null; onClose: () => void }) {
         </Button>
       }
     >
-      {user ? null : <TextField label={t("id")} value={id} required autoFocus autoComplete="off" onChange={(e) => setId(e.target.value)} />}
+      {user ? null : <TextField label={t("id")} value={id} required autoComplete="off" onChange={(e) => setId(e.target.value)} />}
       <TextField label={t("name")} value={name} onChange={(e) => setName(e.target.value)} />
       <TextField
         label={user ? t("newPassword") : t("password")}

@@ -106,7 +106,7 @@ function Resume({ instance, bookmark, onClose }: { instance: string; bookmark: B
       }
     >
       <p>{t("resumeText")}</p>
-      <TextArea label={t("payload")} className="area mono" rows={5} value={text} problem={bad} autoFocus onChange={(e) => setText(e.target.value)} />
+      <TextArea label={t("payload")} className="area mono" rows={5} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
     </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Incident, InstanceDetail } from "../api/types";
@@ -23,7 +23,7 @@ export function IncidentsPanel({ detail, onShow }: { detail: InstanceDetail; onS
           {[...incidents].reverse().map((incident) => (
             <One key={incident.id} incident={incident} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
           ))}
-          {asked ? <Repair instance={detail.id} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
+          {asked ? <Repair detail={detail} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
         </>
       )}
     </Answer>
@@ -89,10 +89,11 @@ function One({ incident, onShow, onAsk }: OneProps) {
   );
 }
 
-type RepairProps = { instance: string; incident: Incident; verb: "retry" | "skip"; onClose: () => void };
+type RepairProps = { detail: InstanceDetail; incident: Incident; verb: "retry" | "skip"; onClose: () => void };
 
-function Repair({ instance, incident, verb, onClose }: RepairProps) {
+function Repair({ detail, incident, verb, onClose }: RepairProps) {
   const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
+  const defined = useMemo(() => inputsOf(detail.document, incident.activity_id), [detail.document, incident.activity_id]);
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const inputs = readJson(text);
@@ -103,7 +104,7 @@ function Repair({ instance, incident, verb, onClose }: RepairProps) {
     setBusy(true);
     const changed = verb === "retry" && text !== JSON.stringify(incident.inputs, null, 2);
     try {
-      await act(instance, verb, {
+      await act(detail.id, verb, {
         ...(incident.activity_id ? { activity_id: incident.activity_id } : {}),
         ...(changed ? { inputs } : {}),
         ...(why ? { why } : {}),
@@ -126,10 +127,25 @@ function Repair({ instance, incident, verb, onClose }: RepairProps) {
       }
     >
       <p>{t(verb === "retry" ? "retryText" : "skipText")}</p>
+      {verb === "retry" && defined ? (
+        <div className="stack">
+          <span className="field-label">{t("defined")}</span>
+          <pre className="code">{JSON.stringify(defined, null, 2)}</pre>
+        </div>
+      ) : null}
       {verb === "retry" ? (
-        <TextArea label={t("editInputs")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
+        <TextArea label={t("editInputs")} hint={t("editHint")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
       ) : null}
       <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
     </Dialog>
   );
+}
+
+/** What the definition gives to this activity: where an input could not be evaluated, this is all there is to see. */
+function inputsOf(value: unknown, activity: string | null): Record<string, unknown> | null {
+  if (Array.isArray(value)) return value.reduce<Record<string, unknown> | null>((found, one) => found ?? inputsOf(one, activity), null);
+  if (typeof value !== "object" || value === null) return null;
+  const fields = value as Record<string, unknown>;
+  if (fields["id"] === activity && typeof fields["type"] === "string") return (fields["inputs"] as Record<string, unknown> | undefined) ?? null;
+  return inputsOf(Object.values(fields), activity);
 }

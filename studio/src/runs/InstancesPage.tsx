@@ -52,7 +52,7 @@ export function InstancesPage() {
         <SavedFilters filters={filters} onUse={setFilters} />
       </header>
       <div className="row wrap">
-        <div style={{ width: 280 }}>
+        <div style={{ width: 232 }}>
           <SearchField label={t("search")} value={filters["search"] ?? ""} onChange={(e) => filter({ search: e.target.value })} />
         </div>
         <StatusChips value={filters["status"] ?? ""} counts={counts.data?.by_status ?? {}} onChange={(status) => filter({ status })} />
@@ -67,7 +67,7 @@ export function InstancesPage() {
         <DefinitionFilter value={filters["definition_id"] ?? ""} onChange={(definition_id) => filter({ definition_id })} />
         <select
           className="select"
-          style={{ width: 128 }}
+          style={{ width: 112 }}
           aria-label={t("since")}
           value={filters["since"] ?? ""}
           onChange={(e) => filter({ since: e.target.value })}
@@ -184,7 +184,7 @@ function DefinitionFilter({ value, onChange }: { value: string; onChange: (id: s
   const can = useCan();
   const known = useQuery({ ...definitions.list({ limit: 500, sort: "name" }), staleTime: 30_000, enabled: can("definitions:read") });
   return (
-    <select className="select" style={{ width: 184 }} aria-label={t("definition")} value={value} onChange={(e) => onChange(e.target.value)}>
+    <select className="select" style={{ width: 152 }} aria-label={t("definition")} value={value} onChange={(e) => onChange(e.target.value)}>
       <option value="">{t("allDefinitions")}</option>
       {(known.data?.items ?? []).map((one) => (
         <option key={one.id} value={one.id}>

@@ -43,7 +43,7 @@ export function SavedFilters({ filters, onUse }: { filters: Filters; onUse: (fil
             </Button>
           }
         >
-          <TextField label={t("saveName")} value={name} autoFocus onChange={(e) => setName(e.target.value)} />
+          <TextField label={t("saveName")} value={name} onChange={(e) => setName(e.target.value)} />
         </Dialog>
       ) : null}
     </>

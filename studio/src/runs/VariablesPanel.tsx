@@ -100,7 +100,7 @@ function Change({ detail, name, onClose }: { detail: InstanceDetail; name: strin
         </Button>
       }
     >
-      <TextArea label={t("value")} className="area mono" rows={6} value={text} problem={bad} autoFocus onChange={(e) => setText(e.target.value)} />
+      <TextArea label={t("value")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
       <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
     </Dialog>
   );

@@ -56,6 +56,8 @@ export const t = catalogue("instance", {
   retryTitle: "Retry {name}",
   retryText: "It runs again with these inputs. Change them if they were the cause.",
   editInputs: "Inputs (JSON)",
+  editHint: "An input named here is used as it stands instead of what the definition says",
+  defined: "What the definition gives to it",
   skip: "Skip",
   skipTitle: "Skip {name}",
   skipText: "It counts as completed without running, and the instance goes on.",

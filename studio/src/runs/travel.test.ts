@@ -36,7 +36,7 @@ const journal = [
   entry(3, "suspended", "wait", { bookmark: "b1" }),
   entry(4, "resumed", "wait"),
   entry(5, "completed", "wait", { yes: true }),
-  entry(6, "decided", "if", { answer: true, saw: { total: 14 } }),
+  entry(6, "decided", "if", { answer: true, saw: { total: 14, amount: 7 } }),
   entry(7, "completed", "if"),
 ];
 

@@ -71,37 +71,39 @@ export function variableChanges(document: Record<string, unknown>, entries: read
   return changes;
 }
 
-type Writes = Record<string, { variable?: string; outputs: Record<string, string> }>;
+type Writes = { by: Record<string, { variable?: string; outputs: Record<string, string> }>; declared: Set<string> };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Which activities write which variables: SetVariable by its input, the others by what their outputs are bound to. */
 function writesOf(document: Record<string, unknown>): Writes {
-  const writes: Writes = {};
+  const writes: Writes = { by: {}, declared: new Set() };
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit);
     else if (isObject(value)) {
-      const { id, type, inputs, outputs } = value;
+      const { id, type, inputs, outputs, variables } = value;
+      if (Array.isArray(variables)) for (const one of variables.filter(isObject)) writes.declared.add(String(one["name"]));
       if (typeof id === "string" && typeof type === "string") {
         const name = isObject(inputs) ? inputs["variable"] : undefined;
         const bound = isObject(outputs)
           ? Object.entries(outputs).filter((pair): pair is [string, string] => typeof pair[1] === "string")
           : [];
-        if (type === "SetVariable" && typeof name === "string") writes[id] = { variable: name, outputs: {} };
-        else if (bound.length > 0) writes[id] = { outputs: Object.fromEntries(bound) };
+        if (type === "SetVariable" && typeof name === "string") writes.by[id] = { variable: name, outputs: {} };
+        else if (bound.length > 0) writes.by[id] = { outputs: Object.fromEntries(bound) };
       }
       Object.values(value).forEach(visit);
     }
   };
-  visit(document["root"]);
+  visit(document);
   return writes;
 }
 
 function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
   const data = entry.data;
-  if (entry.event === "decided" && isObject(data) && isObject(data["saw"])) return Object.entries(data["saw"]);
-  const write = entry.activity_id ? writes[entry.activity_id] : undefined;
+  // What a condition saw are variables and inputs; only the first change.
+  if (isObject(data) && isObject(data["saw"])) return Object.entries(data["saw"]).filter(([name]) => writes.declared.has(name));
+  const write = entry.activity_id ? writes.by[entry.activity_id] : undefined;
   if (!write) return [];
   if (entry.event === "completed" && write.variable) return [[write.variable, data]];
   if (entry.event !== "completed" && entry.event !== "effect_result") return [];

@@ -30,6 +30,10 @@ export function whyOf(entry: JournalEntry): string | null {
     case "suspended":
     case "resumed":
       return data["name"] ? String(data["name"]) : null;
+    case "instance_started":
+      return data["principal"] ? `by ${String(data["principal"])}` : null;
+    case "completed":
+      return isObject(data["saw"]) ? decided(data) : Object.keys(data).length > 0 ? pairs(data) : null;
     default:
       return Object.keys(data).length > 0 ? pairs(data) : null;
   }
@@ -38,7 +42,7 @@ export function whyOf(entry: JournalEntry): string | null {
 function decided(data: Record<string, unknown>): string {
   const { saw, ...rest } = data;
   const what = Object.entries(rest)
-    .map(([name, value]) => (name === "answer" ? written(value) : `${name} ${written(value)}`))
+    .map(([name, value]) => (name === "answer" || name === "outcome" ? written(value) : `${name} ${written(value)}`))
     .join(", ");
   return isObject(saw) && Object.keys(saw).length > 0 ? `${what} because ${pairs(saw)}` : what;
 }

@@ -15,6 +15,8 @@ type DialogProps = {
   closable?: boolean;
 };
 
+const FIELDS = ".dialog-body :is(input:not([type=hidden]), select, textarea):not(:disabled)";
+
 /** The browser's own modal dialog: focus stays inside, Escape closes, focus returns to where it was. */
 export function Dialog({ title, onClose, children, foot, wide, onSubmit, closable = true }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
@@ -22,7 +24,12 @@ export function Dialog({ title, onClose, children, foot, wide, onSubmit, closabl
   useEffect(() => {
     const dialog = box.current;
     const before = document.activeElement;
-    if (dialog && !dialog.open) dialog.showModal();
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+      // The browser would choose the button that closes; people want the first field, or else what they came to do.
+      const first = dialog.querySelector<HTMLElement>(FIELDS) ?? dialog.querySelector<HTMLElement>("button.primary");
+      first?.focus();
+    }
     return () => {
       if (before instanceof HTMLElement) before.focus();
     };

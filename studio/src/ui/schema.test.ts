@@ -35,5 +35,6 @@ test("half-typed JSON is kept and refused", () => {
 
 test("a form starts with the defaults", () => {
   expect(startOf(order)).toEqual({ urgent: true, address: {} });
+  expect(startOf({ required: ["ok"], properties: { ok: { type: "boolean" } } })).toEqual({ ok: false });
   expect(label("order_total", {})).toBe("Order total");
 });

@@ -119,6 +119,8 @@ export function startOf(schema: Schema): Record<string, unknown> {
     Object.entries(schema.properties ?? {}).flatMap(([name, inner]): [string, unknown][] => {
       if (inner.default !== undefined && inner.default !== null) return [[name, inner.default]];
       if (kindOf(inner) === "object") return [[name, startOf(plain(inner))]];
+      // A switch that must have a value has one from the beginning: it shows off, so it is off.
+      if (kindOf(inner) === "switch" && schema.required?.includes(name)) return [[name, false]];
       return [];
     }),
   );

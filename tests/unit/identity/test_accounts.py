@@ -150,7 +150,7 @@ async def test_tokens_of_others_and_unsigned_ones_are_refused(accounts: Accounts
     token = (await accounts.sign_in("kim", PASSWORD)).access_token
     claims = jwt.decode(token, options={"verify_signature": False})
     forged = [
-        jwt.encode(claims, None, algorithm="none"),
+        jwt.encode(claims, "", algorithm="none"),
         jwt.encode(claims, "x" * 32, algorithm="HS256"),
         token[:-2] + ("aa" if not token.endswith("aa") else "bb"),
         "nonsense",
@@ -249,8 +249,8 @@ async def test_a_key_is_shown_once_kept_as_a_hash_and_can_be_removed(accounts: A
     found = await accounts.authenticate(asking(x_api_key=text))
 
     assert found is not None
-    assert (found.name, found.roles) == ("import", {"operator"})
-    assert text.split("_")[2] not in repr(await accounts.keys.list())
+    assert (found.name, sorted(found.roles)) == ("import", ["operator"])
+    assert text.split("_", 2)[2] not in repr(await accounts.keys.list())
     with pytest.raises(NotSignedIn):
         await accounts.of_key(text[:-1])
     await pass_time(clock, timedelta(days=1))

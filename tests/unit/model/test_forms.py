@@ -44,7 +44,12 @@ def found(answer: Any, form: Any) -> list[tuple[str, str]]:
         ({"minimum": 1, "maximum": 3}, 1, 0, [("", "too-small")]),
         ({"exclusiveMaximum": 3}, 2.9, 3, [("", "too-large")]),
         ({"multipleOf": 0.01}, 1.23, 1.234, [("", "step")]),
-        ({"items": {"type": "integer"}, "minItems": 1}, [1], ["a", 2, "b"], [("/0", "wrong-type"), ("/2", "wrong-type")]),
+        (
+            {"items": {"type": "integer"}, "minItems": 1},
+            [1],
+            ["a", 2, "b"],
+            [("/0", "wrong-type"), ("/2", "wrong-type")],
+        ),
         ({"minItems": 1}, [1], [], [("", "too-few")]),
         ({"maxItems": 1}, [1], [1, 2], [("", "too-many")]),
         ({"uniqueItems": True}, [1, 2], [1, 1], [("", "repeated")]),

@@ -15,9 +15,7 @@ def write_record(tables: Tables, row: RecordRow) -> None:
     place = (row.tenant, row.kind, row.id)
     stored = tables.records.get(place)
     tables.records[place] = (
-        replace(row, version=1)
-        if stored is None
-        else replace(row, version=stored.version + 1, created=stored.created)
+        replace(row, version=1) if stored is None else replace(row, version=stored.version + 1, created=stored.created)
     )
 
 

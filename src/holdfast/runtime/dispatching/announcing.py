@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from holdfast import telemetry
 from holdfast.model.requests import Dispatched, DispatchRequest, DispatchResponse
 from holdfast.ports import WorkflowDispatcher
+from holdfast.runtime.dispatching import checking
 from holdfast.runtime.dispatching.decorators import target_of
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.runtime import Runtime
 
 
 class Announced:
-    def __init__(self, inner: WorkflowDispatcher) -> None:
+    """Tells before a request is handed to the dispatcher, and after it was accepted; waits for the burst, if it is asked to."""
+
+    def __init__(self, runtime: Runtime, inner: WorkflowDispatcher) -> None:
+        self._runtime = runtime
         self.inner = inner
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
-        kind, target = request.__struct_config__.tag, target_of(request)
+        kind, target = str(request.__struct_config__.tag), target_of(request)
+        seen = 0 if wait is None else await checking.version_of(self._runtime, request)
         if telemetry.listeners:
             telemetry.emit("request.dispatching", request=kind, target=target)
-        answer = await self.inner.dispatch(request, wait=wait)
+        answer = await self.inner.dispatch(request)
         if telemetry.listeners:
             ids = answer.instance_ids if isinstance(answer, Dispatched) else ()
             telemetry.emit("request.dispatched", request=kind, target=target, instance_ids=ids)
-        return answer
+        return answer if wait is None else await checking.waited(self._runtime, answer, wait, seen)

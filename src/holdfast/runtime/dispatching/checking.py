@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from holdfast.errors import (
     BookmarkNotFound,
@@ -23,8 +26,10 @@ from holdfast.model.problem import Problem
 from holdfast.model.requests import (
     EVENT,
     DispatchDefinition,
+    Dispatched,
     DispatchInstance,
     DispatchRequest,
+    DispatchResponse,
     DispatchResume,
     DispatchStimulus,
     DispatchTrigger,
@@ -218,3 +223,21 @@ async def holder_of(runtime: Runtime, guard: Guard) -> tuple[str, bool] | None:
     if row.fingerprint != guard.fingerprint:
         raise KeyReused(guard.name, row.instance_id)
     return row.instance_id, row.released is not None
+
+
+# -- waiting for the burst ---------------------------------------------------------------------------------------------
+
+
+async def version_of(runtime: Runtime, request: DispatchRequest) -> int:
+    """Where an instance is before it goes on: who waits wants to hear of what comes after."""
+    if isinstance(request, DispatchInstance | DispatchResume) and request.instance_id is not None:
+        return (await runtime.node.row(request.instance_id)).version
+    return 0
+
+
+async def waited(runtime: Runtime, answer: DispatchResponse, wait: timedelta, seen: int) -> DispatchResponse:
+    """The answer as it is when the first instance has been through its burst, or when the time is over."""
+    if not isinstance(answer, Dispatched) or answer.instance_id is None:
+        return answer
+    status = await runtime.wait_burst(answer.instance_id, wait, above=seen if answer.started else 0)
+    return replace(answer, status=status)

@@ -26,7 +26,7 @@ from holdfast.model.requests import (
     Receipt,
     Request,
 )
-from holdfast.model.work import DEFAULT_QUEUE, WorkRow, queue_of
+from holdfast.model.work import DEFAULT_QUEUE, WorkKind, WorkRow, queue_of
 from holdfast.runtime.dispatching import checking, receipts
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_payload
@@ -44,7 +44,7 @@ class DurableDispatcher:
         self.runtime = runtime
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
-        seen = 0 if wait is None else await self._version(request)
+        seen = 0 if wait is None else await checking.version_of(self.runtime, request)
         match request:
             case DispatchDefinition():
                 answer: DispatchResponse = await self._definition(request)
@@ -56,16 +56,7 @@ class DurableDispatcher:
                 answer = await self._resume(request)
             case DispatchStimulus():
                 answer = await self._stimulus(request)
-        if wait is not None and isinstance(answer, Dispatched) and answer.instance_id is not None:
-            status = await self.runtime.wait_burst(answer.instance_id, wait, above=seen if answer.started else 0)
-            return replace(answer, status=status)
-        return answer
-
-    async def _version(self, request: DispatchRequest) -> int:
-        """Where an instance is before it goes on: who waits wants to hear of what comes after."""
-        if isinstance(request, DispatchInstance | DispatchResume) and request.instance_id is not None:
-            return (await self.runtime.node.row(request.instance_id)).version
-        return 0
+        return answer if wait is None else await checking.waited(self.runtime, answer, wait, seen)
 
     # -- starts --------------------------------------------------------------------------------------------------------
 
@@ -95,9 +86,10 @@ class DurableDispatcher:
         now = node.clock.now()
         begins = messages.begin(node.tenant, asked.instance_id, asked.content, now, **await self._carried(request, now))
         answer = await runtime.ask(pending_job(node, asked, begins, () if guard is None else (guard,)))
-        if answer.existing is None:
-            return Dispatched(instance_ids=(asked.instance_id,))
-        return await self._held(answer.existing)
+        if answer.existing is not None:
+            return await self._held(answer.existing)
+        node.uptake.take_own([begins], (WorkKind.BEGIN,))
+        return Dispatched(instance_ids=(asked.instance_id,))
 
     async def _held(self, holder: str, deleted: bool = False) -> Dispatched:
         status = "deleted" if deleted else (await self.runtime.node.row(holder)).status

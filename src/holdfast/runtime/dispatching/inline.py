@@ -23,7 +23,7 @@ from holdfast.model.requests import (
 )
 from holdfast.runtime.dispatching import checking, receipts
 from holdfast.runtime.durable.dispatch_jobs import RunJob
-from holdfast.runtime.durable.jobs import ResumeJob
+from holdfast.runtime.durable.jobs import Answer, ResumeJob
 from holdfast.runtime.durable.post import started_id
 from holdfast.runtime.durable.starting import Start, start_job
 
@@ -40,8 +40,7 @@ class InlineDispatcher:
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         match request:
             case DispatchDefinition():
-                asked = await checking.start_of(self.runtime, request)
-                return await self._start(asked, checking.key_for(request, "start", request.definition_id))
+                return (await self.begin(request))[0]
             case DispatchInstance():
                 return await self._instance(request)
             case DispatchTrigger():
@@ -52,16 +51,24 @@ class InlineDispatcher:
                 # It is matched by whoever takes its row up: that is this node, at once.
                 return await self.runtime.durable.dispatch(replace(request, delay=None))
 
+    async def begin(self, request: DispatchDefinition) -> tuple[Dispatched, Answer | None]:
+        """A start, with what its first burst gave, for those who want to show it without another look."""
+        asked = await checking.start_of(self.runtime, request)
+        return await self._begin(asked, checking.key_for(request, "start", request.definition_id))
+
     async def _start(self, asked: Start, guard: Guard | None) -> Dispatched:
+        return (await self._begin(asked, guard))[0]
+
+    async def _begin(self, asked: Start, guard: Guard | None) -> tuple[Dispatched, Answer | None]:
         runtime, node = self.runtime, self.runtime.node
         if guard is not None and (known := await checking.holder_of(runtime, guard)) is not None:
-            return Dispatched(existing=(known[0],), deleted=known[1])
+            return Dispatched(existing=(known[0],), deleted=known[1]), None
         if (holder := await node.slot_holder(asked.plan, asked.correlation_id)) is not None:
-            return Dispatched(existing=(holder,))
+            return Dispatched(existing=(holder,)), None
         answer = await runtime.ask(start_job(node, asked, guards=() if guard is None else (guard,)))
         if answer.result is None:
-            return Dispatched(existing=() if answer.existing is None else (answer.existing,))
-        return Dispatched(instance_ids=(asked.instance_id,), status=answer.result.status)
+            return Dispatched(existing=() if answer.existing is None else (answer.existing,)), None
+        return Dispatched(instance_ids=(asked.instance_id,), status=answer.result.status), answer
 
     async def _trigger(self, request: DispatchTrigger) -> Dispatched:
         answers = []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from holdfast import telemetry
 from holdfast.errors import HoldfastError
 from holdfast.execution import delivery
 from holdfast.execution.live import ChildStart, LiveInstance
@@ -27,6 +28,7 @@ from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
 from holdfast.runtime.durable.task_jobs import TaskJob
 from holdfast.runtime.durable.verb_jobs import still_fits
+from holdfast.runtime.outbox import with_events
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -54,6 +56,9 @@ class Burst(Struct, kw_only=True):
     changed: bool = False
     go_on: str | None = None
     """The `continue` row, if the segment was cut."""
+    began_ns: int = 0
+    ran_ns: int = 0
+    """When it began and had run; only where somebody listens."""
     kept: bool = True
     """False: a transient workflow that ended at once leaves nothing to keep."""
 
@@ -73,6 +78,8 @@ class Burst(Struct, kw_only=True):
 
 def run_burst(burst: Burst, node: Node, limits: Limits, fail: Fail) -> Commit | None:
     """The commit of what the jobs came to; None if there is nothing to write."""
+    if telemetry.listeners:
+        burst.began_ns = node.clock.now_ns()
     while burst.jobs:
         burst.live = None
         try:
@@ -84,6 +91,8 @@ def run_burst(burst: Burst, node: Node, limits: Limits, fail: Fail) -> Commit | 
             return None
         try:
             _apply_all(burst, limits)
+            if telemetry.listeners:
+                burst.ran_ns = node.clock.now_ns()
             return _commit(burst, node)
         except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
             culprit = burst.applied[-1]
@@ -103,6 +112,8 @@ def _begin(burst: Burst, node: Node) -> None:
         burst.live, burst.before = live, remember(live, burst.row)
     elif isinstance(first, StartJob):
         burst.live, burst.before = first.make(), NEW
+    if burst.live is not None:
+        burst.live.defers_steps = True
 
 
 def _apply_all(burst: Burst, limits: Limits) -> None:
@@ -183,16 +194,18 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
         burst.kept = False
         return None
     first = burst.applied[0]
-    return node.maker.commit(
+    stored = first.content if isinstance(first, StartJob) else burst.row.content if burst.row is not None else ""
+    commit = node.maker.commit(
         live,
         burst.before,
         consumed,
         burst_id=node.next_id(),
-        content=first.content if isinstance(first, StartJob) else burst.row.content if burst.row is not None else "",
+        content=live.moved_to or stored,
         starts=starts,
         begun=isinstance(first, StartJob) and not first.waits,
         go_on=burst.go_on,
     )
+    return with_events(node, burst, commit) if node.outlets else commit
 
 
 def _take_child_starts(burst: Burst, live: LiveInstance) -> list[ChildStart]:

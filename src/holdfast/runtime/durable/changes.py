@@ -121,7 +121,7 @@ class Maker:
         if live.new_effects or live.canceled_effects:
             rows["effects_dropped"] = tuple(live.canceled_effects)
             added = rows["effects_added"] = tuple(self._effect(live, item, now) for item in fresh_effects(live))
-            if self.placement.rows and (steps := [step_row(row, content) for row in added if row.queue]):
+            if self.placement.rows and (steps := [step_row(row, content, now) for row in added if row.queue]):
                 rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
             self._add_incidents(rows, live, before)
@@ -293,6 +293,7 @@ class Maker:
     def _effect(self, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
         node = live.plan.by_key[request.activity_id]
         queue = self.placement.queue_of(node)
+        begins = now if request.delay is None else now + request.delay
         return EffectRow(
             tenant=self.tenant,
             instance_id=live.id,
@@ -303,8 +304,8 @@ class Maker:
             type=node.definition.type,
             queue="" if queue is None else queue_of(self.tenant, queue),
             on_lost=(node.definition.options.on_lost or OnLost.RETRY).value,
-            created=now,
-            deadline=None if node.timeout is None else now + node.timeout,
+            created=begins,
+            deadline=None if node.timeout is None else begins + node.timeout,
             inputs=encode_payload(request.inputs, live.plan.types),
         )
 

@@ -28,6 +28,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     """The instance that holds the key, the slot or the id: nothing was started."""
     dropped: bool = False
     """Somebody else did it, it was late, or there was nothing to do."""
+    version: int = 0
+    """The version that its commit wrote; 0 where it wrote none."""
 
 
 class Job:

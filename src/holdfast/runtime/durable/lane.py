@@ -223,7 +223,8 @@ class Lane:
                 node.uptake.take_own(commit.work_added)
                 if commit.bookmarks_added:
                     node.post.parked(_waiting(live, commit))
-        answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed)
+        version = 0 if commit is None or commit.instance is None else commit.instance.version
+        answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed, version=version)
         for job in burst.applied:
             job.tell(answer)
 

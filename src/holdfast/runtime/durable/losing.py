@@ -11,6 +11,7 @@ import logging
 import random
 from typing import TYPE_CHECKING, Protocol
 
+from holdfast import telemetry
 from holdfast.errors import InstanceAtRest, InstanceNotFound, KeyReused, StoreError, StoreUnavailable
 from holdfast.model.commit import Loss, Lost
 from holdfast.model.instance import Status
@@ -63,6 +64,8 @@ class Losing:
 
     def lost(self, burst: Burst, loss: Lost) -> None:
         self._node.forget(burst.instance_id)
+        if telemetry.listeners:
+            telemetry.emit("commit.lost", instance_id=burst.instance_id, reason=loss.reason.value)
         for job in burst.applied:
             if loss.reason is Loss.KEY and any(guard.name == loss.name for guard in job.guards):
                 self._key_taken(job, loss)

@@ -24,7 +24,8 @@ from holdfast.model.definition import ActivationStrategy, Definition
 from holdfast.model.ids import IdGenerator
 from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow, ValueRow
 from holdfast.model.work import DEFAULT_QUEUE, NOBODY, Owner, queue_of
-from holdfast.ports import Clock, CronCalendar, DefinitionSource, MiddlewarePlacement, Services, Store
+from holdfast.ports import Clock, CronCalendar, DefinitionSource, MiddlewarePlacement, Outlet, Services, Store
+from holdfast.runtime.background import Recurring
 from holdfast.runtime.durable.care import Gate
 from holdfast.runtime.durable.changes import Maker
 from holdfast.runtime.durable.firing import Firing
@@ -38,6 +39,7 @@ from holdfast.runtime.durable.pins import PinnedPlans
 from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.post import Post
 from holdfast.runtime.durable.references import References
+from holdfast.runtime.durable.single import SingleTasks
 from holdfast.runtime.durable.slots import slot_for
 from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
@@ -80,6 +82,7 @@ class Node:
         definitions: DefinitionSource | None = None,
         queues: Sequence[str] = (DEFAULT_QUEUE,),
         step_concurrency: int = 32,
+        single_tasks: Sequence[Recurring] = (),
         placement: Placement | None = None,
     ) -> None:
         """`second_handle` makes another handle of the store, for the heartbeat. `queues` are those that it serves."""
@@ -100,12 +103,15 @@ class Node:
         self.calendar = _calendar(services)
         self.uptake = Uptake(self)
         self.post = Post(self)
+        self.outlets: tuple[Outlet, ...] = ()
+        """Where lifecycle events of its instances go."""
         self.heart = Heart(self, time_to_live, beat_every=beat_every, second_handle=second_handle)
         self.sweep_every = sweep_every
         self.takeover = TakeOver(self)
         self.firing = Firing(self)
         self.references = References(self)
         self.steps = Steps(self, self.placement, step_concurrency)
+        self.single = SingleTasks(self, single_tasks)
         self.effects = EffectsHere(self, pools, middleware, cancel_grace)
         self._plan_of = plan_of
         self._definitions = definitions
@@ -142,6 +148,7 @@ class Node:
         self.firing.start()
         self.references.start()
         self.steps.start()
+        self.single.start()
 
     async def drain(self, limit: timedelta) -> bool:
         """Take nothing new and let what is in hand end, within the limit; whether it did. `stop` comes after it."""
@@ -167,6 +174,7 @@ class Node:
         if not self._running:
             return
         self._running = False
+        await self.single.stop()
         await self.steps.stop()
         await self.firing.stop()
         await self.references.stop()

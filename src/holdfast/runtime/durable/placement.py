@@ -60,14 +60,14 @@ _encode = msgpack.Encoder().encode
 _decode = msgpack.Decoder(tuple[int, int]).decode
 
 
-def step_row(effect: EffectRow, content: str, due: datetime | None = None) -> WorkRow:
-    """One row per attempt: sent again, it is the same row."""
+def step_row(effect: EffectRow, content: str, now: datetime) -> WorkRow:
+    """One row per attempt: sent again, it is the same row. An effect of a later moment is due then."""
     return WorkRow(
         tenant=effect.tenant,
         id=f"{effect.instance_id}.s{effect.execution}.{effect.attempt}",
         kind=WorkKind.STEP,
         queue=STEP_QUEUE + effect.queue,
-        due=due,
+        due=effect.created if effect.created > now else None,
         instance_id=effect.instance_id,
         content=content,
         created=effect.created,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, ExecutionError
 from holdfast.execution import delivery
 from holdfast.execution.plan import Plan
@@ -18,7 +19,7 @@ from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, JournalEntry, Status
-from holdfast.ports import WorkflowDispatcher
+from holdfast.ports import Outlet, WorkflowDispatcher
 from holdfast.runtime.client import InstanceClient
 from holdfast.runtime.definitions import Definitions, Engine
 from holdfast.runtime.dispatching.announcing import Announced
@@ -28,6 +29,7 @@ from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
 from holdfast.runtime.durable.losing import other_request, place_taken
 from holdfast.runtime.durable.node import Node, OnLine
+from holdfast.runtime.outbox import Relay
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.stimuli import Stimuli
 from holdfast.runtime.triggers import Triggers
@@ -52,8 +54,11 @@ class Runtime:
         *,
         dispatcher: Callable[[Runtime], WorkflowDispatcher] | None = None,
         deployment: str = "",
+        outlets: Iterable[Outlet] = (),
     ) -> None:
         self.node = node
+        node.outlets = tuple(outlets)
+        self.relay = Relay(node)
         self._deployment = deployment
         self.engine = engine
         self._plan_of = engine.plan
@@ -113,7 +118,7 @@ class Runtime:
     @cached_property
     def dispatcher(self) -> WorkflowDispatcher:
         """The one that was given to `Holdfast(dispatcher=…)`, else `durable`; it tells before and after each request."""
-        return Announced(self.durable if self._make_dispatcher is None else self._make_dispatcher(self))
+        return Announced(self, self.durable if self._make_dispatcher is None else self._make_dispatcher(self))
 
     @cached_property
     def stimuli(self) -> Stimuli:
@@ -124,14 +129,16 @@ class Runtime:
         return InstanceClient(self, instance_id)
 
     def take_work(self) -> None:
-        """From now on also do what others left, and take over from nodes that died."""
+        """From now on also do what others left, take over from nodes that died, and deliver what is to leave."""
         self.node.take_work()
+        self.relay.start()
 
     async def __aenter__(self) -> Self:
         await self.node.start()
         return self
 
     async def __aexit__(self, *error: object) -> None:
+        await self.relay.stop()
         await self.node.stop()
 
     async def current_plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:
@@ -182,6 +189,7 @@ class Runtime:
             return Answer(existing=holder)
         if on_line is not None:
             node.listen(identity, on_line)
+        own_trace = telemetry.trace_for(identity)
         return await self.ask(
             StartJob(
                 identity,
@@ -199,7 +207,7 @@ class Runtime:
                     trigger_payload=trigger_payload,
                     flowchart_mode=flowchart_mode,
                     principal=principal,
-                    trace=trace,
+                    trace=trace or own_trace,
                 ),
                 guards=guards,
             )
@@ -258,6 +266,12 @@ class Runtime:
             raise place_taken(instance_id, holder)
         answer = await self.ask(RetryJob(instance_id))
         return answer.result or await self.read(instance_id)
+
+    async def fork(self, instance_id: str, *, new_id: str | None = None, who: str, why: str | None = None) -> str:
+        """A copy that goes its own way from the state that this one is in; its id (rule M19)."""
+        from holdfast.runtime.forking import fork
+
+        return await fork(self.node, instance_id, new_id=new_id, who=who, why=why)
 
     @staticmethod
     def _only_bookmark(result: RunResult) -> Bookmark:

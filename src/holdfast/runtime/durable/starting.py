@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from holdfast import telemetry
 from holdfast.execution import delivery
 from holdfast.execution.plan import Plan
 from holdfast.model.guard import Guard
@@ -59,6 +60,7 @@ def pending_job(node: Node, asked: Start, begins: WorkRow, guards: tuple[Guard, 
 
 def _common(node: Node, asked: Start, *, pending: bool) -> dict[str, Any]:
     inputs = asked.checked()
+    trace = telemetry.trace_for(asked.instance_id)  # Here, where the one who asks is: the lane knows nothing of them.
     return {
         "plan": asked.plan,
         "content": asked.content,
@@ -75,7 +77,7 @@ def _common(node: Node, asked: Start, *, pending: bool) -> dict[str, Any]:
             trigger_payload=asked.trigger_payload,
             flowchart_mode=asked.flowchart_mode,
             principal=asked.principal,
-            trace=asked.trace,
+            trace=asked.trace or trace,
             properties=asked.properties,
             pending=pending,
         ),

@@ -11,6 +11,7 @@ import logging
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from holdfast import telemetry
 from holdfast.execution.record import EffectFailure
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
@@ -125,6 +126,14 @@ class TakeOver:
                 self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
             else:
                 await (node.steps.resend(moved) if back else self.adopt(moved))
+            if counted and telemetry.listeners:
+                telemetry.emit(
+                    "effect.taken_over",
+                    instance_id=row.instance_id,
+                    activity_id=row.activity_id,
+                    attempt=moved.attempt,
+                    node=row.owner.node,
+                )
             if counted:
                 taken = "its queue" if back else node.name
                 node.submit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast import telemetry
+from holdfast.execution.journal import readable
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
@@ -24,6 +25,15 @@ def tell(burst: Burst, live: LiveInstance) -> None:
         if isinstance(job, ResumeJob) and job.bookmark_id:
             telemetry.emit("instance.resumed", **names, bookmark_id=job.bookmark_id)
     telemetry.emit("segment.committed", **names, activities=live.sequence)
+    telemetry.emit(
+        "burst.committed",
+        **names,
+        trace=live.trace,
+        began_ns=burst.began_ns,
+        ran_ns=burst.ran_ns,
+        committed_ns=live.now(),
+        entries=lambda: readable(live.plan, live.journal, live.journal_base),
+    )
     if live.status is Status.SUSPENDED:
         telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))
     elif live.status is Status.FINISHED:

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable
+from collections.abc import Container, Coroutine, Iterable
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from holdfast import telemetry
 from holdfast.errors import DefinitionError, HoldfastError, StoreUnavailable
 from holdfast.execution import delivery
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
 from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
 from holdfast.runtime.durable import care, messages
+from holdfast.runtime.durable.alteration_pages import alter_page
 from holdfast.runtime.durable.care import InHand
 from holdfast.runtime.durable.dispatch_jobs import BeginJob, RunJob
 from holdfast.runtime.durable.encoding import encode_payload
@@ -39,17 +41,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger("holdfast")
 
 LIMIT = 250
+IN_HAND_MAX = 1_000
+"""Rows that one node is at: more would only wait here instead of in the table."""
 POLL = timedelta(milliseconds=250)
 ATTEMPTS_MAX = 3
 PAUSE = timedelta(seconds=1)
 OWN_KINDS = frozenset(
     {
+        WorkKind.ALTERATION,
         WorkKind.START,
         WorkKind.RESUME,
         WorkKind.CANCEL,
         WorkKind.CONTINUE,
         WorkKind.STIMULUS,
-        WorkKind.BEGIN,
         WorkKind.RUN,
     }
 )
@@ -65,11 +69,11 @@ class Uptake:
 
     # -- rows that this node has just written itself -------------------------------------------------------------------
 
-    def take_own(self, rows: Iterable[WorkRow]) -> None:
+    def take_own(self, rows: Iterable[WorkRow], kinds: Container[str] = OWN_KINDS) -> None:
         if self._node.gate.careful or self._node.gate.paused:
             return  # They stand in the table, and are taken from there.
         self.take(
-            row for row in rows if row.kind in OWN_KINDS and row.due is None and row.queue in self._node.work_queues
+            row for row in rows if row.kind in kinds and row.due is None and row.queue in self._node.work_queues
         )
 
     def take(self, rows: Iterable[WorkRow]) -> None:
@@ -81,7 +85,7 @@ class Uptake:
         if row.id in self.in_hand:
             return
         self.in_hand.add(row.id)
-        if row.kind in (WorkKind.START, WorkKind.STIMULUS):
+        if row.kind in (WorkKind.START, WorkKind.STIMULUS, WorkKind.ALTERATION):
             self._in_background(row, self._take(row))
         else:
             self._give(row, self._simple_job(row))
@@ -139,9 +143,17 @@ class Uptake:
             return 0
         if node.gate.careful:
             return await care.take_one(node)
-        async with node.store.claim(node.work_queues, LIMIT, lacking=node.pins.lacking) as claim:
+        # Those in hand are still there until their commit: look past them.
+        limit = LIMIT + min(len(self.in_hand), IN_HAND_MAX)
+        if len(self.in_hand) > IN_HAND_MAX:
+            return 0
+        async with node.store.claim(node.work_queues, limit, lacking=node.pins.lacking) as claim:
             rows = [row for row in claim.rows if row.id not in self.in_hand]
             node.pins.current.saw(claim.epoch)
+        if rows and telemetry.listeners:
+            now = await node.store.now()
+            for row in rows:
+                telemetry.emit("work.taken", kind=row.kind, queue=row.queue, late=now - (row.due or row.created))
         self.take(rows)
         return len(rows)
 
@@ -151,6 +163,9 @@ class Uptake:
         try:
             if row.kind == WorkKind.START:
                 self._give(row, await self._start_child(row))
+            elif row.kind == WorkKind.ALTERATION:
+                await alter_page(self._node, row)
+                self.in_hand.discard(row.id)
             else:
                 await self._node.post.take(row)
                 self.in_hand.discard(row.id)

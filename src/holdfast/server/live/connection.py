@@ -29,13 +29,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from holdfast.errors import HoldfastError, NotSignedIn, PermissionDenied
 from holdfast.model.principal import Principal
 from holdfast.server.live import topics
+from holdfast.server.live.renderings import Rendering, Renderings
 from holdfast.server.problems import answer_for
 from holdfast.server.security import Security, facts_of
 
 if TYPE_CHECKING:
     from holdfast.ports import RequestFacts
     from holdfast.server.backend import Backend
-    from holdfast.server.live.renderings import Rendering
 
 PATH = "/api/live"
 SUBSCRIPTIONS_MAX = 200
@@ -60,9 +60,10 @@ _read = msgspec.json.Decoder(Hello).decode
 
 
 class Connection:
-    def __init__(self, socket: WebSocket, backend: Backend, security: Security) -> None:
+    def __init__(self, socket: WebSocket, backend: Backend, renderings: Renderings, security: Security) -> None:
         self._socket = socket
         self._backend = backend
+        self._renderings = renderings
         self._security = security
         self._facts: RequestFacts = facts_of(socket)
         self._principal: Principal | None = None
@@ -160,8 +161,9 @@ class Connection:
             return topics.follow_instances(self._backend, said.key, said.after)
         if not said.key:
             return None
-        follow = topics.follow_instance if said.topic == "instance" else topics.follow_definition
-        return follow(self._backend, said.key, said.after)
+        if said.topic == "definition":
+            return topics.follow_definition(self._backend, said.key, said.after)
+        return topics.follow_instance(self._backend, self._renderings, said.key, said.after)
 
     async def _follow(self, name: str, source: AsyncIterator[Rendering]) -> None:
         quoted = msgspec.json.encode(name).decode()
@@ -201,10 +203,12 @@ def is_from_here(socket: WebSocket, origins: str) -> bool:
 def mount(api: FastAPI, backend: Backend) -> None:
     """Put the socket into the application, at `/api/live`."""
 
+    renderings = Renderings(backend)
+
     async def live(socket: WebSocket) -> None:
         if not is_from_here(socket, backend.engine.settings.cors_origins):
             await socket.close(1008, "This page may not open a connection here.")
             return
-        await Connection(socket, backend, socket.app.state.security).run()
+        await Connection(socket, backend, renderings, socket.app.state.security).run()
 
     api.add_api_websocket_route(PATH, live)

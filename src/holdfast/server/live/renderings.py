@@ -43,7 +43,8 @@ class Renderings:
             data = {**item.model_dump(mode="json"), "state": _state(backend, result)}
             return Rendering("state", row.version, msgspec.json.encode(data))
 
-        return await self._once(("state", instance_id, version), make)
+        found: Rendering = await self._once(("state", instance_id, version), make)
+        return found
 
     async def changes(self, instance_id: str, after: int, version: int) -> list[Rendering]:
         """What each commit above `after` brought, up to `version` at least; the last one tells how the instance is now. The
@@ -71,7 +72,8 @@ class Renderings:
                 for number, entries in sorted(by_version.items())
             ]
 
-        return await self._once(("changes", instance_id, after, version), make)
+        found: list[Rendering] = await self._once(("changes", instance_id, after, version), make)
+        return found
 
     async def _once(self, key: Hashable, make: Callable[[], Awaitable[Any]]) -> Any:
         kept = self._kept.get(key)

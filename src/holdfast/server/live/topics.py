@@ -14,8 +14,8 @@ import msgspec
 
 from holdfast.errors import DefinitionNotFound, InstanceNotFound
 from holdfast.model.catalog import DefinitionQuery, Which
-from holdfast.model.listing import InstanceFilter, InstanceQuery
-from holdfast.server.live.renderings import Rendering
+from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
+from holdfast.server.live.renderings import Rendering, Renderings
 from holdfast.server.live.watch import GONE
 from holdfast.server.views import instances
 
@@ -29,7 +29,9 @@ LIST_APART = timedelta(milliseconds=250)
 PERMISSIONS = {"instance": "instances:read", "definition": "definitions:read", "instances": "instances:read"}
 
 
-async def follow_instance(backend: Backend, key: str, after: int | None) -> AsyncIterator[Rendering]:
+async def follow_instance(
+    backend: Backend, renderings: Renderings, key: str, after: int | None
+) -> AsyncIterator[Rendering]:
     """With `after` (the version seen before the connection broke) the changes since then come first, and no state."""
     with backend.watch.instance(key) as watcher:
         version = await watcher.changed(-2)
@@ -37,7 +39,7 @@ async def follow_instance(backend: Backend, key: str, after: int | None) -> Asyn
             raise InstanceNotFound(key)
         seen = after
         if seen is None or seen > version:
-            state = await backend.renderings.state(key, version)
+            state = await renderings.state(key, version)
             yield state
             seen = state.version
         while True:
@@ -45,7 +47,7 @@ async def follow_instance(backend: Backend, key: str, after: int | None) -> Asyn
             if version == GONE:
                 yield Rendering("change", seen, msgspec.json.encode({"deleted": True}))
                 return
-            for change in await backend.renderings.changes(key, seen, version):
+            for change in await renderings.changes(key, seen, version):
                 yield change
                 seen = change.version
 
@@ -100,7 +102,9 @@ async def follow_instances(backend: Backend, key: str | None, after: int | None)
     with backend.watch.anything() as bell:
         while True:
             bell.clear()
-            query = InstanceQuery(tenant=backend.tenant, filter=wanted, sort="updated", descending=True, limit=LIST_MAX)
+            query = InstanceQuery(
+                tenant=backend.tenant, filter=wanted, sort=InstanceSort.UPDATED, descending=True, limit=LIST_MAX
+            )
             page = await backend.store.search(query)
             now = {row.id: row.version for row in page.items}
             counted = dict(await backend.store.count_by_status(backend.tenant, wanted))

@@ -34,7 +34,7 @@ SORTS = tuple(item.value for item in InstanceSort)
 Many = Annotated[list[str], Query()]
 
 
-def wanted(
+async def wanted(
     status: Annotated[list[StatusName], Query()] = [],  # noqa: B006 - FastAPI copies it
     definition_id: Many = [],  # noqa: B006
     version: int | None = None,

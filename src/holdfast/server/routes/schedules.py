@@ -65,12 +65,12 @@ async def list_schedules(
 @router.get("/schedules/preview", dependencies=[READ])
 async def preview_schedule(server: Server, cron: str, zone: str = "UTC", count: Count = 5) -> NextTimes:
     """The next times of a cron expression that is not stored yet."""
-    return NextTimes(times=await server.runtime.schedules.preview(cron, zone, count))
+    return NextTimes(times=list(await server.runtime.schedules.preview(cron, zone, count)))
 
 
 @router.get("/schedules/{id}/next", dependencies=[READ], responses=answers(404))
 async def next_times(id: str, server: Server, count: Count = 5) -> NextTimes:
-    return NextTimes(times=await server.runtime.schedules.next_times(id, count))
+    return NextTimes(times=list(await server.runtime.schedules.next_times(id, count)))
 
 
 @router.post("/schedules/{id}/pause", dependencies=[WRITE], responses=answers(404))

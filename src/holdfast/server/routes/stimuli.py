@@ -17,7 +17,7 @@ from holdfast.server.schemas.operations import EventRequest, ExplainRequest, Exp
 from holdfast.server.security import requires
 from holdfast.server.views.instances import shown
 
-router = APIRouter(tags=["events"], responses=answers())
+router = APIRouter(tags=["events"], responses=answers(404))
 
 Sender = Annotated[Principal, requires("events:send")]
 IdempotencyKey = Annotated[
@@ -35,8 +35,8 @@ async def publish_event(
     idempotency_key: IdempotencyKey = None,
 ) -> Receipt:
     """Publish an event: whoever waits for it goes on, whatever begins with it is started."""
-    stimulus = _stimulus(body or EventRequest(), EVENT, who, request, idempotency_key, name)
-    return await _sent(server, stimulus)
+    stimulus = stimulus_of(body or EventRequest(), EVENT, who, request, idempotency_key, name)
+    return await sent(server, stimulus)
 
 
 @router.post("/stimuli", status_code=202)
@@ -44,7 +44,7 @@ async def send_stimulus(
     server: Server, who: Sender, request: Request, body: StimulusRequest, idempotency_key: IdempotencyKey = None
 ) -> Receipt:
     """Wake bookmarks and start triggers of any type."""
-    return await _sent(server, _stimulus(body, body.type, who, request, idempotency_key, None))
+    return await sent(server, stimulus_of(body, body.type, who, request, idempotency_key, None))
 
 
 @router.post("/stimuli/explain", dependencies=[requires("instances:read")])
@@ -72,7 +72,7 @@ async def explain_stimulus(server: Server, body: ExplainRequest) -> Explanation:
     )
 
 
-def _stimulus(
+def stimulus_of(
     body: EventRequest, type: str, who: Principal, request: Request, key: str | None, name: str | None
 ) -> DispatchStimulus:
     return DispatchStimulus(
@@ -89,7 +89,7 @@ def _stimulus(
     )
 
 
-async def _sent(server: Backend, stimulus: DispatchStimulus) -> Receipt:
+async def sent(server: Backend, stimulus: DispatchStimulus) -> Receipt:
     answer = await server.runtime.dispatcher.dispatch(stimulus)
     assert isinstance(answer, Given)
     return Receipt(stimulus_id=answer.stimulus_id, existing=answer.existing)

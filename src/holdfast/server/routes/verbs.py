@@ -85,6 +85,12 @@ async def change_variables(id: str, server: Server, who: Who, body: VariablesReq
     return await Operating(server, who.name).set_variables(id, body.variables, body.why)
 
 
+@router.post("/{id}/fork", status_code=201)
+async def fork_instance(id: str, server: Server, who: Who) -> ImportedInstance:
+    """Another instance that goes on from the same state."""
+    return await Operating(server, who.name).fork(id)
+
+
 @router.delete("/{id}", status_code=204)
 async def delete_instance(id: str, server: Server, who: Deleter) -> None:
     """Remove it from every table; only one that has ended."""

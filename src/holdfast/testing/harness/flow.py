@@ -97,9 +97,11 @@ class Harness(Generic[P, R]):
         return kwargs
 
     async def send(self, event: Any, payload: Any = None, *, key: Any = None, broadcast: bool = False) -> None:
-        """Send an event: an object of its class, or a name with a payload. To this instance, unless `key` or `broadcast`.
+        """Send an event: an object of its class, or a name with a payload.
 
-        What nobody waits for is kept, and read when somebody does (see `unread`).
+        Without an address it is sent to whatever this workflow waits for under that name: the harness writes the key, if the
+        wait has one. With `key` or `broadcast` only such waits take it, as in the runtime. What nobody waits for is kept, and
+        read when somebody does (see `unread`).
         """
         name = event if isinstance(event, str) else type(event).__name__
         sent = payload if isinstance(event, str) else event

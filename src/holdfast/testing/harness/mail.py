@@ -22,7 +22,7 @@ class Letter:
     """Of a broadcast: the bookmarks that have had it."""
 
     def fits(self, bookmark: Bookmark) -> bool:
-        """To this instance: any wait of it for that name. To a key: a wait for that key. To everyone: a wait for that."""
+        """Without an address: any wait for that name. To a key: a wait for that key. To everyone: a wait for that."""
         address = bookmark.payload
         if not isinstance(address, dict) or address.get("event_name") != self.name or bookmark.id in self.seen_by:
             return False

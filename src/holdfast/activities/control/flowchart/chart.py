@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.activities.control.flowchart.carrying import carry, layout_of
 from holdfast.activities.control.flowchart.counter import CounterFlow
 from holdfast.activities.control.flowchart.routes import Routes
 from holdfast.activities.control.flowchart.token import TokenFlow
@@ -64,6 +65,8 @@ class _FlowchartNode:
         self.node.hooks.kid_canceled = self.kid_canceled
         self.node.hooks.explain = self.explain
         self.node.hooks.schedule = self.schedule_child
+        self.node.hooks.layout = lambda live: layout_of(self.flow(live).routes)
+        self.node.hooks.carry = carry
 
     def _check_connections(self) -> None:
         known = {item.id for item in self.definition.ports.get("activities", ()) if isinstance(item, ActivityNode)}

@@ -1,0 +1,113 @@
+"""Starts and resumes: how many in a second, how long each takes, and what HTTP adds to the same work done in process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+
+from benchmarks.load.server import TINY, Server
+from benchmarks.load.wire import Wire
+from holdfast.engine import Holdfast
+from holdfast.model.requests import DispatchDefinition
+
+AT_ONCE = 16
+"""Connections."""
+EXECUTE = "/api/definitions/tiny/execute"
+
+Call = Callable[[Wire], Awaitable[None]]
+
+
+async def pushed(server: Server, requests: int, call: Call) -> tuple[float, list[float]]:
+    """Seconds for all of them, and the milliseconds that each took."""
+    taken: list[float] = []
+    numbers = iter(range(requests))
+    wires = [await server.wire() for _ in range(AT_ONCE)]
+
+    async def work(wire: Wire) -> None:
+        for _ in numbers:
+            began = perf_counter()
+            await call(wire)
+            taken.append((perf_counter() - began) * 1000)
+
+    began = perf_counter()
+    await asyncio.gather(*map(work, wires))
+    whole = perf_counter() - began
+    for wire in wires:
+        await wire.close()
+    return whole, sorted(taken)
+
+
+def share(ordered: list[float], part: float) -> float:
+    return ordered[min(len(ordered) - 1, int(len(ordered) * part))]
+
+
+async def starts(server: Server, requests: int, rounds: int) -> dict[str, float]:
+    """The best of some rounds: others use this machine, too."""
+
+    async def start(wire: Wire) -> None:
+        reply = await wire.ask("POST", EXECUTE, b'{"input":{"n":4}}')
+        assert reply.status == 200, reply
+
+    await pushed(server, max(requests // 10, AT_ONCE), start)
+    best: dict[str, float] = {}
+    least_cpu = float("inf")
+    for _ in range(rounds):
+        cpu = server.cpu_s()
+        whole, taken = await pushed(server, requests, start)
+        least_cpu = min(least_cpu, (server.cpu_s() - cpu) / requests)
+        if requests / whole > best.get("rest.start_per_s", 0):
+            best = {
+                "rest.start_per_s": requests / whole,
+                "rest.start_p50_ms": share(taken, 0.5),
+                "rest.start_p99_ms": share(taken, 0.99),
+            }
+    alone = await in_process(requests, rounds)
+    best["rest.cpu_us"] = least_cpu * 1_000_000
+    best["rest.in_process_cpu_us"] = alone * 1_000_000
+    best["rest.overhead_us"] = (least_cpu - alone) * 1_000_000
+    return best
+
+
+async def in_process(requests: int, rounds: int) -> float:
+    """Seconds of processor time for one start by the same runtime, called directly."""
+    least = float("inf")
+    with TemporaryDirectory() as folder:
+        async with Holdfast(store=f"sqlite:///{Path(folder) / 'alone.db'}") as engine:
+            await engine.runtime.definitions.save_and_publish(TINY)
+            for _ in range(rounds + 1):
+                numbers: Iterator[int] = iter(range(requests))
+
+                async def work(numbers: Iterator[int] = numbers) -> None:
+                    for _ in numbers:
+                        await engine.runtime.inline.dispatch(DispatchDefinition(definition_id="tiny", input={"n": 4}))
+
+                began = process_time()
+                await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+                least = min(least, (process_time() - began) / requests)
+    return least
+
+
+async def resumes(server: Server, requests: int) -> dict[str, float]:
+    """Instances that sleep are woken one by one, by id."""
+    wire = await server.wire()
+    names: list[str] = []
+    for _ in range(0, requests, 500):
+        body = json.dumps({"requests": [{}] * min(500, requests - len(names))}).encode()
+        reply = await wire.ask("POST", "/api/definitions/asleep/bulk-dispatch", body)
+        names += [item["instance_ids"][0] for item in reply.data["results"]]
+    while (await wire.ask("GET", "/api/instances/counts?status=pending&status=running")).data["total"]:
+        await asyncio.sleep(0.2)
+    await wire.close()
+    number = count()
+
+    async def resume(wire: Wire) -> None:
+        reply = await wire.ask("POST", f"/api/instances/{names[next(number)]}/resume", b'{"payload":1}')
+        assert reply.status == 200, reply
+
+    whole, _ = await pushed(server, len(names), resume)
+    return {"rest.resume_per_s": len(names) / whole}

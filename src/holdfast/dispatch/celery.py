@@ -1,0 +1,122 @@
+"""Celery as step dispatcher: for teams whose workers are Celery's already.
+
+A step is a task that carries a ticket, so Celery's serialisers, results and retries have nothing to do: which attempt counts, and
+whether it runs again, is the store's to say. A Celery worker runs the engine in a thread with an event loop of its own; a task
+lasts as long as its step, so Celery's concurrency is that of the steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from typing import Any
+
+from celery import Celery  # type: ignore[import-untyped]  # it brings no types
+from kombu.exceptions import OperationalError  # type: ignore[import-untyped]  # neither does this
+
+from holdfast.dispatch.steps import ticket_of
+from holdfast.errors import TransportUnavailable
+from holdfast.model.ticket import DefinitionRef, Ticket, decode_ticket, encode_ticket
+from holdfast.model.work import EffectRow
+from holdfast.ports import StepContext
+
+TASK = "holdfast.step"
+
+RunStep = Callable[[Ticket], Awaitable[object]]
+"""Runs what a ticket names, and returns when it has ended: `runtime.node.steps.run_to_end`."""
+
+
+class CelerySteps:
+    """Implements `holdfast.ports.StepDispatcher`. The id that it returns is Celery's task id."""
+
+    def __init__(self, app: Celery) -> None:
+        self._app = app
+
+    async def enqueue_step(self, context: StepContext, definition: DefinitionRef, step: EffectRow) -> str | None:
+        return await self._send(ticket_of(context, definition, step), None)
+
+    async def schedule_step(
+        self, context: StepContext, definition: DefinitionRef, step: EffectRow, delay: timedelta
+    ) -> str | None:
+        return await self._send(ticket_of(context, definition, step), delay)
+
+    async def _send(self, ticket: Ticket, delay: timedelta | None) -> str:
+        def send() -> str:
+            sent = self._app.send_task(
+                TASK,
+                args=[encode_ticket(ticket).decode()],
+                queue=ticket.queue,
+                priority=ticket.priority,
+                countdown=None if delay is None else delay.total_seconds(),
+                ignore_result=True,
+            )
+            return str(sent.id)
+
+        try:
+            return await asyncio.to_thread(send)
+        except (OperationalError, OSError) as error:
+            raise TransportUnavailable(
+                f"Celery's broker does not answer ({error}). Check broker_url and that it runs; the store still has the work."
+            ) from error
+
+
+class CeleryHost:
+    """The engine inside a Celery worker: opened by the first task of each process, in a thread of its own."""
+
+    def __init__(self, open_steps: Callable[[], AbstractAsyncContextManager[RunStep]]) -> None:
+        self._open_steps = open_steps
+        self._guard = threading.Lock()
+        self._process = 0
+        self._loop: asyncio.AbstractEventLoop
+        self._run: RunStep
+
+    def run(self, ticket: str) -> None:
+        """Called by a task, in whichever thread; returns when the step has ended."""
+        self._ensure()
+        asyncio.run_coroutine_threadsafe(self._one(decode_ticket(ticket.encode())), self._loop).result()
+
+    async def _one(self, ticket: Ticket) -> None:
+        await self._run(ticket)
+
+    def _ensure(self) -> None:
+        with self._guard:
+            if self._process == os.getpid():  # Celery forks: a child has the memory of its parent, and no thread of it.
+                return
+            ready = threading.Event()
+            failed: list[BaseException] = []
+            threading.Thread(target=self._serve, args=(ready, failed), name="holdfast", daemon=True).start()
+            ready.wait()
+            if failed:
+                raise failed[0]
+            self._process = os.getpid()
+
+    def _serve(self, ready: threading.Event, failed: list[BaseException]) -> None:
+        async def serve() -> None:
+            self._loop = asyncio.get_running_loop()
+            async with self._open_steps() as run:
+                self._run = run
+                ready.set()
+                await asyncio.Event().wait()
+
+        try:
+            asyncio.run(serve())
+        except BaseException as error:  # noqa: BLE001 - whoever waits for it must hear why it does not come
+            failed.append(error)
+            ready.set()
+
+
+def run_steps(app: Celery, open_steps: Callable[[], AbstractAsyncContextManager[RunStep]]) -> None:
+    """Let the workers of this Celery app run steps. Call it where the app is made, so that every worker has the task."""
+    host = CeleryHost(open_steps)
+
+    def step(ticket: str) -> None:
+        host.run(ticket)
+
+    app.task(name=TASK, acks_late=True, reject_on_worker_lost=True)(step)
+
+
+__all__: list[Any] = ["CeleryHost", "CelerySteps", "RunStep", "run_steps"]

@@ -1,0 +1,195 @@
+"""The composition root: wires registries, languages, activities and the runner together. No logic of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+
+from holdfast.activities.http.outbound import OutboundHttp
+from holdfast.engine.parts import Parts
+from holdfast.engine.standard import GivenPlugin, StandardPlugin
+from holdfast.execution.pipeline import ordered
+from holdfast.identity.links import StoredLinks
+from holdfast.model.stored import DEFAULT_TENANT
+from holdfast.plugins import load_plugins
+from holdfast.ports import (
+    Clock,
+    EndpointPolicies,
+    EndpointPolicy,
+    HttpSelectors,
+    MiddlewarePlacement,
+    Outlet,
+    Plugin,
+    ResumeLinks,
+    StepDispatcher,
+    Store,
+    WorkflowDispatcher,
+)
+from holdfast.runtime.background import Background, Recurring
+from holdfast.runtime.catalog import DefinitionCatalog
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.hosting import Hosting, node_name
+from holdfast.runtime.pools import EffectPools
+from holdfast.runtime.services import ServiceTable
+from holdfast.runtime.subscribing import Handler, subscribe
+from holdfast.settings import load_settings
+
+if TYPE_CHECKING:
+    from holdfast.authoring.compiled import WorkflowFunction
+    from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.runtime.handles import Handle, Startable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Holdfast(Parts):
+    """The engine. Everything that it is made of can be replaced here.
+
+    `activities` are functions and classes that JSON may name; objects in a workflow bring theirs along. `definitions` are
+    workflows that others execute or use as activities.
+
+    With a `store` (an address or a `Store`) it is an application: `async with app:` opens the store, joins the cluster as
+    `node`, publishes `workflows`, and takes work unless `worker` is False; `app.runtime` is then there. `dispatcher` is
+    called with the runtime and carries requests instead of ours; `steps` carries effects that are placed on a
+    queue. `outlets` take lifecycle events out. `policies` are rules for HTTP endpoints, by name.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: str | Store | None = None,
+        workflows: Iterable[Any] = (),
+        dispatcher: Callable[[Any], WorkflowDispatcher] | None = None,
+        steps: StepDispatcher | None = None,
+        outlets: Iterable[Outlet] = (),
+        node: str | None = None,
+        tenant: str = DEFAULT_TENANT,
+        worker: bool = True,
+        plugins: Iterable[Plugin] = (),
+        activities: Iterable[Any] = (),
+        definitions: Iterable[Any] = (),
+        services: Mapping[type, Any] | None = None,
+        middleware: Iterable[MiddlewarePlacement] = (),
+        types: Iterable[type] = (),
+        policies: Mapping[str, EndpointPolicy] | None = None,
+        clock: Clock | None = None,
+        entry_points: bool = True,
+        **settings: Any,
+    ) -> None:
+        catalog = DefinitionCatalog()
+        own = GivenPlugin(activities, services or {}, middleware, types, policies or {})
+        standard = StandardPlugin(catalog)
+        registry = load_plugins([standard, *plugins, own], entry_points=entry_points)
+        ordered(registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
+        if isinstance(store, str):
+            settings["store"] = store
+        super().__init__(catalog, registry, load_settings(settings, declared=registry.settings))
+        standard.configure(self.settings)
+        self.clock = clock or SystemClock()
+        self.services = ServiceTable({**self._own_services(), **self.registry.services})
+        self.workflows = workflows = tuple(workflows)
+        """What it publishes when it is opened."""
+        for definition in (*definitions, *workflows):
+            self.definitions.add(self.definition(definition))
+        self.refresh()
+        self._subscriptions: list[Callable[[], None]] = []
+        self._hosting = Hosting(
+            store=None if store is None else (lambda: self.store() if isinstance(store, str) else store),
+            transport=self.transport,
+            make=lambda found, carrier: self.runtime_on(
+                found,
+                tenant=tenant,
+                node=node or node_name(),
+                dispatcher=dispatcher,
+                outlets=outlets,
+                placement=self.placement(carrier, steps=steps),
+                second_handle=self.second_handle(store) if isinstance(store, str) else None,
+            ),
+            workflows=workflows,
+            worker=worker,
+        )
+        self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
+        self.background = Background(
+            self.clock,
+            self.registry.start_tasks,
+            [
+                Recurring(item.name, item.every, item.task)
+                for item in self.registry.recurring_tasks
+                if store is None or not item.single_node  # The others are the node's.
+            ],
+        )
+
+    def _own_services(self) -> dict[type, Any]:
+        """What our own activities ask for; a service that was registered for the same goes before it."""
+        settings = self.settings
+        return {
+            OutboundHttp: OutboundHttp(settings.http_private_allowed),
+            EndpointPolicies: EndpointPolicies(self.registry.endpoint_policies),
+            HttpSelectors: HttpSelectors(),
+            ResumeLinks: StoredLinks(
+                lambda: self.runtime.node, self.clock.now, secret=settings.auth_secret, url=settings.public_url
+            ),
+        }
+
+    # -- life ----------------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        """Open the application: its store and node, if it has one, then the tasks of plugins."""
+        await self._hosting.open()
+        try:
+            await self.background.start()
+        except BaseException:
+            await self._hosting.close()
+            raise
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.background.stop()
+        await self._hosting.close()
+        for end in self._subscriptions:
+            end()
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the application is between `async with` and its end, with a store."""
+        return self._hosting.is_open
+
+    @property
+    def runtime(self) -> Runtime:
+        """Instances with storage, while the application is open."""
+        return self._hosting.runtime
+
+    def on(self, handler: Handler, *events: str) -> Callable[[], None]:
+        """Hear of what happens in this process, by the table of events (docs/reference/events.md): all, or those named. The
+        handler is called with the event's name and its fields, after the commit; an async one runs as a task. What it raises
+        is logged. Gives back what ends it; it ends with the application."""
+        end = subscribe(handler, *events)
+        self._subscriptions.append(end)
+        return end
+
+    # -- starting ------------------------------------------------------------------------------------------------------
+
+    async def start(self, workflow: Startable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Handle[R]:
+        """Start a workflow function; it is committed when this returns. Options: `app.start(fulfil.options(…), order)`."""
+        from holdfast.runtime import handles
+
+        return await handles.start(self.runtime, workflow, args, kwargs)
+
+    async def start_in(
+        self, session: Any, workflow: Startable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Handle[R]:
+        """Start with the commit of a transaction of yours: a SQLAlchemy session or connection on the store's database.
+
+        Nothing but a row of work is written; whoever works on the store begins with it after your commit.
+        """
+        from holdfast.runtime import handles
+
+        return await handles.start_in(self.runtime, session, workflow, args, kwargs)
+
+    def handle(self, workflow: WorkflowFunction[P, R], instance_id: str) -> Handle[R]:
+        """An instance that was started before, here or elsewhere."""
+        from holdfast.runtime.handles import Handle
+
+        return Handle(self.runtime, instance_id)

@@ -1,0 +1,137 @@
+"""What an engine knows: activity types, languages, definitions, and the plans made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.workflow import Workflow
+from holdfast.elsa import is_elsa, parse_elsa
+from holdfast.errors import DefinitionError
+from holdfast.execution.compiler import Environment, compile_plan
+from holdfast.execution.composite import describe_workflow, find_workflow
+from holdfast.execution.plan import Plan
+from holdfast.model.definition import ActivityNode, Definition
+from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.problem import Problem
+from holdfast.model.reader import parse_definition
+from holdfast.model.validate import validate
+from holdfast.model.values import TypeRegistry
+from holdfast.plugins import Registry
+from holdfast.ports import ActivityType, ExpressionEvaluator
+from holdfast.runtime.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
+from holdfast.settings import Settings
+
+
+class Library:
+    registry: Registry
+    settings: Settings
+
+    def __init__(self, definitions: DefinitionCatalog, registry: Registry, settings: Settings) -> None:
+        self.definitions = definitions
+        self.registry = registry
+        self.settings = settings
+        self._types = dict(registry.latest())
+        self._versions = dict(registry.activity_types)
+        self._plans = PlanCache(self._compile)
+        self._read: dict[int, tuple[Any, Definition]] = {}
+        """Definitions of the workflow objects that were run here, by identity (the object is kept, so it stays its own)."""
+
+    def definition(self, workflow: Any) -> Definition:
+        """A definition from whatever it is written as: objects, JSON (ours or Elsa 3's), or itself."""
+        if isinstance(workflow, Definition):
+            return workflow
+        if isinstance(workflow, Activity):
+            workflow = Workflow(workflow)
+        if isinstance(workflow, Workflow):
+            self._adopt(workflow)
+            return workflow.definition
+        if isinstance(workflow, Mapping):
+            return parse_elsa(workflow) if is_elsa(workflow) else parse_definition(workflow)
+        raise DefinitionError(
+            f"A {type(workflow).__name__} is not a workflow. Give a Workflow, an activity, a Definition or a JSON document."
+        )
+
+    def refresh(self) -> None:
+        """Ask the activity providers again: for workflows that were added, for documents that changed."""
+        self.registry = self.registry.refreshed()
+        self._versions.update(self.registry.activity_types)
+        self._types.update(self.registry.latest())
+
+    def _adopt(self, workflow: Workflow) -> None:
+        """Activity types that a workflow's objects brought along."""
+        for activity_type in workflow.activity_types:
+            key = (activity_type.descriptor.type, activity_type.descriptor.version)
+            known = self._versions.get(key)
+            if known is not None and known is not activity_type:
+                raise DefinitionError(
+                    f"The activity type '{key[0]}' is used for two different activities. Give one another name: "
+                    "@activity(name=…) or class X(Activity, name=…)."
+                )
+            self._versions[key] = self._types[key[0]] = activity_type
+        self._own_types = (*self._own_types, *workflow.value_types)
+
+    _own_types: tuple[type, ...] = ()
+
+    def validate(self, workflow: Any) -> list[Problem]:
+        """All problems of a definition, as data."""
+        return validate(
+            self.definition(workflow),
+            descriptors=self.descriptors,
+            languages=self.registry.languages,
+            types=self._value_types(),
+            find=self._describe_workflow,
+            commit_strategies=self.registry.commit_strategies,
+            trusted=True,  # documents with trusted code are refused where they are read
+        )
+
+    def _describe_workflow(self, activity: ActivityNode) -> ActivityDescriptor | None:
+        found = find_workflow(self.definitions, activity)
+        return None if found is None else describe_workflow(found, activity.type)
+
+    @property
+    def descriptors(self) -> dict[str, ActivityDescriptor]:
+        """How every known activity type describes itself, by type."""
+        return {name: item.descriptor for name, item in self._types.items()}
+
+    def plan(self, workflow: Any) -> Plan:
+        """The plan that bursts of this workflow run; compiled once."""
+        if isinstance(workflow, Workflow | Activity):
+            known = self._read.get(id(workflow))
+            if known is None:
+                known = self._read[id(workflow)] = (workflow, self.definition(workflow))
+                if len(self._read) > PLANS_MAX:
+                    del self._read[next(iter(self._read))]
+            return self._plans.plan(known[1])
+        return self._plans.plan(self.definition(workflow))
+
+    def _compile(self, definition: Definition) -> Plan:
+        return compile_plan(
+            definition,
+            Environment(
+                activity=self.activity_type,
+                known_types=lambda: sorted(self._types),
+                languages=self.registry.languages,
+                types=self._value_types(),
+                definitions=self.definitions,
+                middleware=self.registry.middleware,
+                commit_strategies=self.registry.commit_strategies,
+                incident_strategies=self.registry.incident_strategies,
+                journal=self.settings.journal.value,
+            ),
+        )
+
+    @property
+    def languages(self) -> Mapping[str, ExpressionEvaluator]:
+        return self.registry.languages
+
+    def activity_type(self, name: str, version: int = 1) -> ActivityType | None:
+        """By type and version; an unknown version gives the latest."""
+        return self._versions.get((name, version)) or self._types.get(name)
+
+    def _value_types(self) -> TypeRegistry:
+        classes = [*self.registry.value_types, *self._own_types]
+        for activity_type in self._types.values():
+            classes.extend(getattr(activity_type, "value_types", ()))
+        return TypeRegistry().including(*classes)

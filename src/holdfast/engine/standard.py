@@ -1,0 +1,73 @@
+"""What every engine has: our own activities and languages, and what was handed to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from holdfast.activities import standard_types
+from holdfast.expressions import standard_evaluators
+from holdfast.expressions.javascript import JavaScriptEvaluator
+from holdfast.expressions.javascript.engine import JsLimits
+from holdfast.expressions.liquid import LiquidEvaluator
+from holdfast.expressions.python import PythonEvaluator
+from holdfast.ports import EndpointPolicy, MiddlewarePlacement, Registration
+from holdfast.runtime.catalog import DefinitionCatalog
+from holdfast.runtime.workflow_activities import WorkflowActivities
+from holdfast.settings import Settings
+
+
+class StandardPlugin:
+    """Our own activities and languages, brought in by the door that is open to everyone."""
+
+    name = "holdfast"
+    needs: Sequence[str] = ()
+
+    def __init__(self, definitions: DefinitionCatalog) -> None:
+        self._definitions = definitions
+        self.evaluators = standard_evaluators()
+
+    def register(self, registration: Registration) -> None:
+        registration.activity(*standard_types())
+        registration.activity_provider(WorkflowActivities(self._definitions))
+        for evaluator in self.evaluators.values():
+            registration.language(evaluator)
+
+    def configure(self, settings: Settings) -> None:
+        """Set the limits of the languages: settings are known only after every plugin has added its own."""
+        for evaluator in self.evaluators.values():
+            if isinstance(evaluator, PythonEvaluator):
+                evaluator.fuel = settings.python_steps
+            elif isinstance(evaluator, LiquidEvaluator):
+                evaluator.fuel = settings.liquid_steps
+            elif isinstance(evaluator, JavaScriptEvaluator):
+                evaluator.limits = JsLimits(time=settings.javascript_time, memory=settings.javascript_memory)
+
+
+class GivenPlugin:
+    """What was handed to `Holdfast(…)` itself."""
+
+    name = "Holdfast(…)"
+    needs: Sequence[str] = ("holdfast",)
+
+    def __init__(
+        self,
+        activities: Iterable[Any],
+        services: Mapping[type, Any],
+        middleware: Iterable[MiddlewarePlacement],
+        types: Iterable[type],
+        policies: Mapping[str, EndpointPolicy],
+    ) -> None:
+        self.given = tuple(activities), dict(services), tuple(middleware), tuple(types)
+        self.policies = dict(policies)
+
+    def register(self, registration: Registration) -> None:
+        activities, services, middleware, types = self.given
+        registration.activity(*activities)
+        registration.value_type(*types)
+        for service_type, instance in services.items():
+            registration.service(service_type, instance)
+        for placement in middleware:
+            registration.middleware(placement)
+        for name, policy in self.policies.items():
+            registration.endpoint_policy(name, policy)

@@ -1,0 +1,184 @@
+"""The hot doors: starting, dispatching, resuming and publishing events without the framework's detours.
+
+FastAPI finds a route, solves dependencies and checks the answer in about a millisecond; these four routes are called
+thousands of times a second. A door takes the plain case: JSON that fits, or no body. Everything else it hands on, body and all,
+to the route of the same address, which is also what the OpenAPI document describes. A test asks both and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from holdfast.errors import HoldfastError
+from holdfast.model.principal import Principal
+from holdfast.model.requests import EVENT
+from holdfast.server.backend import Backend
+from holdfast.server.operating import Operating
+from holdfast.server.problems import Refusal, respond
+from holdfast.server.routes.running import INSTANCE_HEADER
+from holdfast.server.routes.stimuli import sent, stimulus_of
+from holdfast.server.schemas.definitions import DispatchRequest, StartRequest
+from holdfast.server.schemas.instances import ResumeRequest
+from holdfast.server.schemas.operations import EventRequest
+from holdfast.server.security import admit
+from holdfast.server.starting import Asking, Starter
+
+KEY_LENGTH_MAX = 200
+
+
+class Knock(NamedTuple):
+    """Who is at a door, and with what."""
+
+    server: Backend
+    name: str
+    who: Principal
+    body: Any
+    request: Request
+    key: str | None
+
+    @property
+    def asking(self) -> Asking:
+        headers = self.request.headers
+        return Asking(self.who.name, self.key, headers.get("x-correlation-id"), headers.get("traceparent"))
+
+
+Answer = tuple[int, BaseModel, dict[str, str]]
+
+
+async def _execute(knock: Knock) -> Answer:
+    result, settled = await Starter(knock.server, knock.asking).execute(knock.name, knock.body)
+    headers = {INSTANCE_HEADER: result.instance_id}
+    if not settled:
+        headers["Location"] = f"{knock.server.base_path}/api/instances/{result.instance_id}"
+    return 200 if settled else 202, result, headers
+
+
+async def _dispatch(knock: Knock) -> Answer:
+    result = await Starter(knock.server, knock.asking).dispatch(knock.name, knock.body)
+    headers = {}
+    if result.instance_ids:
+        name = result.instance_ids[0]
+        headers = {INSTANCE_HEADER: name, "Location": f"{knock.server.base_path}/api/instances/{name}"}
+    return 202, result, headers
+
+
+async def _resume(knock: Knock) -> Answer:
+    wanted: ResumeRequest = knock.body
+    operating = Operating(knock.server, knock.who.name)
+    return 200, await operating.resume(knock.name, wanted.bookmark_id, wanted.payload, knock.key), {}
+
+
+async def _event(knock: Knock) -> Answer:
+    stimulus = stimulus_of(knock.body, EVENT, knock.who, knock.request, knock.key, knock.name)
+    return 202, await sent(knock.server, stimulus), {}
+
+
+class Door(NamedTuple):
+    before: str
+    after: str
+    permission: str
+    model: type[BaseModel]
+    open: Callable[[Knock], Awaitable[Answer]]
+
+
+DOORS = (
+    Door("/api/definitions/", "/execute", "definitions:execute", StartRequest, _execute),
+    Door("/api/definitions/", "/dispatch", "definitions:execute", DispatchRequest, _dispatch),
+    Door("/api/instances/", "/resume", "instances:write", ResumeRequest, _resume),
+    Door("/api/events/", "", "events:send", EventRequest, _event),
+)
+
+
+class Doors:
+    """Stands before the application."""
+
+    def __init__(self, app: ASGIApp, api: FastAPI, server: Backend) -> None:
+        self._app = app
+        self._api = api
+        self._server = server
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = _find(scope) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if found is None:
+            await self._app(scope, receive, send)
+            return
+        door, name = found
+        inner = {**scope, "app": self._api, "state": dict(scope.get("state", {}))}
+        request = Request(inner, receive)
+        raw = await _body(receive)
+        knocked = None if raw is None else _read(door, request, raw)
+        if knocked is None:
+            await self._app(scope, _again(raw, receive), send)
+            return
+        try:
+            who = await admit(request, door.permission)
+            key = request.headers.get("idempotency-key")
+            status, answer, headers = await door.open(Knock(self._server, name, who, knocked, request, key))
+            response = Response(
+                answer.model_dump_json(by_alias=True), status, media_type="application/json", headers=headers
+            )
+        except (HoldfastError, Refusal) as error:
+            response = respond(error, scope["path"])
+        await response(scope, receive, send)
+
+
+def _find(scope: Scope) -> tuple[Door, str] | None:
+    path: str = scope["path"]
+    root = scope.get("root_path", "")
+    if root and path.startswith(root):
+        path = path[len(root) :]
+    for door in DOORS:
+        if path.startswith(door.before) and path.endswith(door.after):
+            name = path[len(door.before) : len(path) - len(door.after)]
+            if name and "/" not in name:
+                return door, name
+    return None
+
+
+def _read(door: Door, request: Request, raw: bytes) -> BaseModel | None:
+    """The body, if it is plain; None hands the request on."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= KEY_LENGTH_MAX:
+        return None
+    if not raw:
+        return door.model()
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json" or raw[:1] != b"{":
+        return None
+    try:
+        return door.model.model_validate_json(raw)
+    except ValidationError:
+        return None
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """None: the other side is gone."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _again(raw: bytes | None, receive: Receive) -> Receive:
+    """What was read is there to be read again."""
+    waiting: list[Message] = (
+        [{"type": "http.disconnect"}]
+        if raw is None
+        else [{"type": "http.request", "body": raw, "more_body": False}]
+    )
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+

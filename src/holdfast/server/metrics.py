@@ -1,0 +1,177 @@
+"""`/metrics` for Prometheus: what this process did, counted from the events, and how the store is, asked when it is scraped.
+
+Each server has a registry of its own. Figures of the store are asked for at most every five seconds, whoever scrapes; looking
+for stuck instances is a slow scan, so it is done in the background, every few minutes, while somebody scrapes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import choose_encoder
+
+from holdfast import telemetry
+from holdfast.errors import HoldfastError
+from holdfast.model.instance import Status
+from holdfast.server.backend import Backend, Server
+from holdfast.server.security import requires
+
+logger = logging.getLogger("holdfast")
+
+STORE_EVERY = timedelta(seconds=5)
+STUCK_EVERY = timedelta(minutes=5)
+STUCK_MAX = 1_000
+FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+LONG = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800)
+
+router = APIRouter(tags=["health"])
+
+
+class Metrics:
+    """Counts events of this process from `open` to `close`."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.registry = CollectorRegistry()
+        made: dict[str, Any] = {"namespace": "holdfast", "registry": self.registry}
+        self._life = Counter("instance_events", "Turns in the lives of instances.", ["event"], **made)
+        self._bursts = Counter("bursts", "Bursts that were committed.", **made)
+        self._activities = Counter("activities", "Activity executions that completed.", ["type"], **made)
+        self._burst_time = Histogram("burst_seconds", "How long bursts ran.", buckets=FINE, **made)
+        self._commit_time = Histogram("commit_seconds", "How long commits took.", buckets=FINE, **made)
+        self._effects = Counter("effects", "Attempts of effects that ended.", ["type", "outcome"], **made)
+        self._effect_time = Histogram("effect_seconds", "How long attempts took.", ["type"], buckets=LONG, **made)
+        self._takeovers = Counter("effect_takeovers", "Effects of dead nodes that were taken over.", **made)
+        self._conflicts = Counter("commits_lost", "Commits that lost against others.", ["reason"], **made)
+        self._work = Counter("work_taken", "Rows of work that were taken up.", ["kind"], **made)
+        self._late = Histogram("work_late_seconds", "How late work was taken up.", ["kind"], buckets=LONG, **made)
+        self._stimuli = Counter("stimuli", "Stimuli by what became of them.", ["outcome"], **made)
+        self._dispatched = Counter("requests_dispatched", "Requests that dispatchers accepted.", ["request"], **made)
+        self._instances = Gauge("instances", "Instances in the store.", ["status"], **made)
+        self._store = {name: Gauge(name, words, **made) for name, words in _STORE.items()}
+        self._stuck = Gauge("stuck_instances", "Live instances that nothing will ever wake.", **made)
+        ProcessCollector(namespace="holdfast", registry=self.registry)
+        self._running: dict[tuple[str, str, int], float] = {}
+        self._asked = self._scanned = float("-inf")
+        self._scan: asyncio.Task[None] | None = None
+        self._end: Callable[[], None] | None = None
+
+    def open(self) -> None:
+        self._end = telemetry.subscribe(self._hear)
+
+    async def close(self) -> None:
+        if self._end is not None:
+            self._end()
+        if self._scan is not None:
+            self._scan.cancel()
+            await asyncio.gather(self._scan, return_exceptions=True)
+
+    # -- what happens here ---------------------------------------------------------------------------------------------
+
+    def _hear(self, name: str, fields: Mapping[str, Any]) -> None:
+        area, _, word = name.partition(".")
+        if area == "instance":
+            self._life.labels(word).inc()
+        elif area == "effect":
+            self._hear_effect(word, fields)
+        elif name == "burst.committed":
+            self._hear_burst(fields)
+        elif name == "commit.lost":
+            self._conflicts.labels(fields["reason"]).inc()
+        elif name == "work.taken":
+            self._work.labels(fields["kind"]).inc()
+            self._late.labels(fields["kind"]).observe(max(fields["late"].total_seconds(), 0))
+        elif name == "stimulus.settled":
+            self._stimuli.labels(str(fields["outcome"])).inc()
+        elif name == "request.dispatched":
+            self._dispatched.labels(str(fields["request"])).inc()
+
+    def _hear_burst(self, fields: Mapping[str, Any]) -> None:
+        self._bursts.inc()
+        self._burst_time.observe(max(fields["ran_ns"] - fields["began_ns"], 0) / 1e9)
+        self._commit_time.observe(max(fields["committed_ns"] - fields["ran_ns"], 0) / 1e9)
+        for entry in fields["entries"]():
+            if entry.event == "completed" and entry.activity_type is not None:
+                self._activities.labels(entry.activity_type).inc()
+
+    def _hear_effect(self, word: str, fields: Mapping[str, Any]) -> None:
+        if word == "taken_over":
+            self._takeovers.inc()
+            return
+        key = fields["instance_id"], fields["activity_id"], fields["attempt"]
+        if word == "started":
+            self._running[key] = time.monotonic()
+            return
+        self._effects.labels(fields["activity_type"], word).inc()
+        began = self._running.pop(key, None)
+        if began is not None:
+            self._effect_time.labels(fields["activity_type"]).observe(time.monotonic() - began)
+
+    # -- how the store is ----------------------------------------------------------------------------------------------
+
+    async def refresh(self) -> None:
+        now = time.monotonic()
+        if now - self._asked > STORE_EVERY.total_seconds():
+            self._asked = now
+            await self._ask_store()
+        if now - self._scanned > STUCK_EVERY.total_seconds():
+            self._scanned = now
+            self._scan = asyncio.create_task(self._find_stuck())
+
+    async def _ask_store(self) -> None:
+        store = self._backend.store
+        stats = await store.stats(self._backend.tenant)
+        moment = await store.now()
+        for status in Status:
+            self._instances.labels(status.value).set(stats.instances.get(status.value, 0))
+        age = timedelta(0) if stats.oldest_ready is None else moment - stats.oldest_ready
+        nodes = await store.list_nodes()
+        found = {
+            "bookmarks": stats.bookmarks,
+            "queue_depth": stats.work_ready,
+            "queue_age_seconds": max(age.total_seconds(), 0),
+            "timers": stats.work_later,
+            "effects_open": stats.effects,
+            "inbox_depth": stats.inbox,
+            "outbox_depth": stats.outbox,
+            "dead_letters": stats.dead_letters,
+            "incidents_open": stats.incidents_open,
+            "nodes_alive": sum(node.alive_at(moment) for node in nodes),
+        }
+        for name, value in found.items():
+            self._store[name].set(value)
+
+    async def _find_stuck(self) -> None:
+        try:
+            self._stuck.set(len(await self._backend.store.find_stuck(STUCK_MAX)))
+        except HoldfastError:
+            logger.warning("stuck instances could not be counted", exc_info=True)
+
+
+_STORE = {
+    "bookmarks": "Bookmarks that wait.",
+    "queue_depth": "Rows of work that are due.",
+    "queue_age_seconds": "How long the oldest of them has waited.",
+    "timers": "Rows of work that are due later.",
+    "effects_open": "Effects without a result.",
+    "inbox_depth": "Stimuli that came before their bookmark.",
+    "outbox_depth": "Messages that still have to leave.",
+    "dead_letters": "Work that failed too often.",
+    "incidents_open": "Incidents that nobody has settled.",
+    "nodes_alive": "Nodes with a fresh heartbeat.",
+}
+
+
+@router.get("/metrics", dependencies=[requires("operations:read")], include_in_schema=False)
+async def metrics(request: Request, server: Server) -> Response:
+    """In the format that the scraper asks for."""
+    await server.metrics.refresh()
+    write, kind = choose_encoder(request.headers.get("accept", ""))
+    return Response(write(server.metrics.registry), headers={"content-type": kind})

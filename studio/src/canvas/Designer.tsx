@@ -1,0 +1,342 @@
+/** Library, canvas and inspector; the bar above them; and what the keyboard does. */
+
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useCan } from "../api/session";
+import type { DefinitionSummary, Document } from "../api/types";
+import { useOffer } from "../app/commands";
+import { catalogue as words } from "../app/messages";
+import { RunDialog } from "../definitions/RunDialog";
+import * as commands from "../editor/commands";
+import { keysOf, shortcutOf, type ShortcutId } from "../editor/shortcuts";
+import type { Saver } from "../editor/saving";
+import { Inspector } from "../inspector/Inspector";
+import { Library } from "../library/Library";
+import { copyOf, writeClip } from "../model/clipboard";
+import { placesOf } from "../model/document";
+import { crumbsOf, doorOf, focusOn, levelOf } from "../model/focus";
+import { graphOf } from "../model/graph";
+import { placeAll } from "../model/layout";
+import type { Problem } from "../model/validate";
+import { save } from "../api/client";
+import { Badge, Button, IconButton, Menu, Segments, toast } from "../ui";
+import { Breadcrumb } from "./Breadcrumb";
+import { Canvas, type CanvasHandle } from "./Canvas";
+import { ConflictDialog } from "./ConflictDialog";
+import { ConnectBox } from "./ConnectBox";
+import { paletteOf, toPng, toSvg } from "./exporting";
+import { directionIn } from "../editor/commands/places";
+import { ProblemsPanel } from "./ProblemsPanel";
+import { PublishDialog } from "./PublishDialog";
+import { PythonView } from "./PythonView";
+import { SaveBadge } from "./SaveState";
+import { SearchBox } from "./SearchBox";
+import { ShortcutsDialog } from "./ShortcutsDialog";
+import { SourceView } from "./SourceView";
+import { useEditor, useEditorSession } from "./useEditor";
+import { useProblems } from "./useProblems";
+
+const t = words("designer", {
+  all: "Definitions",
+  version: "v{n}",
+  published: "Published",
+  draft: "Draft",
+  undo: "Undo",
+  redo: "Redo",
+  problems: "{n|problem|problems}",
+  noProblems: "No problems",
+  run: "Run",
+  publish: "Publish",
+  more: "More",
+  view: "View",
+  canvas: "Canvas",
+  source: "Source",
+  layout: "Lay out",
+  layoutAll: "Lay out everything",
+  layoutDown: "Lay out downwards",
+  layoutRight: "Lay out to the right",
+  note: "Add a note",
+  search: "Search in this workflow",
+  shortcuts: "Shortcuts",
+  exportJson: "Export as JSON",
+  exportSvg: "Export as SVG",
+  exportPng: "Export as PNG",
+  versions: "Versions",
+  instances: "Instances",
+  readOnly: "This version is shown as it was. Open the latest to edit.",
+  readOnlyCode: "This workflow is written in Python: edit it there. The graph shows what it does.",
+  readOnlyRole: "Your roles allow you to look at this workflow, not to change it.",
+  latest: "Open the latest",
+  library: "Show or hide activities",
+  inspector: "Show or hide the inspector",
+});
+
+interface DesignerProps {
+  readonly summary: DefinitionSummary;
+  readonly saver: Saver;
+  readonly isCode: boolean;
+  readonly isLatest: boolean;
+}
+
+type Open = "publish" | "run" | "search" | "connect" | "conflict" | "shortcuts" | null;
+
+export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
+  const session = useEditorSession();
+  const { document, catalogue, focus, selection, history, readOnly } = useEditor((snapshot) => snapshot);
+  const can = useCan();
+  const navigate = useNavigate();
+  const canvas = useRef<CanvasHandle | null>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const [open, setOpen] = useState<Open>(null);
+  const [view, setView] = useState<"canvas" | "source">("canvas");
+  const [showsProblems, setShowsProblems] = useState(false);
+  const [showsLibrary, setShowsLibrary] = useState(innerWidth >= 1100);
+  const [showsInspector, setShowsInspector] = useState(true);
+  const { problems, worst } = useProblems(document, catalogue, !readOnly);
+  const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
+  const crumbs = useMemo(() => crumbsOf(document, catalogue, level), [document, catalogue, level]);
+  const errors = problems.filter((problem) => problem.severity === "error").length;
+
+  const run = useCallback(
+    (command: Parameters<typeof session.run>[0]) => {
+      const verdict = session.run(command);
+      if (!verdict.ok) toast.done(verdict.why);
+    },
+    [session],
+  );
+
+  const showProblem = (problem: Problem): void => {
+    const place = problem.activityId === null ? undefined : placesOf(document).get(problem.activityId);
+    if (place === undefined) session.select([]);
+    else {
+      session.open(focusOn(place), [place.activity.id]);
+      requestAnimationFrame(() => canvas.current?.show(place.activity.id));
+    }
+  };
+
+  const copy = useCallback(async () => {
+    const state = session.get();
+    const clip = copyOf(levelOf(state.document, state.catalogue, state.focus), new Set(state.selection));
+    if (clip.activities.length > 0) await navigator.clipboard.writeText(writeClip(clip)).catch(toast.failed);
+  }, [session]);
+
+  const exportAs = async (kind: "json" | "svg" | "png"): Promise<void> => {
+    if (kind === "json") return save(`${document.id}.json`, JSON.stringify(document, null, 2));
+    const graph = graphOf(level, catalogue);
+    const direction = level.kind === "flowchart" || level.kind === "states" ? directionIn(level, graph) : "down";
+    const picture = toSvg({ graph, level: level.kind, direction, places: placeAll(graph, level.kind, direction) }, paletteOf(window.document.documentElement));
+    if (kind === "svg") return save(`${document.id}.svg`, picture.svg, "image/svg+xml");
+    return save(`${document.id}.png`, await toPng(picture));
+  };
+
+  const act = useCallback(
+    (id: ShortcutId): boolean => {
+      const table: Partial<Record<ShortcutId, () => void>> = {
+        undo: () => session.undo(),
+        redo: () => session.redo(),
+        "redo-y": () => session.redo(),
+        copy: () => void copy(),
+        cut: () => void copy().then(() => run(commands.removeSelection())),
+        paste: () => void navigator.clipboard.readText().then((text) => canvas.current?.paste(text), toast.failed),
+        duplicate: () => run(commands.duplicate()),
+        remove: () => run(commands.removeSelection()),
+        "remove-back": () => run(commands.removeSelection()),
+        "select-all": () => session.select(level.kind === "states" ? level.states.map((_, index) => `state:${index}`) : level.activities.map((activity) => activity.id)),
+        clear: () => {
+          const parent = crumbs.at(-2);
+          if (session.get().selection.length > 0) session.select([]);
+          else if (parent !== undefined) session.open(parent.focus);
+        },
+        rename: () => frame.current?.querySelector<HTMLInputElement>(".hf-inspector .name")?.select(),
+        "quick-add": () => canvas.current?.quickAdd(),
+        connect: () => (selection.length === 1 ? setOpen("connect") : undefined),
+        open: () => {
+          const activity = level.activities.find((item) => item.id === selection[0]);
+          const door = activity === undefined ? null : doorOf(activity, catalogue);
+          if (door !== null) session.open(door);
+        },
+        up: () => {
+          const parent = crumbs.at(-2);
+          if (parent !== undefined) session.open(parent.focus);
+        },
+        search: () => setOpen("search"),
+        note: () => canvas.current?.note(),
+        fit: () => canvas.current?.fit(),
+        "zoom-100": () => canvas.current?.actualSize(),
+        layout: () => run(commands.autoLayout()),
+        "layout-all": () => run(commands.autoLayout(true)),
+        "align-left": () => run(commands.align("left")),
+        "align-right": () => run(commands.align("right")),
+        "align-top": () => run(commands.align("top")),
+        "align-bottom": () => run(commands.align("bottom")),
+        "distribute-x": () => run(commands.distribute("x")),
+        "distribute-y": () => run(commands.distribute("y")),
+        save: () => void saver.flush(),
+        publish: () => setOpen("publish"),
+        run: () => setOpen("run"),
+        problems: () => setShowsProblems((shown) => !shown),
+        help: () => setOpen("shortcuts"),
+      };
+      const what = table[id];
+      what?.();
+      return what !== undefined;
+    },
+    [session, run, copy, level, crumbs, selection, catalogue, saver],
+  );
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const target = event.target as HTMLElement;
+    const isTyping = target.closest("input, textarea, select, .cm-editor") !== null;
+    const id = shortcutOf(event.nativeEvent);
+    if (id === null) return;
+    const isGlobal = id === "save" || id === "publish" || id === "run" || id === "problems" || id === "search";
+    if (isTyping && !isGlobal) return;
+    // Enter and Space on a button press the button.
+    if (id === "open" && target.closest("button, a, summary") !== null) return;
+    if (view === "source" && !isGlobal) return;
+    if (act(id)) event.preventDefault();
+  };
+
+  // The canvas has the keyboard as soon as the page is there.
+  useEffect(() => frame.current?.focus({ preventScroll: true }), []);
+
+  useOffer(
+    "designer",
+    useMemo(
+      () =>
+        readOnly
+          ? []
+          : [
+              { id: "designer.publish", label: t("publish"), icon: "upload" as const, keys: keysOf("publish"), run: () => setOpen("publish") },
+              { id: "designer.layout", label: t("layout"), icon: "wand" as const, keys: keysOf("layout"), run: () => run(commands.autoLayout()) },
+              { id: "designer.search", label: t("search"), icon: "search" as const, keys: keysOf("search"), run: () => setOpen("search") },
+              { id: "designer.note", label: t("note"), icon: "edit" as const, keys: keysOf("note"), run: () => canvas.current?.note() },
+              { id: "designer.shortcuts", label: t("shortcuts"), icon: "info" as const, keys: keysOf("help"), run: () => setOpen("shortcuts") },
+            ],
+      [readOnly, run],
+    ),
+  );
+
+  const name = document.name || document.id;
+  const middle = { x: innerWidth / 2 - 160, y: 96 };
+  const columns = [showsLibrary && !readOnly ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""].filter(Boolean).join(" ");
+  return (
+    <div ref={frame} className="hf-designer" tabIndex={-1} onKeyDown={onKeyDown}>
+      <header className="hf-bar">
+        <Link to="/definitions" className="hf-back" aria-label={t("all")} title={t("all")}>
+          ‹
+        </Link>
+        <Breadcrumb crumbs={crumbs} onOpen={(next) => session.open(next)} />
+        <Badge tone={summary.is_published ? "ok" : "off"} title={summary.is_published ? t("published") : t("draft")}>
+          {t("version", { n: summary.version })} {summary.is_published ? t("published") : t("draft")}
+        </Badge>
+        {readOnly ? null : <SaveBadge saver={saver} onResolve={() => setOpen("conflict")} />}
+        <span className="grow" />
+        {readOnly ? null : (
+          <>
+            <IconButton icon="undo" label={undoLabel(t("undo"), history.past.at(-1)?.label, keysOf("undo"))} disabled={history.past.length === 0} onClick={() => session.undo()} />
+            <IconButton icon="redo" label={undoLabel(t("redo"), history.future.at(-1)?.label, keysOf("redo"))} disabled={history.future.length === 0} onClick={() => session.redo()} />
+            <button type="button" className="hf-problem-count" data-kind={errors > 0 ? "error" : problems.length > 0 ? "warning" : "none"} aria-pressed={showsProblems} onClick={() => setShowsProblems(!showsProblems)}>
+              <i aria-hidden="true" />
+              {problems.length > 0 ? t("problems", { n: problems.length }) : t("noProblems")}
+            </button>
+          </>
+        )}
+        <Segments label={t("view")} value={view} options={[{ id: "canvas", label: t("canvas") }, { id: "source", label: t("source") }]} onChange={setView} />
+        <Menu
+          label={t("more")}
+          items={[
+            !readOnly && { label: t("layout"), icon: "wand", onSelect: () => act("layout") },
+            !readOnly && { label: t("layoutAll"), onSelect: () => act("layout-all") },
+            !readOnly && { label: t("layoutDown"), onSelect: () => run(commands.autoLayout(true, "down")) },
+            !readOnly && { label: t("layoutRight"), onSelect: () => run(commands.autoLayout(true, "right")) },
+            !readOnly && { label: t("note"), icon: "edit", onSelect: () => act("note") },
+            { label: t("search"), icon: "search", onSelect: () => setOpen("search") },
+            "line",
+            { label: t("exportJson"), icon: "download", onSelect: () => void exportAs("json") },
+            { label: t("exportSvg"), onSelect: () => void exportAs("svg") },
+            { label: t("exportPng"), onSelect: () => void exportAs("png").catch(toast.failed) },
+            "line",
+            { label: t("versions"), icon: "history", onSelect: () => void navigate({ to: "/definitions/$id/versions", params: { id: document.id } }) },
+            { label: t("instances"), icon: "list", onSelect: () => void navigate({ to: "/instances", search: { definition_id: document.id } }) },
+            "line",
+            !readOnly && { label: t("library"), onSelect: () => setShowsLibrary(!showsLibrary) },
+            { label: t("inspector"), onSelect: () => setShowsInspector(!showsInspector) },
+            { label: t("shortcuts"), icon: "info", onSelect: () => setOpen("shortcuts") },
+          ]}
+        />
+        {can("definitions:execute") ? (
+          <Button icon="play" onClick={() => setOpen("run")}>
+            {t("run")}
+          </Button>
+        ) : null}
+        {can("definitions:publish") && !readOnly ? (
+          <Button kind="primary" onClick={() => setOpen("publish")}>
+            {t("publish")}
+          </Button>
+        ) : null}
+      </header>
+      {readOnly ? (
+        <div className="hf-readonly">
+          <span className="grow">{t(isCode ? "readOnlyCode" : isLatest ? "readOnlyRole" : "readOnly")}</span>
+          {isLatest ? null : (
+            <Link to="/definitions/$id" params={{ id: document.id }}>
+              {t("latest")}
+            </Link>
+          )}
+        </div>
+      ) : null}
+      <div className="hf-work" style={{ gridTemplateColumns: columns }}>
+        {showsLibrary && !readOnly ? <Library catalogue={catalogue} onAdd={(type) => canvas.current?.add(type)} /> : null}
+        <div className="hf-middle">
+          {view === "source" ? isCode ? <PythonView document={document} selected={selection[0] ?? null} /> : <SourceView /> : null}
+          <div className={`hf-canvas-slot ${isCode && view === "source" ? "half" : ""}`} hidden={view === "source" && !isCode}>
+            <Canvas
+              problems={worst}
+              handle={canvas}
+              onComments={(id) => {
+                session.select([id]);
+                setShowsInspector(true);
+              }}
+            />
+          </div>
+          {showsProblems ? <ProblemsPanel problems={problems} onShow={showProblem} onClose={() => setShowsProblems(false)} /> : null}
+        </div>
+        {showsInspector ? <Inspector problems={problems} /> : null}
+      </div>
+      {open === "publish" ? <PublishDialog id={document.id} name={name} problems={problems} flush={() => saver.flush()} onDone={() => undefined} onClose={() => setOpen(null)} /> : null}
+      {open === "run" ? <RunNow id={document.id} document={document as unknown as Document} saver={saver} onClose={() => setOpen(null)} /> : null}
+      {open === "search" ? <SearchBox at={middle} onClose={() => setOpen(null)} onShow={(id) => requestAnimationFrame(() => canvas.current?.show(id))} /> : null}
+      {open === "connect" && selection[0] !== undefined ? <ConnectBox from={selection[0]} at={middle} onClose={() => setOpen(null)} /> : null}
+      {open === "shortcuts" ? <ShortcutsDialog onClose={() => setOpen(null)} /> : null}
+      {open === "conflict" ? (
+        <ConflictDialog
+          document={document}
+          onClose={() => setOpen(null)}
+          onMine={(etag) => {
+            setOpen(null);
+            void saver.overwrite(etag);
+          }}
+          onTheirs={(theirs, etag) => {
+            setOpen(null);
+            saver.take(theirs, etag);
+            session.load(theirs);
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function undoLabel(verb: string, what: string | undefined, keys: string): string {
+  return `${verb}${what ? ` ${what}` : ""} (${keys})`;
+}
+
+/** Whatever was typed is saved before it runs. */
+function RunNow({ id, document, saver, onClose }: { id: string; document: Document; saver: Saver; onClose: () => void }) {
+  const [isReady, setReady] = useState(saver.isClean);
+  useEffect(() => {
+    if (!isReady) void saver.flush().then(() => setReady(true));
+  }, [isReady, saver]);
+  return isReady ? <RunDialog id={id} document={document} onClose={onClose} /> : null;
+}

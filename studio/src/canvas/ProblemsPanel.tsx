@@ -1,0 +1,33 @@
+import { catalogue as words } from "../app/messages";
+import { findActivity, titleOf } from "../model/document";
+import type { Problem } from "../model/validate";
+import { IconButton } from "../ui";
+import { useEditor } from "./useEditor";
+
+const t = words("problems", { title: "Problems", none: "Nothing is wrong with this workflow.", close: "Close", workflow: "Workflow" });
+
+export function ProblemsPanel({ problems, onShow, onClose }: { problems: readonly Problem[]; onShow: (problem: Problem) => void; onClose: () => void }) {
+  const { document, catalogue } = useEditor((snapshot) => snapshot);
+  const sorted = [...problems].sort((left, right) => Number(left.severity === "warning") - Number(right.severity === "warning"));
+  return (
+    <section className="hf-drawer" aria-label={t("title")}>
+      <header>
+        <h3 className="grow">{t("title")}</h3>
+        <IconButton small icon="close" label={t("close")} onClick={onClose} />
+      </header>
+      <div className="hf-drawer-list">
+        {sorted.length === 0 ? <p className="faint small">{t("none")}</p> : null}
+        {sorted.map((problem, index) => {
+          const activity = problem.activityId === null ? undefined : findActivity(document, problem.activityId);
+          return (
+            <button key={index} type="button" onClick={() => onShow(problem)}>
+              <span className={`hf-problem ${problem.severity}`} role="img" aria-label={problem.severity} />
+              <b className="clip">{activity === undefined ? t("workflow") : titleOf(activity, catalogue.get(activity.type)?.display_name)}</b>
+              <span className="grow clip">{[problem.message, problem.remedy].filter(Boolean).join(" ")}</span>
+            </button>
+          );
+        })}
+      </div>
+    </section>
+  );
+}

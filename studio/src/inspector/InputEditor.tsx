@@ -1,0 +1,157 @@
+/** One input of an activity: its value or its expression, in the language that the author chooses. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
+import { api } from "../api/client";
+import { catalogue } from "../app/messages";
+import { usePlugins } from "../app/plugins";
+import type { InputDescriptor } from "../model/descriptors";
+import { LITERAL, readInput, toLanguage, writeInput, type Expression } from "../model/expressions";
+import { isObject, type Json } from "../model/json";
+import type { Name } from "../model/scope";
+import type { Problem } from "../model/validate";
+import { CodeEditor } from "./CodeEditor";
+import { hintFor, optionsFor } from "./editing";
+import { LiteralEditor } from "./editors";
+import { JsonValue } from "./editors/compound";
+import { NameSelect } from "./editors/pickers";
+import { Preview } from "./preview";
+
+const t = catalogue("input", {
+  language: "{input}: kind of value",
+  literal: "Value",
+  python: "Python",
+  javascript: "JavaScript",
+  liquid: "Liquid",
+  variable: "Variable",
+  input: "Input",
+  expression: "An expression, such as total > 1000",
+});
+
+const BUILT_IN = [LITERAL, "python", "javascript", "liquid", "variable", "input"] as const;
+
+export interface InputEditorProps {
+  readonly type: string;
+  readonly input: InputDescriptor;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json | undefined) => void;
+  readonly names: readonly Name[];
+  readonly problems: readonly Problem[];
+  readonly readOnly: boolean;
+}
+
+export function InputEditor({ type, input, value, onChange, names, problems, readOnly }: InputEditorProps) {
+  const id = useId();
+  const expression = readInput(value);
+  const label = input.display_name ?? input.name;
+  const worst = problems.find((problem) => problem.severity === "error") ?? problems[0];
+  return (
+    <div className="hf-input" data-input={input.name}>
+      <div className="hf-input-head">
+        <label htmlFor={id} title={input.description ?? undefined}>
+          {label}
+          {input.required ? <span aria-hidden="true"> *</span> : null}
+        </label>
+        <LanguageSelect
+          label={label}
+          value={expression.language}
+          disabled={readOnly}
+          onChange={(language) => onChange(writeInput(toLanguage(expression, language)) ?? (language === LITERAL ? undefined : { [`$${language}`]: "" }))}
+        />
+      </div>
+      <Body id={id} label={label} type={type} input={input} expression={expression} onChange={onChange} names={names} readOnly={readOnly} invalid={worst?.severity === "error"} />
+      {worst !== undefined ? <p className={`problem small ${worst.severity}`}>{[worst.message, worst.remedy].filter(Boolean).join(" ")}</p> : null}
+      {worst === undefined && input.description ? <p className="hint faint small">{firstSentence(input.description)}</p> : null}
+    </div>
+  );
+}
+
+function firstSentence(text: string): string {
+  return /^[^\n]*?[.!?](?=\s|$)/.exec(text)?.[0] ?? text.split("\n")[0] ?? "";
+}
+
+interface BodyProps {
+  readonly id: string;
+  readonly label: string;
+  readonly type: string;
+  readonly input: InputDescriptor;
+  readonly expression: Expression;
+  readonly onChange: (value: Json | undefined) => void;
+  readonly names: readonly Name[];
+  readonly readOnly: boolean;
+  readonly invalid: boolean;
+}
+
+function Body({ id, label, type, input, expression, onChange, names, readOnly, invalid }: BodyProps) {
+  const { language, source } = expression;
+  if (language === "variable" || language === "input") {
+    const kinds = language === "input" ? ["input"] : ["variable", "loop", "output"];
+    const options = names.filter((name) => kinds.includes(name.kind)).map((name) => name.name);
+    return <NameSelect id={id} value={source} onChange={(next) => onChange({ [`$${language}`]: next ?? "" })} readOnly={readOnly} invalid={invalid} options={options} />;
+  }
+  if (language === LITERAL) {
+    const placeholder = input.default === undefined || input.default === null || isObject(input.default) ? "" : String(input.default);
+    return (
+      <LiteralEditor
+        id={id}
+        hint={hintFor(type, input)}
+        label={label}
+        value={source === null ? undefined : source}
+        onChange={(next) => onChange(writeInput({ language: LITERAL, source: next ?? null }))}
+        schema={input.schema ?? {}}
+        options={optionsFor(type, input)}
+        placeholder={placeholder}
+        names={names}
+        readOnly={readOnly}
+        invalid={invalid}
+      />
+    );
+  }
+  if (typeof source !== "string") {
+    return <JsonValue value={source} onChange={(next) => onChange({ [`$${language}`]: next ?? null })} readOnly={readOnly} label={label} />;
+  }
+  return (
+    <>
+      <CodeEditor value={source} language={language} label={label} names={names} readOnly={readOnly || language === "code"} invalid={invalid} placeholder={t("expression")} onChange={(text) => onChange({ [`$${language}`]: text })} />
+      {language === "code" ? null : <Preview language={language} source={source} />}
+    </>
+  );
+}
+
+const EXPRESSIONS = {
+  queryKey: ["descriptors", "expressions"],
+  queryFn: ({ signal }: { signal: AbortSignal }) => api.get<{ items: { language: string; display_name: string; browsable: boolean }[] }>("/api/descriptors/expressions", {}, signal),
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+};
+
+export function LanguageSelect({ label, value, onChange, disabled }: { label: string; value: string; onChange: (language: string) => void; disabled: boolean }) {
+  const plugins = usePlugins((state) => state.languages);
+  const told = useQuery(EXPRESSIONS).data?.items ?? [];
+  const more = [...told.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })), ...plugins].filter(
+    (item) => !(BUILT_IN as readonly string[]).includes(item.id) && item.id !== "object",
+  );
+  const isKnown = (BUILT_IN as readonly string[]).includes(value) || more.some((item) => item.id === value);
+  return (
+    <select
+      className="select hf-language"
+      aria-label={t("language", { input: label })}
+      value={value}
+      disabled={disabled}
+      data-expression={value === LITERAL ? undefined : ""}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      {BUILT_IN.map((language) => (
+        <option key={language} value={language}>
+          {t(language)}
+        </option>
+      ))}
+      {more.map((item) => (
+        <option key={item.id} value={item.id}>
+          {item.title}
+        </option>
+      ))}
+      {isKnown ? null : <option value={value}>{value}</option>}
+    </select>
+  );
+}

@@ -1,0 +1,137 @@
+/**
+ * Ways of connections that would run behind a card: they go around it, in the free channel nearest to both ends.
+ *
+ * Only what needs a detour gets one; a connection without an entry here is drawn as a plain step.
+ */
+
+import { handleOf, type Graph, type Point } from "./graph";
+import { sizeOf, type Direction } from "./layout";
+
+interface Box {
+  readonly id: string;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export interface Detour {
+  /** Where the ends stood when it was found; it holds only as long as they stand there. */
+  readonly from: Point;
+  readonly to: Point;
+  /** The line that the connection keeps to: x if it goes down, y if it goes to the right. */
+  readonly channel: number;
+}
+
+const CLEAR = 20;
+const STEP = 20;
+
+export function detours(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): ReadonlyMap<string, Detour> {
+  const isDown = direction === "down";
+  const turned = (point: Point): Point => (isDown ? point : { x: point.y, y: point.x });
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  const boxes = new Map<string, Box>();
+  for (const node of graph.nodes) {
+    const at = turned(places.get(node.id) ?? { x: 0, y: 0 });
+    const size = sizeOf(node, direction);
+    const [width, height] = isDown ? [size.width, size.height] : [size.height, size.width];
+    boxes.set(node.id, { id: node.id, left: at.x, right: at.x + width, top: at.y, bottom: at.y + height });
+  }
+  const byTop = [...boxes.values()].sort((one, other) => one.top - other.top);
+  const found = new Map<string, Detour>();
+  for (const edge of graph.edges) {
+    const source = boxes.get(edge.source);
+    const target = boxes.get(edge.target);
+    if (source === undefined || target === undefined || source === target) continue;
+    const outcomes = nodes.get(edge.source)?.outcomes ?? [];
+    const names = outcomes.length > 0 ? outcomes : ["Done"];
+    const share = (Math.max(0, names.indexOf(handleOf(edge.outcome, names))) + 1) / (names.length + 1);
+    const from = { x: source.left + (source.right - source.left) * share, y: source.bottom };
+    const to = { x: (target.left + target.right) / 2, y: target.top };
+    const channel = from.y < to.y ? forwardChannel(from, to, byTop) : backwardChannel(from, to, source, target, byTop);
+    if (channel !== null) found.set(edge.id, { from: turned(from), to: turned(to), channel });
+  }
+  return found;
+}
+
+/** Null if the plain step is free: down to the middle, across, and down. */
+function forwardChannel(from: Point, to: Point, boxes: readonly Box[]): number | null {
+  const between = boxes.filter((box) => box.bottom > from.y + 4 && box.top < to.y - 4);
+  if (between.length === 0) return null;
+  const middle = (from.y + to.y) / 2;
+  const isFree =
+    isClear(from.x, from.y, middle, between) && isClear(to.x, middle, to.y, between) && isClearAcross(from.x, to.x, middle, between);
+  return isFree ? null : nearest(from, to, from.y + STEP, to.y - STEP, between);
+}
+
+/** Back up: beside everything between the two. */
+function backwardChannel(from: Point, to: Point, source: Box, target: Box, boxes: readonly Box[]): number | null {
+  const top = Math.min(from.y, to.y) - STEP;
+  const bottom = Math.max(from.y, to.y) + STEP;
+  const between = boxes.filter((box) => box.bottom > top && box.top < bottom);
+  if (!between.includes(source)) between.push(source);
+  if (!between.includes(target)) between.push(target);
+  return nearest(from, to, top, bottom, between);
+}
+
+function nearest(from: Point, to: Point, top: number, bottom: number, boxes: readonly Box[]): number | null {
+  const candidates = [from.x, to.x, ...boxes.flatMap((box) => [box.left - CLEAR, box.right + CLEAR])];
+  let best: number | null = null;
+  let cost = Number.POSITIVE_INFINITY;
+  for (const x of candidates) {
+    const length = Math.abs(x - from.x) + Math.abs(x - to.x);
+    if (length < cost && isClear(x, top, bottom, boxes)) [best, cost] = [x, length];
+  }
+  return best;
+}
+
+function isClear(x: number, top: number, bottom: number, boxes: readonly Box[]): boolean {
+  return !boxes.some((box) => x > box.left - 6 && x < box.right + 6 && box.bottom > top + 1 && box.top < bottom - 1);
+}
+
+function isClearAcross(one: number, other: number, y: number, boxes: readonly Box[]): boolean {
+  const [left, right] = one < other ? [one, other] : [other, one];
+  return !boxes.some((box) => y > box.top - 6 && y < box.bottom + 6 && box.right > left && box.left < right);
+}
+
+/** The path through a channel, with round corners. */
+export function detourPath(from: Point, to: Point, channel: number, direction: Direction): { path: string; label: Point } {
+  const isDown = direction === "down";
+  const points: Point[] = isDown
+    ? [from, { x: from.x, y: from.y + STEP }, { x: channel, y: from.y + STEP }, { x: channel, y: to.y - STEP }, { x: to.x, y: to.y - STEP }, to]
+    : [from, { x: from.x + STEP, y: from.y }, { x: from.x + STEP, y: channel }, { x: to.x - STEP, y: channel }, { x: to.x - STEP, y: to.y }, to];
+  const label = isDown ? { x: channel, y: (from.y + to.y) / 2 } : { x: (from.x + to.x) / 2, y: channel };
+  return { path: rounded(points.filter((point, index) => index === 0 || !same(point, points[index - 1]))), label };
+}
+
+function same(one: Point, other: Point | undefined): boolean {
+  return other !== undefined && Math.abs(one.x - other.x) < 0.5 && Math.abs(one.y - other.y) < 0.5;
+}
+
+const RADIUS = 10;
+
+export function rounded(points: readonly Point[]): string {
+  const [first] = points;
+  if (first === undefined) return "";
+  const parts = [`M${first.x} ${first.y}`];
+  for (let index = 1; index < points.length - 1; index += 1) {
+    const [before, at, after] = [points[index - 1], points[index], points[index + 1]];
+    if (before === undefined || at === undefined || after === undefined) continue;
+    const radius = Math.min(RADIUS, distance(before, at) / 2, distance(at, after) / 2);
+    const start = towards(at, before, radius);
+    const end = towards(at, after, radius);
+    parts.push(`L${start.x} ${start.y}Q${at.x} ${at.y} ${end.x} ${end.y}`);
+  }
+  const last = points.at(-1) ?? first;
+  parts.push(`L${last.x} ${last.y}`);
+  return parts.join("");
+}
+
+function distance(one: Point, other: Point): number {
+  return Math.hypot(one.x - other.x, one.y - other.y);
+}
+
+function towards(from: Point, to: Point, length: number): Point {
+  const whole = distance(from, to) || 1;
+  return { x: from.x + ((to.x - from.x) * length) / whole, y: from.y + ((to.y - from.y) * length) / whole };
+}

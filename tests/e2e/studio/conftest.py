@@ -1,0 +1,128 @@
+"""The Studio as people use it: a real server, a real browser. Without a browser each test is skipped with that reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+
+from holdfast.testing.servers import ServiceMissing, is_required
+from tests.e2e.studio.service import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
+
+PATIENCE_MS = 20_000
+"""How long a page may take to show something: generous, for busy machines. Nothing is measured here."""
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    try:
+        program = chromium()
+    except ServiceMissing as missing:
+        if is_required("chromium"):
+            pytest.fail(f"chromium is required here: {missing}", pytrace=False)
+        pytest.skip(f"Studio in a browser: {missing}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioServer]:
+    with served(tmp_path_factory.mktemp("studio")) as server:
+        yield server
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script("localStorage.setItem('holdfast.tour', 'done'); localStorage.setItem('holdfast.theme', 'light')")
+    yield context
+    context.close()
+
+
+class Studio:
+    """A person at the Studio."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.errors: list[str] = []
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._heard)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        # The browser reports every refused request itself; whether the page copes with one is what a test looks at.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.errors.append(message.text)
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.url + path)
+
+    def sign_in(self, user: str = ADMIN, password: str = PASSWORD) -> None:
+        dialog = self.page.get_by_role("dialog")
+        dialog.get_by_label("User").fill(user)
+        dialog.get_by_label("Password").fill(password)
+        dialog.get_by_role("button", name="Sign in").click()
+        expect(dialog).to_be_hidden()
+
+    def heading(self, name: str) -> None:
+        expect(self.page.get_by_role("heading", name=name, level=1)).to_be_visible()
+
+    def row(self, text: str) -> Any:
+        return self.page.get_by_role("row").filter(has_text=text)
+
+    def choose(self, row: str, command: str) -> None:
+        """A command of a row's menu."""
+        self.row(row).get_by_role("button", name="Actions").click()
+        self.page.get_by_role("menuitem", name=command, exact=True).click()
+
+    def serious(self, axe: str) -> list[str]:
+        """What axe finds on this page that a person with a handicap would stumble over."""
+        self.page.evaluate(axe)
+        found = self.page.evaluate("async () => (await axe.run(document)).violations")
+        return [
+            f"{one['id']} ({one['impact']}): {node['html'][:160]}"
+            for one in found
+            if one["impact"] in {"serious", "critical"}
+            for node in one["nodes"]
+        ]
+
+
+@pytest.fixture
+def guest(context: BrowserContext, server: StudioServer) -> Iterator[Studio]:
+    """Somebody who has not signed in."""
+    studio = Studio(context.new_page(), server.url)
+    yield studio
+    assert studio.errors == []
+
+
+@pytest.fixture
+def studio(guest: Studio) -> Studio:
+    """The administrator, signed in."""
+    guest.open("/definitions")
+    guest.sign_in()
+    return guest
+
+
+@pytest.fixture(scope="session")
+def axe(root: Path) -> str:
+    file = root / "studio/node_modules/axe-core/axe.min.js"
+    if not file.is_file():
+        pytest.skip("axe-core is not installed: make studio")
+    return file.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def document(root: Path) -> dict[str, Any]:
+    text = (root / "examples/03_flowchart.json").read_text(encoding="utf-8")
+    found = json.loads(text)
+    assert isinstance(found, dict)
+    return found

@@ -1,0 +1,95 @@
+"""Instances on their page: waiting, tasks, incidents, retry, time travel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.studio import demo
+from tests.e2e.studio.conftest import Studio
+from tests.e2e.studio.service import StudioServer
+
+
+@pytest.fixture(scope="module")
+def seeded(server: StudioServer) -> Iterator[dict[str, str]]:
+    yield demo.seed(server)
+
+
+def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio, seeded: dict[str, str]) -> None:
+    watching = studio.page.context.new_page()
+    watching.goto(f"{studio.url}/instances/{seeded['waiting']}")
+    expect(watching.get_by_text("Waits for")).to_be_visible()
+
+    studio.open("/tasks")
+    expect(studio.page.get_by_role("heading", name="Approve 2400 € for Northwind")).to_be_visible()
+    studio.page.get_by_role("button", name="Claim").click()
+    expect(studio.page.get_by_text("Claimed by")).to_be_visible()
+    studio.page.get_by_label("Approve it").check()
+    studio.page.get_by_label("Reason").fill("It is on the list")
+    studio.page.get_by_role("button", name="Complete").click()
+
+    # The other page was only looked at: it follows by itself.
+    expect(watching.locator("header").get_by_text("Finished")).to_be_visible()
+    studio.page.get_by_role("button", name="Done", exact=True).click()
+    expect(studio.page.get_by_text("It is on the list")).to_be_visible()
+
+
+def test_a_fault_is_read_its_input_changed_and_retried(studio: Studio, server: StudioServer) -> None:
+    broken = server.execute("shipment", {"parcels": 12, "vans": 0})["instance_id"]
+    studio.open(f"/instances/{broken}")
+
+    panel = studio.page.get_by_role("tabpanel")
+    expect(panel.get_by_text("division")).to_be_visible()
+    panel.get_by_role("button", name="Retry").click()
+    dialog = studio.page.get_by_role("dialog")
+    expect(dialog.get_by_text("parcels // vans")).to_be_visible()
+    dialog.get_by_label("Inputs (JSON)").fill('{"value": 4}')
+    dialog.get_by_label("Why").fill("no van was entered")
+    dialog.get_by_role("button", name="Retry").click()
+
+    expect(studio.page.locator("header").get_by_text("Finished")).to_be_visible()
+    studio.page.get_by_role("tab", name="Journal").click()
+    expect(panel.get_by_text("no van was entered")).to_be_visible()
+
+
+@pytest.mark.usefixtures("seeded")
+def test_time_travel_shows_what_was_so_then(studio: Studio, server: StudioServer) -> None:
+    done = server.execute("approval", {"amount": 700})["instance_id"]
+    studio.open(f"/instances/{done}?tab=variables")
+    panel = studio.page.get_by_role("tabpanel")
+    fee = panel.locator("dl").first.locator("dd").last
+    expect(fee).to_have_text("7")
+
+    moment = studio.page.get_by_role("slider", name="Moment")
+    moment.focus()
+    moment.press("Home")
+
+    expect(studio.page.get_by_text("You look at the past")).to_be_visible()
+    expect(panel.locator("dl").first).to_contain_text("0")
+    studio.page.get_by_role("button", name="Back to now").click()
+    expect(studio.page.get_by_text("You look at the past")).to_have_count(0)
+    studio.page.get_by_role("button", name="Timeline").click()
+    expect(studio.page.get_by_role("region", name="Timeline").get_by_role("row")).not_to_have_count(1)
+
+
+@pytest.mark.usefixtures("seeded")
+def test_the_journal_says_why(studio: Studio, server: StudioServer) -> None:
+    done = server.execute("approval", {"amount": 700})["instance_id"]
+    studio.open(f"/instances/{done}?tab=journal")
+
+    expect(studio.page.get_by_text("because amount = 700")).to_be_visible()
+
+
+@pytest.mark.usefixtures("seeded")
+def test_a_variable_is_changed_while_the_instance_waits(studio: Studio, server: StudioServer) -> None:
+    waiting = server.execute("approval", {"amount": 5000})["instance_id"]
+    studio.open(f"/instances/{waiting}?tab=variables")
+    studio.page.get_by_role("button", name="Change fee").click()
+    dialog = studio.page.get_by_role("dialog")
+    dialog.get_by_label("Value").fill("99")
+    dialog.get_by_role("button", name="Save").click()
+
+    expect(studio.page.get_by_role("tabpanel").get_by_text("99").first).to_be_visible()
+    assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 99

@@ -1,0 +1,299 @@
+"""Live updates over real sockets: the state first, then every change in order, resumable, for many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+import aiohttp
+import pytest
+
+from holdfast import Event, Holdfast, Sequence, SetVariable, Workflow, expr
+from holdfast.server.live import renderings
+
+from .conftest import Caller, Serve
+
+ROUNDS = 6
+
+counting = Workflow(
+    Sequence(
+        *(part for n in range(ROUNDS) for part in (Event(f"go{n}"), SetVariable("n", expr("n + 1")))),
+    ),
+    id="counting",
+    variables={"n": 0},
+)
+
+
+class Follower:
+    """A client of the protocol."""
+
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+        self.socket = socket
+
+    async def say(self, **message: Any) -> None:
+        await self.socket.send_json(message)
+
+    async def hear(self) -> Any:
+        async with asyncio.timeout(20):
+            while True:
+                message = await self.socket.receive()
+                if message.type is not aiohttp.WSMsgType.TEXT:
+                    return message
+                found = message.json()
+                if found.get("op") != "ping":
+                    return found
+
+    async def until(self, ready: Callable[[Any], bool]) -> list[Any]:
+        """All messages up to the first that is as wanted."""
+        found = [await self.hear()]
+        while not ready(found[-1]):
+            found.append(await self.hear())
+        return found
+
+
+@asynccontextmanager
+async def following(api: Caller, **headers: str) -> AsyncIterator[Follower]:
+    async with api.session.ws_connect(f"{api.url}/api/live", headers=headers) as socket:
+        yield Follower(socket)
+
+
+@pytest.fixture
+async def api(serve: Serve) -> Caller:
+    return await serve(Holdfast(store="memory://", entry_points=False, workflows=[counting]))
+
+
+async def started(api: Caller, **more: Any) -> str:
+    answer = await api.engine.runtime.start(counting, **more)
+    assert answer.result is not None
+    return str(answer.result.instance_id)
+
+
+async def go(api: Caller, identity: str, times: int = 1) -> None:
+    for _ in range(times):
+        await api.engine.runtime.resume(identity)
+
+
+def n_of(message: Any) -> Any:
+    return message["data"].get("state", {}).get("variables", {}).get("n")
+
+
+def is_at(n: int, message: Any) -> bool:
+    return bool(n_of(message) == n)
+
+
+# -- an instance -------------------------------------------------------------------------------------------------------
+
+
+async def test_the_state_comes_first_then_every_change_in_order(api: Caller) -> None:
+    identity = await started(api)
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s1", topic="instance", key=identity)
+        first = await client.hear()
+        heard = []
+        for number in range(ROUNDS):
+            await go(api, identity)
+            heard += await client.until(partial(is_at, number + 1))
+
+    assert (first["id"], first["kind"], n_of(first)) == ("s1", "state", 0)
+    assert {message["kind"] for message in heard} == {"change"}
+    versions = [first["version"], *(message["version"] for message in heard)]
+    assert versions == list(range(versions[0], versions[0] + len(versions)))
+    entries = [entry for message in heard for entry in message["data"]["entries"]]
+    assert [entry["sequence"] for entry in entries] == list(
+        range(entries[0]["sequence"], entries[0]["sequence"] + len(entries))
+    )
+    assert heard[-1]["data"]["instance"]["status"] == "finished"
+
+
+async def test_a_lost_connection_is_resumed_without_a_gap(api: Caller) -> None:
+    identity = await started(api)
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s1", topic="instance", key=identity)
+        seen = (await client.hear())["version"]
+    await go(api, identity, 3)
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s1", topic="instance", key=identity, after=seen)
+        await go(api, identity)
+        heard = await client.until(lambda message: n_of(message) == 4)
+
+    assert [message["version"] for message in heard] == list(range(seen + 1, seen + 1 + len(heard)))
+    assert {message["kind"] for message in heard} == {"change"}
+
+
+async def test_who_is_far_behind_gets_the_state_instead_of_a_backlog(
+    api: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renderings, "CHANGES_MAX", 2)
+    identity = await started(api)
+    seen = (await api.get(f"/api/instances/{identity}"))["position"]
+    await go(api, identity, 4)
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s1", topic="instance", key=identity, after=seen)
+        message = await client.hear()
+
+    assert (message["kind"], n_of(message)) == ("state", 4)
+
+
+async def test_a_deleted_instance_and_one_that_is_not_there(api: Caller) -> None:
+    identity = await started(api)
+    await go(api, identity, ROUNDS)
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s1", topic="instance", key=identity)
+        await client.hear()
+        await api.engine.runtime.node.store.delete_instances("", [identity])
+        gone = await client.hear()
+        await client.say(op="subscribe", id="s2", topic="instance", key="nobody")
+        missing = await client.hear()
+
+    assert gone["data"] == {"deleted": True}
+    assert (missing["id"], missing["kind"], missing["code"]) == ("s2", "error", "instance.not_found")
+
+
+async def test_several_subscriptions_of_one_client_and_the_end_of_one(api: Caller) -> None:
+    one, two = await started(api), await started(api)
+    async with following(api) as client:
+        for name, key in (("a", one), ("b", two)):
+            await client.say(op="subscribe", id=name, topic="instance", key=key)
+            await client.hear()
+        await client.say(op="unsubscribe", id="a")
+        await client.say(op="ping")
+        assert await client.hear() == {"op": "pong"}
+        await go(api, one)
+        await go(api, two)
+        message = await client.hear()
+
+    assert (message["id"], n_of(message)) == ("b", 1)
+
+
+# -- a definition, a list ----------------------------------------------------------------------------------------------
+
+
+async def test_a_definition(api: Caller) -> None:
+    async with following(api) as client:
+        await client.say(op="subscribe", id="d", topic="definition", key="counting")
+        first = await client.hear()
+        await api.engine.runtime.definitions.retract("counting")
+        second = await client.hear()
+
+    assert (first["kind"], first["data"]["published_version"]) == ("state", 1)
+    assert (second["kind"], second["data"]["published_version"]) == ("change", None)
+    assert second["version"] > first["version"]
+
+
+async def test_the_list_of_instances(api: Caller) -> None:
+    first = await started(api)
+    async with following(api) as client:
+        await client.say(op="subscribe", id="l", topic="instances", key="counting")
+        state = await client.hear()
+        second = await started(api)
+        change = await client.hear()
+
+    assert [item["id"] for item in state["data"]["items"]] == [first]
+    assert state["data"]["counts"]["suspended"] == 1
+    assert [item["id"] for item in change["data"]["items"]] == [second]
+    assert (change["kind"], change["data"]["counts"]["suspended"]) == ("change", 2)
+
+
+# -- who may -----------------------------------------------------------------------------------------------------------
+
+
+async def signed_in(api: Caller, name: str, password: str) -> str:
+    return str((await api.post("/api/auth/login", {"user": name, "password": password}))["access_token"])
+
+
+async def test_a_token_is_needed_and_permissions_count(serve: Serve) -> None:
+    engine = Holdfast(store="memory://", entry_points=False, workflows=[counting], admin_password="let me in please")
+    api = await serve(engine, auth=True)
+    identity = await started(api)
+    accounts = api.app.backend.accounts
+    await accounts.users.add("worker", "let me in please", roles=["worker"])
+    admin, worker = [await signed_in(api, name, "let me in please") for name in ("admin", "worker")]
+    subscribe = {"op": "subscribe", "id": "s", "topic": "instance", "key": identity}
+
+    async with following(api) as client:
+        await client.say(**subscribe)
+        assert (await client.hear())["code"] == "access.not_signed_in"
+        await client.say(op="auth", token=worker)
+        await client.say(**subscribe)
+        assert (await client.hear())["code"] == "access.denied"
+        await client.say(op="auth", token=admin)
+        await client.say(**subscribe)
+        assert (await client.hear())["kind"] == "state"
+        await client.say(op="auth", token="nonsense")
+        assert (await client.hear()).data == 4401
+    async with api.session.ws_connect(f"{api.url}/api/live?token={admin}") as socket:
+        other = Follower(socket)
+        await other.say(**subscribe)
+        assert (await other.hear())["kind"] == "state"
+
+
+async def test_pages_from_elsewhere_are_turned_away(api: Caller) -> None:
+    with pytest.raises(aiohttp.WSServerHandshakeError):
+        async with following(api, Origin="https://elsewhere.example"):
+            pass
+    refused = await api.ask("GET", "/api/instances", headers={"Origin": "https://elsewhere.example"})
+    assert refused.status == 401
+
+
+@pytest.mark.parametrize("nonsense", ["{", "[]", '{"op": "dance"}', '{"op": 1}', '{"op": "subscribe", "after": "x"}'])
+async def test_what_is_no_message_ends_the_connection(api: Caller, nonsense: str) -> None:
+    async with following(api) as client:
+        await client.socket.send_str(nonsense)
+        assert (await client.hear()).data == 4400
+
+
+# -- many, and elsewhere -----------------------------------------------------------------------------------------------
+
+
+async def test_a_thousand_follow_one_instance_and_it_is_read_once_per_change(api: Caller) -> None:
+    identity = await started(api)
+    reads = 0
+    node = api.engine.runtime.node
+    real = node.state
+
+    async def counted(instance_id: str) -> Any:
+        nonlocal reads
+        reads += 1
+        return await real(instance_id)
+
+    node.state = counted  # type: ignore[method-assign]
+    async with AsyncExitStack() as stack:
+        connector = aiohttp.TCPConnector(limit=0)
+        session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))
+        clients = []
+        for _ in range(1_000):
+            socket = await stack.enter_async_context(session.ws_connect(f"{api.url}/api/live"))
+            client = Follower(socket)
+            await client.say(op="subscribe", id="s", topic="instance", key=identity)
+            clients.append(client)
+        states = [await client.hear() for client in clients]
+        before = reads
+        await go(api, identity)
+        async with asyncio.timeout(60):
+            heard = await asyncio.gather(*(client.hear() for client in clients))
+        told = reads - before
+
+    assert {n_of(message) for message in states} == {0}
+    assert {n_of(message) for message in heard} == {1}
+    assert told < 20
+
+
+@pytest.mark.service("postgres")
+async def test_a_change_made_by_another_process_is_heard(serve: Serve, servers: dict[str, str]) -> None:
+    """Two servers, each with a store handle and a node of its own."""
+    url = servers["postgresql"]
+    here, there = [
+        await serve(Holdfast(store=url, tenant="live", node=f"live-{name}", entry_points=False, workflows=[counting]))
+        for name in ("a", "b")
+    ]
+    identity = await started(there)
+    async with following(here) as client:
+        await client.say(op="subscribe", id="s", topic="instance", key=identity)
+        assert n_of(await client.hear()) == 0
+        await go(there, identity)
+        heard = await client.until(lambda message: n_of(message) == 1)
+
+    assert heard[-1]["kind"] == "change"

@@ -1,0 +1,203 @@
+"""Sign-in over the wire, and every route against every role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.errors import SettingsError
+from holdfast.model.principal import ROLES
+from holdfast.server.security import PUBLIC, SIGNED_IN, check_open_address, permission_of
+
+from .conftest import Answer, Caller, Serve
+
+PASSWORD = "let me in please"
+
+OPEN = {
+    ("GET", "/api/auth/info"),
+    ("POST", "/api/auth/login"),
+    ("POST", "/api/auth/refresh"),
+    ("GET", "/api/bookmarks/resume"),
+    ("POST", "/api/bookmarks/resume"),
+    ("GET", "/api/openapi.json"),
+    ("GET", "/health"),
+    ("GET", "/health/ready"),
+}
+"""Open to everyone; whoever adds one says so here."""
+ASKED_BY_POST = {
+    ("POST", "/api/definitions/export"),
+    ("POST", "/api/definitions/validate"),
+    ("POST", "/api/definitions/{id}/validate"),
+    ("POST", "/api/preview"),
+    ("POST", "/api/stimuli/explain"),
+}
+"""Questions that are too long for an address: they change nothing, and a permission to read is enough."""
+DOORS = {"/workflows", "/api/live", "/metrics"}
+"""No routes of FastAPI: each has tests of its own on who may come in."""
+FOR_ANYONE_SIGNED_IN = {("GET", "/api/auth/me"), ("POST", "/api/auth/logout"), ("POST", "/api/auth/password")}
+
+
+@pytest.fixture
+async def api(serve: Serve) -> Caller:
+    return await serve(Holdfast(store="memory://", entry_points=False, admin_password=PASSWORD), auth=True)
+
+
+async def bearer(api: Caller, user: str = "admin", password: str = PASSWORD) -> dict[str, str]:
+    signed = await api.post("/api/auth/login", {"user": user, "password": password})
+    return {"Authorization": f"Bearer {signed['access_token']}"}
+
+
+# -- the way in and out ------------------------------------------------------------------------------------------------
+
+
+async def test_sign_in_refresh_and_sign_out(api: Caller) -> None:
+    assert (await api.get("/api/auth/info"))["auth"] == "password"
+    refused = await api.ask("GET", "/api/auth/me")
+    assert (refused.status, refused.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+    signed = await api.post("/api/auth/login", {"user": "Admin", "password": PASSWORD})
+    assert signed["expires_in"] == 900
+    me = await api.get("/api/auth/me", headers={"Authorization": f"Bearer {signed['access_token']}"})
+    assert (me["id"], me["roles"]) == ("admin", ["admin"])
+    fresh = await api.post("/api/auth/refresh", {"refresh_token": signed["refresh_token"]})
+    headers = {"Authorization": f"Bearer {fresh['access_token']}"}
+    await api.post("/api/auth/logout", headers=headers, expect=204)
+    await api.get("/api/auth/me", headers=headers, expect=401)
+    await api.post("/api/auth/refresh", {"refresh_token": fresh["refresh_token"]}, expect=401)
+
+
+async def test_wrong_passwords_are_slowed_down(api: Caller) -> None:
+    answers = [await api.ask("POST", "/api/auth/login", {"user": "admin", "password": f"wrong {n}"}) for n in range(6)]
+
+    assert [answer.status for answer in answers] == [401] * 5 + [429]
+    assert int(answers[-1].headers["Retry-After"]) >= 1
+
+
+async def test_users_roles_and_keys(api: Caller) -> None:
+    admin: dict[str, Any] = {"headers": await bearer(api)}
+    await api.put("/api/roles/clerk", {"permissions": ["tasks:read"]}, **admin)
+    made = await api.post("/api/users", {"user": "Kim", "password": PASSWORD, "roles": ["clerk"]}, expect=201, **admin)
+    assert (made["id"], made["roles"], "password" in made) == ("kim", ["clerk"], False)
+    await api.post("/api/users", {"user": "kim", "password": PASSWORD}, expect=409, **admin)
+    await api.post("/api/users", {"user": "lee", "password": "short"}, expect=422, **admin)
+    kim: dict[str, Any] = {"headers": await bearer(api, "kim")}
+    assert (await api.get("/api/auth/me", **kim))["permissions"] == ["tasks:read"]
+    await api.get("/api/users", expect=403, **kim)
+
+    key = await api.post("/api/api-keys", {"name": "import", "roles": ["viewer"]}, expect=201, **admin)
+    by_key: dict[str, Any] = {"headers": {"X-Api-Key": key["key"]}}
+    assert (await api.get("/api/auth/me", **by_key))["name"] == "import"
+    assert key["key"] not in str(await api.get("/api/api-keys", **admin))
+    await api.delete(f"/api/api-keys/{key['id']}", **admin)
+    await api.get("/api/auth/me", expect=401, **by_key)
+
+    await api.patch("/api/users/kim", {"active": False}, **admin)
+    await api.get("/api/auth/me", expect=401, **kim)
+    await api.delete("/api/users/kim", **admin)
+    await api.get("/api/users/kim", expect=404, **admin)
+    await api.delete("/api/users/admin", expect=422, **admin)
+
+
+async def test_nobody_gives_away_more_than_they_have(api: Caller) -> None:
+    admin: dict[str, Any] = {"headers": await bearer(api)}
+    await api.put("/api/roles/gatekeeper", {"permissions": ["users:read", "users:write"]}, **admin)
+    await api.post("/api/users", {"user": "gate", "password": PASSWORD, "roles": ["gatekeeper"]}, expect=201, **admin)
+    gate: dict[str, Any] = {"headers": await bearer(api, "gate")}
+
+    await api.post("/api/users", {"user": "me2", "password": PASSWORD, "roles": ["admin"]}, expect=403, **gate)
+    await api.patch("/api/users/gate", {"roles": ["admin"]}, expect=403, **gate)
+    await api.patch("/api/users/admin", {"password": "mine now, thanks"}, expect=403, **gate)
+    await api.put("/api/roles/gatekeeper", {"permissions": ["settings:read"]}, expect=403, **gate)
+    await api.post("/api/api-keys", {"name": "k", "roles": ["operator"]}, expect=403, **gate)
+
+
+async def test_a_user_changes_the_own_password(api: Caller) -> None:
+    headers = await bearer(api)
+    await api.post("/api/auth/password", {"current": "wrong", "password": "another one"}, expect=401, headers=headers)
+    await api.post("/api/auth/password", {"current": PASSWORD, "password": "another one"}, expect=204, headers=headers)
+
+    await api.get("/api/auth/me", expect=401, headers=headers)
+    await bearer(api, password="another one")
+
+
+async def test_the_first_admin_is_printed_once(serve: Serve) -> None:
+    engine = Holdfast(store="memory://", entry_points=False)
+    api = await serve(engine, auth=True)
+
+    word = api.app.backend.first_password
+
+    assert word
+    await bearer(api, password=word)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "example.org", "::"])
+def test_without_sign_in_only_this_machine_is_served(host: str) -> None:
+    with pytest.raises(SettingsError, match="this machine only"):
+        check_open_address(host)
+    check_open_address("127.0.0.1")
+    check_open_address("localhost")
+
+
+async def test_without_sign_in_other_names_of_this_machine_are_refused(serve: Serve) -> None:
+    api = await serve()
+
+    assert (await api.get("/api/auth/me"))["id"] == "local"
+    await api.get("/api/auth/me", headers={"Host": "evil.example"}, expect=401)
+    await api.get("/api/auth/me", headers={"Origin": "https://evil.example"}, expect=401)
+    await api.get("/api/auth/me", headers={"Host": "localhost:80", "Origin": "http://127.0.0.1:3000"})
+
+
+# -- every route, every role -------------------------------------------------------------------------------------------
+
+
+def routes(app: Any) -> Iterator[tuple[str, str, Any]]:
+    """Method, path and route of all that can be asked for; doors of another make are named in DOORS."""
+    for route in app.routes:
+        inner = getattr(route, "effective_route_contexts", None)  # FastAPI resolves included routers late.
+        for item in [route] if inner is None else inner():
+            methods = getattr(item, "methods", None)
+            if not methods:
+                assert item.path in DOORS, f"{item.path} is neither a route nor a known door"
+            for method in sorted(methods or ()):
+                if method != "HEAD":
+                    yield method, item.path, item
+
+
+async def test_every_route_says_what_it_asks_for_and_every_role_gets_just_that(api: Caller) -> None:
+    found = list(routes(api.app._api))
+    silent = [(method, path) for method, path, route in found if permission_of(route) is None]
+    asked = {(method, path): permission_of(route) for method, path, route in found}
+    admin: dict[str, Any] = {"headers": await bearer(api)}
+    callers: dict[str, dict[str, str]] = {}
+    for role in ROLES:
+        key = await api.post("/api/api-keys", {"name": role, "roles": [role]}, expect=201, **admin)
+        callers[role] = {"X-Api-Key": key["key"]}
+
+    assert len(found) > 90
+    assert silent == []
+    assert {place for place, permission in asked.items() if permission == PUBLIC} == OPEN
+    assert {place for place, permission in asked.items() if permission == SIGNED_IN} == FOR_ANYONE_SIGNED_IN
+    wrong: list[str] = []
+    for (method, path), permission in asked.items():
+        if permission in (PUBLIC, SIGNED_IN):
+            continue
+        address = re.sub(r"\{[^}]*\}", "x-1", path)
+        anonymous = await api.ask(method, address)
+        if anonymous.status != 401:
+            wrong.append(f"{method} {path} lets anyone in: {anonymous.status}")
+        for role, headers in callers.items():
+            if (permission or "") not in ROLES[role]:
+                answer: Answer = await api.ask(method, address, headers=headers)
+                if answer.status != 403:
+                    wrong.append(f"{method} {path} lets {role} in: {answer.status}")
+            elif method == "GET":
+                answer = await api.ask(method, address, headers=headers)
+                if answer.status in (401, 403):
+                    wrong.append(f"{method} {path} keeps {role} out: {answer.body}")
+    assert wrong == []
+    changing = {place for place, permission in asked.items() if place[0] != "GET" and str(permission).endswith(":read")}
+    assert changing == ASKED_BY_POST
