@@ -16,6 +16,7 @@ from benchmarks import (
     store_resumes,
     store_space,
     store_starts,
+    timers,
 )
 from benchmarks.figures import Group
 
@@ -32,5 +33,6 @@ GROUPS: tuple[Group, ...] = (
     store_effects.GROUP,
     *store_queue.GROUPS,
     *store_space.GROUPS,
+    *timers.GROUPS,
     *dbos_ratio.GROUPS,
 )

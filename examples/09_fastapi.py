@@ -1,6 +1,6 @@
 """Workflows inside your own FastAPI application: the engine runs in its lifespan, REST and Studio are mounted below a path.
 
-    uvicorn examples.09_fastapi:app          then open http://127.0.0.1:8000/flows
+uvicorn examples.09_fastapi:app          then open http://127.0.0.1:8000/flows
 """
 
 from __future__ import annotations
@@ -41,4 +41,9 @@ async def place_order(order_id: str) -> dict[str, str]:
 
 if __name__ == "__main__":
     print("your routes, and below /flows those of the engine:")
-    print("  " + ", ".join(path for route in app.routes if (path := getattr(route, "path", "")) in {"/orders/{order_id}", "/flows"}))
+    print(
+        "  "
+        + ", ".join(
+            path for route in app.routes if (path := getattr(route, "path", "")) in {"/orders/{order_id}", "/flows"}
+        )
+    )

@@ -100,7 +100,8 @@ async def resumes(server: Server, requests: int) -> dict[str, float]:
         body = json.dumps({"requests": [{}] * min(500, requests - len(names))}).encode()
         reply = await wire.ask("POST", "/api/definitions/asleep/bulk-dispatch", body)
         names += [item["instance_ids"][0] for item in reply.data["results"]]
-    while (await wire.ask("GET", "/api/instances/counts?status=pending&status=running")).data["total"]:
+    pending = "/api/instances/counts?status=pending&status=running"
+    while (await wire.ask("GET", pending)).data["total"]:  # noqa: ASYNC110 - the server cannot set our event
         await asyncio.sleep(0.2)
     await wire.close()
     number = count()

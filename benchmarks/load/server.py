@@ -85,9 +85,7 @@ async def running(*arguments: str) -> AsyncIterator[Server]:
 
 async def _prepare(server: Server) -> None:
     wire = await server.wire()
-    login = await wire.ask(
-        "POST", "/api/auth/login", json.dumps({"user": "admin", "password": PASSWORD}).encode()
-    )
+    login = await wire.ask("POST", "/api/auth/login", json.dumps({"user": "admin", "password": PASSWORD}).encode())
     assert login.status == 200, login
     server.token = login.data["access_token"]
     await wire.close()

@@ -20,6 +20,7 @@ from msgspec import Struct, structs
 from holdfast.errors import PluginError
 from holdfast.model.values.registry import default_name
 from holdfast.ports import (
+    ActivationRule,
     ActivityProvider,
     ActivityType,
     CommitRule,
@@ -72,6 +73,7 @@ class Registry(Struct, frozen=True, kw_only=True):
     value_types: tuple[type, ...] = ()
     commit_strategies: Mapping[str, CommitRule] = {}
     incident_strategies: Mapping[str, IncidentRule] = {}
+    activation_strategies: Mapping[str, ActivationRule] = {}
     endpoint_policies: Mapping[str, EndpointPolicy] = {}
     settings: tuple[AddedSetting, ...] = ()
     start_tasks: tuple[Task, ...] = ()
@@ -175,6 +177,9 @@ class Registrar:
     def incident_strategy(self, name: str, strategy: IncidentRule) -> None:
         self._claim("incident strategy", name, strategy)
 
+    def activation_strategy(self, name: str, strategy: ActivationRule) -> None:
+        self._claim("activation strategy", name, strategy)
+
     def endpoint_policy(self, name: str, policy: EndpointPolicy) -> None:
         self._claim("endpoint policy", name, policy)
 
@@ -211,6 +216,7 @@ class Registrar:
             value_types=tuple(self._table("value type").values()),
             commit_strategies=self._table("commit strategy"),
             incident_strategies=self._table("incident strategy"),
+            activation_strategies=self._table("activation strategy"),
             endpoint_policies=self._table("endpoint policy"),
             settings=tuple(self._table("setting").values()),
             start_tasks=tuple(self._start_tasks),

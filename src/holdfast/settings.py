@@ -41,6 +41,13 @@ class JournalMode(StrEnum):
     OFF = "off"
 
 
+class History(StrEnum):
+    """What is kept of an instance's past."""
+
+    JOURNAL = "journal"
+    SNAPSHOTS = "snapshots"
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 
@@ -62,6 +69,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     journal: Annotated[
         JournalMode, Meta(description="Which values the journal keeps where neither workflow nor activity says.")
     ] = JournalMode.INCLUDE
+    history: Annotated[
+        History,
+        Meta(description="`snapshots` also keeps the state of each commit: to look back, and to fork from a moment."),
+    ] = History.JOURNAL
     store: Annotated[str, Meta(description="Where instances are kept: the address of a store.")] = (
         "sqlite:///holdfast.db"
     )

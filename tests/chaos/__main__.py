@@ -1,7 +1,8 @@
 """The long form of the chaos test: `python -m tests.chaos`, or `make chaos`. Writes benchmarks/results/chaos.json.
 
 Each store is fought over twice: by workers that commit rows of their own (many bursts), and by nodes that run workflows
-through the runtime (effects, timers, keys). Then a cluster of workers over a broker (`tests/chaos/cluster.py`). PostgreSQL is a server of our own and is stopped in immediate mode meanwhile.
+through the runtime (effects, timers, keys). Then a cluster of workers over a broker (`tests/chaos/cluster.py`). PostgreSQL is
+a server of our own and is stopped in immediate mode meanwhile.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ async def test_an_instance_is_resumed_with_its_input_merged(cluster: Any) -> Non
 
 
 @pytest.mark.parametrize("how", [{"bookmark_id": "b1"}, {"activity_id": "Event1"}, {"node_id": "Event1"}])
-async def test_an_instance_is_resumed_at_the_place_that_is_named(cluster: Any, how: dict[str, str]) -> None:
+async def test_an_instance_is_resumed_at_the_place_that_is_named(cluster: Any, how: dict[str, Any]) -> None:
     node = await cluster.node("a", work=True)
     await node.definitions.deploy(order())
     started = await node.dispatcher.dispatch(DispatchDefinition(definition_id="order", input={"amount": 5}), wait=SOON)
@@ -187,9 +187,7 @@ async def test_an_instance_is_resumed_at_the_place_that_is_named(cluster: Any, h
 async def test_a_faulted_instance_runs_its_failed_activities_again(cluster: Any) -> None:
     node = await cluster.node("a", work=True)
     await node.definitions.deploy(failing())
-    started = await node.dispatcher.dispatch(
-        DispatchDefinition(definition_id="failing", input={"parts": 0}), wait=SOON
-    )
+    started = await node.dispatcher.dispatch(DispatchDefinition(definition_id="failing", input={"parts": 0}), wait=SOON)
     assert started.status == "faulted"
 
     again = DispatchInstance(instance_id=started.instance_id, input={"parts": 5}, idempotency_key="once")
@@ -305,7 +303,7 @@ async def test_a_client_makes_runs_and_moves_an_instance(cluster: Any) -> None:
         await client.state()
     await client.import_(exported)
     assert (await client.run(payload={"tip": 1})).outputs == {"total": 4}
-    assert [entry.event for entry in await client.journal()][0] == "instance_started"
+    assert (await client.journal())[0].event == "instance_started"
     await cluster.check(node, "mine")
 
 

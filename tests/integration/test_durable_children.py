@@ -20,6 +20,9 @@ from holdfast import (
     Workflow,
     expr,
 )
+from holdfast.model.instance import JournalEvent
+from holdfast.model.stored import InstanceKey
+from holdfast.model.work import WorkKind, queue_of
 
 
 def child(**options: Any) -> Workflow:
@@ -180,3 +183,44 @@ async def test_many_children_of_one_parent(cluster: Any) -> None:
     assert ended.outputs == {"count": 50}
     assert (await nodes[0].node.row(identity)).version <= 51
     await cluster.check(nodes[0], identity)
+
+
+async def test_a_cancel_that_comes_before_its_child_is_not_lost(cluster: Any) -> None:
+    """Somebody has the start row in hand while the parent is canceled: the child is started, and canceled then."""
+    a = await cluster.node("a", definitions=[child()])
+    a.node.uptake.take_own = lambda rows: None
+    waiting = (await a.start(parent())).result
+    child_id = child_of(waiting)
+    export = await a.node.store.export_instance(cluster.tenant, child_id)
+    assert export is None
+    async with a.node.store.claim([queue_of(cluster.tenant)], 10) as claim:
+        (start,) = claim.rows
+    await a.cancel(waiting.instance_id)
+    await a.node.store.enqueue([start])  # It could not be dropped.
+    async with a.node.store.claim([queue_of(cluster.tenant)], 10) as claim:
+        cancel = next(row for row in claim.rows if row.kind == WorkKind.CANCEL)
+
+    a.node.uptake.take([cancel])
+    a.node.uptake.take([start])
+    a.node.take_work()
+
+    seen = 0
+    while await a.node.store.versions_of([InstanceKey(cluster.tenant, child_id)]) == {}:
+        seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
+    assert (await a.wait_at_rest(child_id)).status is Status.CANCELED
+
+
+async def test_terminating_a_parent_terminates_its_child(cluster: Any) -> None:
+    a = await cluster.node("a", definitions=[child()], work=True)
+    waiting = (await a.start(parent())).result
+    await a.settle(child_of(waiting))
+
+    await a.cancel(waiting.instance_id, terminate=True)
+
+    ended = await a.wait_at_rest(child_of(waiting))
+    causes = [
+        entry.data["cause"]
+        for entry in await a.journal(ended.instance_id)
+        if entry.event is JournalEvent.INSTANCE_CANCELED
+    ]
+    assert (ended.status, causes) == (Status.CANCELED, ["terminated"])

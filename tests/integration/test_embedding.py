@@ -169,3 +169,19 @@ async def test_a_store_in_memory_has_no_tables(database: AsyncEngine) -> None:
     ):
         with pytest.raises(HoldfastError, match="same database"):
             await app.start_in(connection, fulfil, "9")
+
+
+@workflow
+async def keyed(order: str) -> str:
+    answer = await wait_for(Approval, key=order)
+    return "yes" if answer.approved else "no"
+
+
+async def test_an_event_to_a_key(app: Holdfast) -> None:
+    instance = await app.start(keyed, "k-7")
+    other = await app.start(keyed, "k-8")
+    await app.send(Approval(approved=True), key="k-7")
+    async with asyncio.timeout(20):
+        assert await instance.result() == "yes"
+    assert await other.status() is Status.SUSPENDED
+    await other.cancel()

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from holdfast import Event, Fault, Holdfast, Sequence, Workflow, activity, telemetry
+from holdfast import Delay, Event, Fault, Holdfast, Sequence, Workflow, activity, telemetry
+from holdfast.persistence import store_from_url
 
 
 @activity
@@ -34,6 +35,28 @@ async def durable() -> None:
         await app.runtime.definitions.delete("d")
 
 
+async def crowded() -> None:
+    """What happens only where there are several: two starts of one instance, and a node that dies at work."""
+    store = store_from_url("memory://")
+    await store.open()
+    engine = Holdfast(entry_points=False)
+    async with engine.runtime_on(store, node="a") as first, engine.runtime_on(store, node="b") as second:
+        await first.start(Workflow(Delay(timedelta(0)), id="delays"), instance_id="twice")
+        await second.start(Workflow(Delay(timedelta(0)), id="delays"), instance_id="twice")
+        await second.node.uptake.take_due()
+        answer = await first.start(Workflow(hang.bind(), id="hangs"))
+        assert answer.result is not None
+        await store.register_node("a", time_to_live=timedelta(0))
+        assert await second.recover(answer.result.instance_id) == 1
+    await store.close()
+    engine.close()
+
+
+@activity
+async def hang() -> None:
+    await asyncio.Event().wait()
+
+
 ROOT = {"id": "go", "type": "Event", "inputs": {"event_name": "go"}}
 
 
@@ -49,6 +72,7 @@ async def test_every_event_happens_as_the_table_says() -> None:
         await runner.run(Workflow(stumble.bind(), id="stumbles"))
         await runner.run(Workflow(linger.bind(), id="lingers"))
         await durable()
+        await crowded()
 
     assert {name for name, _ in heard} == {event.name for event in telemetry.EVENTS}
     wrong = [(name, set(fields)) for name, fields in heard if set(fields) != set(telemetry.BY_NAME[name].fields)]

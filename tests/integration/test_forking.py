@@ -14,6 +14,7 @@ from holdfast import (
     HumanTask,
     Sequence,
     SetOutput,
+    SetVariable,
     Status,
     Workflow,
     activity,
@@ -107,3 +108,41 @@ async def test_there_is_one_place_where_there_is_one(cluster: Any) -> None:
 
     with pytest.raises(InstanceAtRest, match="one at a time"):
         await a.fork(only, who="ann")
+
+
+def counting() -> Workflow:
+    steps = [Event("go", result="got"), SetVariable("sum", expr("sum + got"))]
+    return Workflow(
+        Sequence(*steps, *[Event("go", result="got"), SetVariable("sum", expr("sum + got"))], Event("end")),
+        id="counting",
+        variables={"sum": 0, "got": 0, "large": "x" * 10_000},
+    )
+
+
+async def test_with_snapshots_a_copy_begins_at_any_moment(cluster: Any) -> None:
+    a = await cluster.node("a", history="snapshots")
+    identity = (await a.start(counting())).result.instance_id
+    await a.resume(identity, payload=1)
+    await a.resume(identity, payload=10)
+
+    moments = await a.moments(identity)
+    assert [moment.version for moment in moments] == [1, 2, 3]
+    assert [(await a.read_at(identity, moment.version)).variables["sum"] for moment in moments] == [0, 1, 11]
+
+    copy = await a.fork(identity, version=2, who="ann")
+    await a.resume(copy, payload=100)
+
+    assert (await a.read(copy)).variables["sum"] == 101
+    assert (await a.read(copy)).variables["large"] == "x" * 10_000
+    assert (await a.read(identity)).variables["sum"] == 11
+    await cluster.check(a, copy)
+
+
+async def test_without_snapshots_there_is_no_moment_to_go_back_to(cluster: Any) -> None:
+    a = await cluster.node("a")
+    identity = (await a.start(counting())).result.instance_id
+    await a.resume(identity, payload=1)
+
+    assert await a.moments(identity) == []
+    with pytest.raises(ExecutionError, match="history = snapshots"):
+        await a.fork(identity, version=1, who="ann")

@@ -44,7 +44,8 @@ async def test_an_application_tells_its_own_process() -> None:
         end()
         end()
 
-    assert heard == [
+    told = [name for name in heard if name.startswith(("request.", "instance.", "segment."))]
+    assert told == [
         "request.dispatching",
         "request.dispatched",
         "instance.started",
@@ -100,15 +101,14 @@ async def test_a_webhook_gets_every_event_that_it_wants_signed(
     monkeypatch.setattr(outbox, "PATIENCE", timedelta(milliseconds=10))
     hook = Webhook(door.url, events=("instance.started", "instance.faulted"), secret="s")
     failing = Workflow(Fault("on purpose"), id="failing")
-    async with Holdfast(
-        store=store_url, workflows=[failing], outlets=[hook], node="hooked", entry_points=False
-    ) as app:
+    async with Holdfast(store=store_url, workflows=[failing], outlets=[hook], node="hooked", entry_points=False) as app:
         answer = await app.runtime.dispatcher.dispatch(
             DispatchDefinition(definition_id="failing", correlation_id="c", principal="ada")
         )
         async with asyncio.timeout(30):
             await asyncio.to_thread(door.enough.wait, 30)
             while (await app.runtime.node.store.stats("")).outbox:
+                await app.runtime.relay.deliver()
                 await asyncio.sleep(0.01)
 
     told = [json.loads(body) for _, body in door.got]

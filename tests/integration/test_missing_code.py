@@ -118,7 +118,7 @@ async def test_a_node_that_has_it_keeps_the_incident_away(
 
 
 async def test_lines_and_comments_make_no_version(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
-    contents = []
+    contents, numbers = [], []
     for text in (MODULE, MODULE.replace("    await", "    # Wait, then\n    await"), MODULE.replace("go", "gone")):
         module = deploy(folder, text)
         async with node(store, clock, "a") as runtime:
@@ -126,6 +126,8 @@ async def test_lines_and_comments_make_no_version(folder: Path, store: MemorySto
             assert started.result is not None
             row = await runtime.node.row(started.result.instance_id)
             contents.append(row.content)
+            numbers.append(row.definition_version)
     assert contents[0] == contents[1] != contents[2]
+    assert numbers == [1, 1, 2]
     labels, _ = await store.list_versions("", DefinitionQuery(which=Which.ALL, definition_ids=("fulfil",)))
     assert sorted((label.version, label.content) for label in labels) == [(1, contents[0]), (2, contents[2])]

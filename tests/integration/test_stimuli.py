@@ -169,7 +169,10 @@ async def test_a_broadcast_page_that_is_done_again_reaches_nobody_twice(cluster:
 
 async def test_publish_event_goes_the_same_way(cluster: Any) -> None:
     node = await cluster.node("a", work=True)
-    everyone, correlated = await started(node, waiting("news")), await started(node, waiting("news"), correlation_id="c")
+    everyone, correlated = (
+        await started(node, waiting("news")),
+        await started(node, waiting("news"), correlation_id="c"),
+    )
 
     await node.start(Workflow(PublishEvent("news", payload=1, correlation_id="c"), id="teller"))
     assert await outputs(node, correlated) == {"found": [1]}

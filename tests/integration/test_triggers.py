@@ -24,8 +24,10 @@ from holdfast import (
     output,
 )
 from holdfast.errors import DefinitionNotPublished, InvalidDefinition
+from holdfast.model.definition import Definition
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.requests import DispatchDefinition, DispatchTrigger
+from holdfast.ports import Registration
 
 SOON = timedelta(seconds=20)
 
@@ -60,10 +62,18 @@ def answering() -> Workflow:
     )
 
 
-async def ended(runtime: Any, definition_id: str) -> list[Any]:
+async def found(runtime: Any, definition_id: str, count: int) -> list[str]:
+    """The ids of its instances, once there are so many: lists may be a moment behind."""
     query = InstanceQuery(tenant=runtime.node.tenant, filter=InstanceFilter(definition_ids=(definition_id,)))
-    page = await runtime.node.store.search(query)
-    return [await runtime.wait_at_rest(item.id) for item in page.items]
+    while True:
+        page = await runtime.node.store.search(query)
+        if len(page.items) >= count:
+            return [item.id for item in page.items]
+        await asyncio.sleep(0.01)
+
+
+async def ended(runtime: Any, definition_id: str) -> list[Any]:
+    return [await runtime.wait_at_rest(name) for name in await found(runtime, definition_id, 1)]
 
 
 async def test_a_class_says_what_starts_it(cluster: Any) -> None:
@@ -105,16 +115,17 @@ async def test_inputs_are_evaluated_at_publish(cluster: Any) -> None:
     (problem,) = refusal.value.problems
     assert (problem.code, problem.path) == ("trigger-input", "/root/activities/0/inputs")
     with pytest.raises(InvalidDefinition):
-        await node.definitions.deploy(Workflow(Sequence(SetOutput("x", 1, can_start=True)), id="no", outputs={"x": int}))
+        await node.definitions.deploy(
+            Workflow(Sequence(SetOutput("x", 1, can_start=True)), id="no", outputs={"x": int})
+        )
 
 
 async def test_retracting_deleting_and_publishing_another_version_move_the_index(cluster: Any) -> None:
     node = await cluster.node("a")
-    document = {"format": "holdfast/definition@1", "id": "d", "root": {"id": "e", "type": "Event", "options": {"can_start": True}}}
 
     async def published(name: str) -> list[Any]:
-        root = {**document["root"], "inputs": {"event_name": name}}  # type: ignore[dict-item]
-        await node.definitions.save_draft({**document, "root": root})
+        root = {"id": "e", "type": "Event", "options": {"can_start": True}, "inputs": {"event_name": name}}
+        await node.definitions.save_draft({"format": "holdfast/definition@1", "id": "d", "root": root})
         assert (await node.definitions.publish("d")).triggers == 1
         return [item.payload["event_name"] for item in await node.triggers.list()]
 
@@ -132,10 +143,17 @@ async def test_retracting_deleting_and_publishing_another_version_move_the_index
 # -- several nodes -----------------------------------------------------------------------------------------------------
 
 
+async def starts(runtime: Any) -> tuple[str, ...]:
+    await asyncio.sleep(0.01)
+    return tuple((await runtime.stimuli.explain("Event", name="go")).starts)
+
+
 async def test_what_one_node_publishes_another_starts_and_triggers(cluster: Any) -> None:
     first, second = await cluster.node("a", work=True), await cluster.node("b", work=True)
     with pytest.raises(LookupError):
-        await second.dispatcher.dispatch(DispatchDefinition(definition_id="d"))  # It has looked, and knows that there is none.
+        await second.dispatcher.dispatch(
+            DispatchDefinition(definition_id="d")
+        )  # It has looked, and knows that there is none.
     assert not (await second.stimuli.explain("Event", name="go")).starts
     document = {
         "format": "holdfast/definition@1",
@@ -146,8 +164,8 @@ async def test_what_one_node_publishes_another_starts_and_triggers(cluster: Any)
     await first.definitions.save_and_publish(document)
 
     async with asyncio.timeout(1):
-        while not (await second.stimuli.explain("Event", name="go")).starts:
-            await asyncio.sleep(0.01)
+        while await starts(second) != ("d",):
+            continue
         answer = await second.dispatcher.dispatch(
             DispatchTrigger(activity_type="Event", payload={"event_name": "go"}), wait=SOON
         )
@@ -155,8 +173,8 @@ async def test_what_one_node_publishes_another_starts_and_triggers(cluster: Any)
     assert (await second.dispatcher.dispatch(DispatchDefinition(definition_id="d"))).started
     await first.definitions.retract("d")
     async with asyncio.timeout(1):
-        while (await second.stimuli.explain("Event", name="go")).starts:
-            await asyncio.sleep(0.01)
+        while await starts(second):
+            continue
         with pytest.raises(DefinitionNotPublished):
             await second.dispatcher.dispatch(DispatchDefinition(definition_id="d"))
 
@@ -179,9 +197,7 @@ async def test_64_starters_on_every_way_in(cluster: Any, strategy: ActivationStr
     async def start(number: int) -> None:
         node, correlation = nodes[number % 3], f"c{number % 4}"
         request = DispatchDefinition(definition_id="guarded", correlation_id=correlation)
-        trigger = DispatchTrigger(
-            activity_type="Event", payload={"event_name": "go"}, correlation_id=correlation
-        )
+        trigger = DispatchTrigger(activity_type="Event", payload={"event_name": "go"}, correlation_id=correlation)
         ways = [
             lambda: node.start(guarded, correlation_id=correlation),
             lambda: node.durable.dispatch(request),
@@ -196,12 +212,45 @@ async def test_64_starters_on_every_way_in(cluster: Any, strategy: ActivationStr
 
     await asyncio.gather(*(start(number) for number in range(64)))
 
-    count = await nodes[0].node.store.count(cluster.tenant, InstanceFilter(definition_ids=("guarded",)))
-    assert count == STRATEGIES[strategy]
-    page = await nodes[0].node.store.search(InstanceQuery(tenant=cluster.tenant))
-    for item in page.items:
-        await nodes[1].cancel(item.id)
+    ids = await found(nodes[0], "guarded", STRATEGIES[strategy])
+    assert len(ids) == STRATEGIES[strategy]
+    for name in ids:
+        await nodes[1].cancel(name)
     assert (await nodes[2].start(guarded, correlation_id="c0")).result.status is Status.SUSPENDED
+
+
+class OnePerRegion:
+    """A strategy of one's own: the region stands before the first dash of the correlation id."""
+
+    name = "regions"
+    needs = ("holdfast",)
+
+    def register(self, registration: Registration) -> None:
+        registration.activation_strategy("one_per_region", self.place)
+
+    @staticmethod
+    def place(definition: Definition, correlation_id: str | None) -> str | None:
+        return None if correlation_id is None else f"{definition.id}:{correlation_id.partition('-')[0]}"
+
+
+async def test_an_activation_strategy_of_ones_own(cluster: Any) -> None:
+    nodes = [await cluster.node(name, plugins=[OnePerRegion()]) for name in ("a", "b")]
+    guarded = Workflow(Sequence(Event("stop")), id="guarded", activation="one_per_region")
+
+    answers = await asyncio.gather(
+        *(
+            nodes[number % 2].start(guarded, correlation_id=f"{'eu' if number % 3 else 'us'}-{number}")
+            for number in range(16)
+        )
+    )
+    free = [(await nodes[0].start(guarded)).result for _ in range(2)]
+
+    started = [answer.result for answer in answers if answer.result is not None]
+    assert sorted(result.correlation_id.partition("-")[0] for result in started) == ["eu", "us"]
+    assert all(free)
+    with pytest.raises(InvalidDefinition) as refusal:
+        await (await cluster.node("c")).start(guarded)
+    assert [problem.code for problem in refusal.value.problems] == ["unknown-strategy"]
 
 
 async def test_a_trigger_inside_is_a_wait(cluster: Any) -> None:

@@ -71,6 +71,7 @@ class WorkflowFunction(Workflow, Generic[P, R]):
         return self.__dict__[name]
 
     def _define(self, compiled: Compiled) -> Definition:
+        place = compiled.source.place
         return Definition(
             id=self.id,
             name=self.id,
@@ -81,7 +82,12 @@ class WorkflowFunction(Workflow, Generic[P, R]):
             outputs=compiled.outputs,
             options=self._options,
             labels=self._labels,
-            metadata={"origin": "code", "module": compiled.source.module, "function": compiled.source.name},
+            metadata={
+                "origin": "code",
+                "module": compiled.source.module,
+                "function": compiled.source.name,
+                "source": {"text": "\n".join(place.lines), "line": place.offset + 1},
+            },
         )
 
     def __repr__(self) -> str:
@@ -112,7 +118,7 @@ def workflow(
     *,
     id: str | None = None,
     version: int = 1,
-    activation: ActivationStrategy = ActivationStrategy.ALWAYS,
+    activation: str = ActivationStrategy.ALWAYS,
     incident: IncidentStrategy = IncidentStrategy.FAULT,
     timeout: timedelta | None = None,
     labels: Iterable[str] = (),
@@ -123,7 +129,7 @@ def workflow(
     *,
     id: str | None = None,
     version: int = 1,
-    activation: ActivationStrategy = ActivationStrategy.ALWAYS,
+    activation: str = ActivationStrategy.ALWAYS,
     incident: IncidentStrategy = IncidentStrategy.FAULT,
     timeout: timedelta | None = None,
     labels: Iterable[str] = (),

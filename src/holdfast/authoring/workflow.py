@@ -41,7 +41,7 @@ class Workflow:
         outputs: Mapping[str, Any] | Iterable[OutputDeclaration] = (),
         variables: Mapping[str, Any] | Iterable[Variable] = (),
         outcomes: Iterable[str] = (),
-        activation: ActivationStrategy = ActivationStrategy.ALWAYS,
+        activation: str = ActivationStrategy.ALWAYS,
         incident: str = IncidentStrategy.FAULT,
         commit: str | None = None,
         timeout: timedelta | None = None,

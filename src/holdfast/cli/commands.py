@@ -17,6 +17,7 @@ COMMANDS = {
     "resume": "Go on with a run that waits.",
     "serve": "Serve API, Studio and HTTP workflows, and do the work.",
     "worker": "Take work from a store until told to stop.",
+    "bench": "Measure your own store and transport.",
     "import": "Put definitions into a store.",
     "migrate": "Bring a store's schema up to date, or look whether it is.",
     "validate": "Say everything that is wrong with definitions.",

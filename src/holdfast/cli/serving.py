@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+import signal
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -82,6 +83,20 @@ class Told(uvicorn.Server):
         super().__init__(config)
         self._backend = backend
         self._quiet = quiet
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn sends itself the signal again when it has stopped, and the process would be gone before the engine has
+        drained: so the signal only asks to stop. A second SIGINT does not wait for open requests."""
+        loop = asyncio.get_running_loop()
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, self.handle_exit, number, None)
+        except NotImplementedError:  # Windows
+            with super().capture_signals():
+                yield
+            return
+        yield
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         await super().startup(sockets)

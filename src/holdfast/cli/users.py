@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +24,7 @@ def _given(password: str | None) -> str:
     if password is None:
         asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return asked
-    return click.get_text_stream("stdin").readline().rstrip("\n") if password == STDIN else password
+    return sys.stdin.readline().rstrip("\n") if password == STDIN else password
 
 
 @click.group(epilog="\b\nExample:\n  holdfast users add kim --role operator")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ def watched(look: Callable[[], Any], show: Callable[[Any], None], *, watch: bool
     while True:
         found = look()
         if found != last:
-            if watch and click.get_text_stream("stdout").isatty():
+            if watch and sys.stdout.isatty():
                 click.echo(CLEAR, nl=False)
             show(found)
             last = found

@@ -53,13 +53,10 @@ class HttpWire:
         self, method: str, path: str, query: Query, headers: Mapping[str, str], body: bytes | None
     ) -> WireResponse:
         import aiohttp
-        from yarl import URL
 
         address = f"{self._url}{path}" + (f"?{urlencode(query)}" if query else "")
         try:
-            async with self._session.request(
-                method, URL(address, encoded=True), headers=headers, data=body
-            ) as response:
+            async with self._session.request(method, address, headers=headers, data=body) as response:
                 found = {name.lower(): value for name, value in response.headers.items()}
                 return WireResponse(status=response.status, headers=found, body=await response.read())
         except (aiohttp.ClientError, TimeoutError, OSError) as error:

@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any
 
 from celery import Celery  # type: ignore[import-untyped]  # it brings no types
-from kombu.exceptions import OperationalError  # type: ignore[import-untyped]  # neither does this
+from kombu.exceptions import OperationalError
 
 from holdfast.dispatch.steps import ticket_of
 from holdfast.errors import TransportUnavailable

@@ -221,8 +221,9 @@ def write_definition_options(options: DefinitionOptions) -> tuple[Json, Json]:
         written["usableAsActivity"] = True
     if options.activity_category is not None:
         written["activityCategory"] = options.activity_category
-    if options.activation is not ActivationStrategy.ALWAYS:
-        written["activationStrategyType"] = _ACTIVATION[options.activation]
+    if options.activation != ActivationStrategy.ALWAYS:
+        known = {str(strategy): name for strategy, name in _ACTIVATION.items()}
+        written["activationStrategyType"] = known.get(options.activation, options.activation)
     if options.incident == IncidentStrategy.CONTINUE:
         written["incidentStrategyType"] = "ContinueWithIncidentsStrategy"
     if options.commit is not None:

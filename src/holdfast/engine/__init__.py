@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from holdfast.activities.http.outbound import OutboundHttp
@@ -37,6 +38,7 @@ from holdfast.settings import load_settings
 if TYPE_CHECKING:
     from holdfast.authoring.compiled import WorkflowFunction
     from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.model.requests import Receipt
     from holdfast.runtime.handles import Handle, Startable
 
 P = ParamSpec("P")
@@ -50,7 +52,8 @@ class Holdfast(Parts):
     workflows that others execute or use as activities.
 
     With a `store` (an address or a `Store`) it is an application: `async with app:` opens the store, joins the cluster as
-    `node`, publishes `workflows`, and takes work unless `worker` is False; `app.runtime` is then there. `dispatcher` is
+    `node`, publishes `workflows` (a `Path` is a file or folder of documents; `watch` publishes them again when they change),
+    and takes work unless `worker` is False; `app.runtime` is then there. `dispatcher` is
     called with the runtime and carries requests instead of ours; `steps` carries effects that are placed on a
     queue. `outlets` take lifecycle events out. `policies` are rules for HTTP endpoints, by name.
     """
@@ -66,6 +69,7 @@ class Holdfast(Parts):
         node: str | None = None,
         tenant: str = DEFAULT_TENANT,
         worker: bool = True,
+        watch: bool = False,
         plugins: Iterable[Plugin] = (),
         activities: Iterable[Any] = (),
         definitions: Iterable[Any] = (),
@@ -88,7 +92,9 @@ class Holdfast(Parts):
         standard.configure(self.settings)
         self.clock = clock or SystemClock()
         self.services = ServiceTable({**self._own_services(), **self.registry.services})
-        self.workflows = workflows = tuple(workflows)
+        workflows = tuple(workflows)
+        folders = [item for item in workflows if isinstance(item, Path)]
+        self.workflows = workflows = tuple(item for item in workflows if not isinstance(item, Path))
         """What it publishes when it is opened."""
         for definition in (*definitions, *workflows):
             self.definitions.add(self.definition(definition))
@@ -107,6 +113,8 @@ class Holdfast(Parts):
                 second_handle=self.second_handle(store) if isinstance(store, str) else None,
             ),
             workflows=workflows,
+            folders=folders,
+            watch=watch,
             worker=worker,
         )
         self._pools = EffectPools(self.settings.threads_max, self.settings.processes_max)
@@ -187,6 +195,30 @@ class Holdfast(Parts):
         from holdfast.runtime import handles
 
         return await handles.start_in(self.runtime, session, workflow, args, kwargs)
+
+    async def send(
+        self,
+        event: Any,
+        payload: Any = None,
+        *,
+        key: Any = None,
+        correlation_id: str | None = None,
+        instance_id: str | None = None,
+        broadcast: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Receipt:
+        """Send an event: an object of its class, or a name with a payload. To a key, to what carries a correlation id, to an
+        instance; without an address, or with `broadcast`, to everyone that waits for it so."""
+        name = event if isinstance(event, str) else type(event).__name__
+        return await self.runtime.stimuli.event(
+            name,
+            payload if isinstance(event, str) else event,
+            key=key,
+            correlation_id=correlation_id,
+            instance_id=instance_id,
+            broadcast=broadcast,
+            idempotency_key=idempotency_key,
+        )
 
     def handle(self, workflow: WorkflowFunction[P, R], instance_id: str) -> Handle[R]:
         """An instance that was started before, here or elsewhere."""

@@ -118,6 +118,7 @@ class Library:
                 middleware=self.registry.middleware,
                 commit_strategies=self.registry.commit_strategies,
                 incident_strategies=self.registry.incident_strategies,
+                activation_strategies=self.registry.activation_strategies,
                 journal=self.settings.journal.value,
             ),
         )

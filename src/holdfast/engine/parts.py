@@ -102,6 +102,7 @@ class Parts(Library):
         from holdfast.runtime.durable.node import Node
         from holdfast.runtime.durable.placement import Placement
         from holdfast.runtime.durable.runtime import Runtime
+        from holdfast.settings import History
 
         settings = self.settings
         return Runtime(
@@ -130,6 +131,7 @@ class Parts(Library):
                     if item.single_node
                 ],
                 placement=placement or Placement(default=settings.effects_queue),
+                keeps_states=settings.history is History.SNAPSHOTS,
             ),
             self,
             dispatcher=dispatcher,

@@ -14,6 +14,7 @@ from holdfast.execution.composite import as_workflow_node, compile_composite, fi
 from holdfast.execution.discretion import INCLUDE, rule_of
 from holdfast.execution.pipeline import commit_after, commit_period_ns, commits_around, wrap
 from holdfast.execution.plan import Done, Node, Plan
+from holdfast.execution.slots import slot_rule
 from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
 from holdfast.model.policy import ActivityOptions
@@ -21,6 +22,7 @@ from holdfast.model.problem import Problem, Severity
 from holdfast.model.scope import Names, Shape
 from holdfast.model.values import TypeRegistry
 from holdfast.ports import (
+    ActivationRule,
     ActivityType,
     CommitRule,
     CompiledExpression,
@@ -47,6 +49,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     flowchart_mode: str = "counter"
     commit_strategies: Mapping[str, CommitRule] = {}
     incident_strategies: Mapping[str, IncidentRule] = {}
+    activation_strategies: Mapping[str, ActivationRule] = {}
     journal: str = INCLUDE
     """What the journal keeps where nobody says otherwise."""
 
@@ -59,6 +62,7 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
     plan.commits = plan.commit_period_ns > 0
     compiler = Compiler(plan, environment)
     plan.ends_instance = compiler.incident_rule(definition.options.incident)
+    plan.slot = slot_rule(definition, environment.activation_strategies, compiler.problems)
     try:
         plan.root = compiler.root(definition)
     except RecursionError:

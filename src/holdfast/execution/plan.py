@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.execution.activation import Activation
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.guard import Guard
 from holdfast.model.policy import JournalRule, Retry
 from holdfast.model.scope import Names, Scope, Shape
 from holdfast.ports import IncidentRule
@@ -158,6 +159,7 @@ class Plan:
         "records_outputs",
         "root",
         "shapes",
+        "slot",
         "transient_shapes",
         "types",
     )
@@ -174,6 +176,8 @@ class Plan:
         """By key: a node's key for its own variables, `key#port` for those it hands to a child."""
         self.ends_instance: IncidentRule
         """Whether an incident that nobody handled ends the instance as faulted."""
+        self.slot: Callable[[str | None], Guard | None]
+        """The place that an instance with that correlation id needs; None needs none (rule M2)."""
         self.journal_rules: dict[int, JournalRule] = {}
         """By node: which values the journal may keep; those without a rule keep all."""
         self.transient_shapes = False

@@ -148,7 +148,8 @@ class IncidentStrategy(StrEnum):
 
 
 class DefinitionOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    activation: ActivationStrategy = ActivationStrategy.ALWAYS
+    activation: str = ActivationStrategy.ALWAYS
+    """One of `ActivationStrategy`, or the name of a strategy that a plugin brings."""
     incident: str = IncidentStrategy.FAULT
     """One of `IncidentStrategy`, or the name of a strategy that a plugin brings."""
     commit: str | None = None

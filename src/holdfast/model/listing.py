@@ -29,6 +29,9 @@ class InstanceSort(StrEnum):
     DEFINITION = "definition_id"
     CORRELATION = "correlation_id"
     INCIDENTS = "incidents"
+    VERSION = "version"
+    DEFINITION_VERSION = "definition_version"
+    PARENT = "parent_id"
 
 
 class InstanceFilter(Struct, frozen=True, kw_only=True):

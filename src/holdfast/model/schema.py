@@ -187,7 +187,7 @@ def _or_null(schema: Schema) -> Schema:
 def _definition_options() -> Schema:
     return _record(
         {
-            "activation": _enum(ActivationStrategy),
+            "activation": {"type": "string", "examples": [item.value for item in ActivationStrategy]},
             "incident": {"type": "string", "examples": [item.value for item in IncidentStrategy]},
             "commit": _OPTIONAL_TEXT,
             "journal": _or_null(_ref("journalMode")),

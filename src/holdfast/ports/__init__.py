@@ -45,7 +45,6 @@ from holdfast.ports.store import (
     TransientErrors,
     UpkeepStore,
     WorkStore,
-    WorkTables,
 )
 from holdfast.ports.transport import (
     Consumer,
@@ -60,6 +59,7 @@ from holdfast.ports.transport import (
     TransportEvent,
     TransportListener,
 )
+from holdfast.ports.work_tables import WorkTables
 
 T = TypeVar("T")
 
@@ -218,6 +218,10 @@ IncidentRule = Callable[[Incident], bool]
 """Whether an incident ends its instance as faulted. False: it is kept, and the rest of the instance goes on. Pure: asked
 inside a segment, perhaps twice."""
 
+ActivationRule = Callable[[Definition, str | None], str | None]
+"""The place that an instance of this definition with that correlation id needs: a name that one instance has at a time. None
+needs none. Pure: asked when an instance starts, ends, or gets another correlation id."""
+
 CommitRule = Callable[[ActivityNode], tuple[bool, bool]]
 """Whether an extra commit is wanted before and after an activity; asked once, when the plan is built. No rule removes the
 commit before an effect."""
@@ -237,6 +241,7 @@ class Registration(Protocol):
     def value_type(self, *types: type) -> None: ...
     def commit_strategy(self, name: str, strategy: CommitRule) -> None: ...
     def incident_strategy(self, name: str, strategy: IncidentRule) -> None: ...
+    def activation_strategy(self, name: str, strategy: ActivationRule) -> None: ...
     def setting(self, name: str, setting_type: type, default: Any, description: str) -> None: ...
     def on_start(self, task: Callable[[], Awaitable[None]]) -> None: ...
     def recurring(
@@ -266,6 +271,7 @@ class Plugin(Protocol):
 # `Store` and its parts stand in `holdfast.ports.store`.
 
 __all__ = [
+    "ActivationRule",
     "ActivityProvider",
     "ActivityType",
     "Authenticator",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -222,17 +222,6 @@ class WorkStore(Protocol):
         """Back to work as they were, due at once, attempts at 0; how many."""
 
     async def delete_dead_letters(self, tenant: str, ids: Sequence[str]) -> int: ...
-
-
-@runtime_checkable
-class WorkTables(Protocol):
-    """A store whose work table others can reach in the same database: work that is committed with their own rows."""
-
-    def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """SQL that writes the row, with named parameters (`:name`), for a transaction of the caller's."""
-
-    async def has_work(self, tenant: str, work_id: str) -> bool:
-        """Whether the row is there, committed and not used up."""
 
 
 class EffectStore(Protocol):

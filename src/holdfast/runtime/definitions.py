@@ -276,7 +276,7 @@ class Definitions:
         rows = self._indexed(definition, label)
         _refuse(await check_endpoints(node, definition, rows), definition)
         saved = await node.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
-        node.pins.know(plan, content)
+        node.pins.know(plan, content, saved.version)
         if saved.published:
             await self._schedule(definition)
         return saved

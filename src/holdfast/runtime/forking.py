@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.errors import ExecutionError, InstanceAtRest
 from holdfast.execution import snapshot
 from holdfast.execution.live import LiveInstance
@@ -17,6 +19,7 @@ from holdfast.model.ids import checked_id
 from holdfast.model.instance import BookmarkKind, Status
 from holdfast.model.tasks import TASK
 from holdfast.runtime.durable.encoding import decode_state
+from holdfast.runtime.durable.history import state_at
 from holdfast.runtime.durable.jobs import StartJob
 from holdfast.runtime.durable.losing import place_taken
 from holdfast.runtime.durable.node import Node
@@ -26,10 +29,21 @@ _OWN = ("parent_id", "commits", "journal_base", "created")
 """What a copy does not take over."""
 
 
-async def fork(node: Node, instance_id: str, *, new_id: str | None = None, who: str, why: str | None = None) -> str:
-    """Make the copy; its id. The journals of both say so."""
+async def fork(
+    node: Node,
+    instance_id: str,
+    *,
+    version: int | None = None,
+    new_id: str | None = None,
+    who: str,
+    why: str | None = None,
+) -> str:
+    """Make the copy; its id. The journals of both say so. `version` is a moment whose state was kept, else it is now."""
     identity = checked_id(new_id, "instance id") if new_id is not None else node.next_id()
     row, values = await node.state(instance_id)
+    if version is not None and version != row.version:
+        kept = await state_at(node, instance_id, version)
+        row, values = replace(row, content=kept.content, state=kept.state, version=version), kept.values
     plan = await node.pins.plan(row.content)
     live = decode_state(row.state, plan, node.clock.now_ns, node.services, values)
     _refuse(live)

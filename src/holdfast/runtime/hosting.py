@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
@@ -22,6 +24,11 @@ def node_name() -> str:
     return f"{socket.gethostname()[:40]}-{os.getpid()}"
 
 
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
+
+
 class Hosting:
     def __init__(
         self,
@@ -30,12 +37,16 @@ class Hosting:
         transport: Callable[[], Transport | None],
         make: MakeRuntime,
         workflows: Iterable[Any],
+        folders: Iterable[Path] = (),
+        watch: bool = False,
         worker: bool,
     ) -> None:
         self._store = store
         self._transport = transport
         self._make = make
         self._workflows = tuple(workflows)
+        self._folders = tuple(folders)
+        self._watch = watch
         self._worker = worker
         self._runtime: Runtime | None = None
         self._stack = AsyncExitStack()
@@ -68,12 +79,22 @@ class Hosting:
                 stack.push_async_callback(transport.close)
                 await transport.open()
             runtime = await stack.enter_async_context(self._make(store, transport))
-            for workflow in self._workflows:
-                await runtime.definitions.deploy(workflow)
+            await self._provide(runtime, stack)
             if self._worker:
                 runtime.take_work()
             self._runtime = runtime
             self._stack = stack.pop_all()
+
+    async def _provide(self, runtime: Runtime, stack: AsyncExitStack) -> None:
+        from holdfast.runtime.providers import CodeProvider, FolderProvider
+
+        await CodeProvider(self._workflows).provide(runtime.definitions)
+        for path in self._folders:
+            folder = FolderProvider(path)
+            await folder.provide(runtime.definitions)
+            if self._watch:
+                task = asyncio.get_running_loop().create_task(folder.watch(runtime.definitions), name="holdfast-folder")
+                stack.push_async_callback(_end, task)
 
     async def close(self) -> None:
         try:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from holdfast.model.commit import Commit
 from holdfast.model.instance import Status
 from holdfast.model.work import OutboxRow
-from holdfast.ports import LifecycleEvent, Outlet
+from holdfast.ports import LifecycleEvent
 from holdfast.runtime.durable.dispatch_jobs import BeginJob
 from holdfast.runtime.durable.jobs import ResumeJob
 

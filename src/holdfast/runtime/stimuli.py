@@ -85,7 +85,6 @@ class Stimuli:
             trace=trace,
         )
         answer = await self._runtime.dispatcher.dispatch(request, wait=wait)
-        assert isinstance(answer, Receipt)
         if wait is not None:
             await self._runtime.wait_settled(answer.stimulus_id, wait)
         return answer

@@ -172,13 +172,10 @@ async def _body(receive: Receive) -> bytes | None:
 def _again(raw: bytes | None, receive: Receive) -> Receive:
     """What was read is there to be read again."""
     waiting: list[Message] = (
-        [{"type": "http.disconnect"}]
-        if raw is None
-        else [{"type": "http.request", "body": raw, "more_body": False}]
+        [{"type": "http.disconnect"}] if raw is None else [{"type": "http.request", "body": raw, "more_body": False}]
     )
 
     async def replay() -> Message:
         return waiting.pop() if waiting else await receive()
 
     return replay
-

@@ -97,9 +97,8 @@ class Metrics:
         self._bursts.inc()
         self._burst_time.observe(max(fields["ran_ns"] - fields["began_ns"], 0) / 1e9)
         self._commit_time.observe(max(fields["committed_ns"] - fields["ran_ns"], 0) / 1e9)
-        for entry in fields["entries"]():
-            if entry.event == "completed" and entry.activity_type is not None:
-                self._activities.labels(entry.activity_type).inc()
+        for kind, times in fields["entries"].completed().items():
+            self._activities.labels(kind).inc(times)
 
     def _hear_effect(self, word: str, fields: Mapping[str, Any]) -> None:
         if word == "taken_over":

@@ -45,9 +45,7 @@ class Operating:
         return await self._now(instance_id)
 
     async def cancel(self, instance_id: str, body: CancelRequest) -> InstanceResult:
-        await self._server.runtime.operators.cancel(
-            instance_id, terminate=body.terminate, who=self._who, why=body.why
-        )
+        await self._server.runtime.operators.cancel(instance_id, terminate=body.terminate, who=self._who, why=body.why)
         return await self._now(instance_id)
 
     async def retry(self, instance_id: str, body: RetryRequest) -> InstanceResult:
@@ -98,7 +96,9 @@ class Operating:
             done = await operators.retry_all(filter, who=who, why=why)
         else:
             done = await operators.delete_all(filter, who=who, why=why)
-        failed = [BulkFailure(id=item.instance_id, code="instance.refused", message=item.message) for item in done.failed]
+        failed = [
+            BulkFailure(id=item.instance_id, code="instance.refused", message=item.message) for item in done.failed
+        ]
         return InstancesBulkResult(changed=done.changed, unchanged=done.unchanged, failed=failed)
 
 

@@ -23,7 +23,7 @@ from holdfast.model.requests import DispatchDefinition
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import store_from_url
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.cluster_work import BRANCHES, EFFECTS, LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
+from holdfast.testing.cluster_work import BRANCHES, LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
 from holdfast.testing.worker_processes import WorkerProcess, keep_alive
 
 TENANT = "cluster"
@@ -144,9 +144,7 @@ async def _order(runtime: Runtime, name: str) -> None:
     await _patiently(
         lambda: runtime.dispatcher.dispatch(DispatchDefinition(definition_id=order.definition.id, instance_id=name))
     )
-    await _patiently(
-        lambda: runtime.stimuli.event("paid", {}, instance_id=name, idempotency_key=f"paid-{name}")
-    )
+    await _patiently(lambda: runtime.stimuli.event("paid", {}, instance_id=name, idempotency_key=f"paid-{name}"))
 
 
 async def _patiently(ask: Callable[[], Awaitable[object]]) -> None:
@@ -170,9 +168,7 @@ async def _all_at_rest(runtime: Runtime, names: list[str]) -> None:
             await asyncio.sleep(0.2)
 
 
-async def _report(
-    runtime: Runtime, cluster: Cluster, names: list[str], restarts: int, seconds: float
-) -> ClusterReport:
+async def _report(runtime: Runtime, cluster: Cluster, names: list[str], restarts: int, seconds: float) -> ClusterReport:
     store = runtime.node.store
     statuses: Counter[str] = Counter()
     expected: set[str] = set()
@@ -209,6 +205,3 @@ async def _report(
         seconds=round(seconds, 1),
         workers=len(cluster.workers),
     )
-
-
-assert EFFECTS == len(OF_ORDER) + 1

@@ -16,7 +16,6 @@ from holdfast.activities.control.parallel import Parallel
 from holdfast.activities.control.sequence import Sequence
 from holdfast.activities.events import Event
 from holdfast.activities.scheduling import Delay
-from holdfast.authoring.fields import expr
 from holdfast.authoring.function import activity
 from holdfast.authoring.workflow import Workflow
 from holdfast.ports import Context
@@ -88,6 +87,5 @@ order = Workflow(
 
 OF_ORDER = ("reserve", "charge", "mail", "ship")
 """What an order leaves in the ledger itself; its child leaves `item`."""
-EFFECTS = len(OF_ORDER) + 1
 BRANCHES = 2
 """Effects of one order that are open at one time, at most."""

@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Alterations */
+        /**
+         * List Alterations
+         * @description Plans, latest first.
+         */
         get: operations["list_alterations"];
         put?: never;
         /**
@@ -976,7 +979,7 @@ export interface paths {
         put?: never;
         /**
          * Fork Instance
-         * @description Another instance that goes on from the same state; what waits is waited for by both.
+         * @description Another instance that goes on from the same state.
          */
         post: operations["fork_instance"];
         delete?: never;
@@ -1854,40 +1857,84 @@ export interface components {
             alterations: {
                 [key: string]: unknown;
             }[];
-            /** Created */
-            created?: string | null;
             /**
-             * Done
+             * Altered
              * @default 0
              */
-            done: number;
+            altered: number;
+            /**
+             * Created
+             * Format: date-time
+             */
+            created: string;
+            /** Dry Run */
+            dry_run: boolean;
             /**
              * Failed
              * @default 0
              */
             failed: number;
-            /** Finished */
-            finished?: string | null;
+            /**
+             * Fates
+             * @description Of a dry run: how many would be altered, stay, …
+             * @default {}
+             */
+            fates: {
+                [key: string]: number;
+            };
             /** Id */
             id: string;
             /**
              * Results
-             * @default []
+             * @description Of a dry run: some of each; else the first that failed.
              */
-            results: {
-                [key: string]: unknown;
-            }[];
-            /** State */
-            state: string;
+            results: components["schemas"]["AlterationOutcome"][];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "planned" | "running" | "completed";
             /**
              * Total
-             * @default 0
+             * @description How many fitted when it was made.
              */
             total: number;
+            /**
+             * Unchanged
+             * @default 0
+             */
+            unchanged: number;
+            /**
+             * Updated
+             * Format: date-time
+             */
+            updated: string;
             /** Who */
-            who?: string | null;
+            who: string;
             /** Why */
             why?: string | null;
+        };
+        /**
+         * AlterationOutcome
+         * @description What became, or would become, of one instance.
+         */
+        AlterationOutcome: {
+            /** Definition Id */
+            definition_id: string;
+            /** Instance Id */
+            instance_id: string;
+            /**
+             * Message
+             * @default
+             */
+            message: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "applies" | "stays" | "needs_mapping" | "refused";
+            /** Version */
+            version: number;
         };
         /** AlterationRequest */
         AlterationRequest: {
@@ -2225,6 +2272,15 @@ export interface components {
             /** Version */
             version: number;
         };
+        /** Difference */
+        Difference: {
+            /** Given */
+            given?: unknown;
+            /** Path */
+            path: string;
+            /** Waits For */
+            waits_for?: unknown;
+        };
         /** DispatchRequest */
         DispatchRequest: {
             /** Correlation Id */
@@ -2427,6 +2483,16 @@ export interface components {
             correlation_id?: string | null;
             /** Instance Id */
             instance_id?: string | null;
+            /**
+             * Key
+             * @description Of an event.
+             */
+            key?: unknown;
+            /**
+             * Name
+             * @description Of an event.
+             */
+            name?: string | null;
             /** Payload */
             payload?: unknown;
             /** Type */
@@ -2434,24 +2500,32 @@ export interface components {
         };
         /** Explanation */
         Explanation: {
-            /**
-             * Advice
-             * @default
-             */
+            /** Advice */
             advice: string;
+            /** Broadcast */
+            broadcast: boolean;
+            /**
+             * Kept
+             * @description For how long it is kept where nobody takes it.
+             */
+            kept: string | null;
             /** Key */
             key: string;
-            /** Matches */
-            matches: {
-                [key: string]: unknown;
-            }[];
             /**
              * Near
-             * @description What nearly fits, with the fields that differ.
+             * @description What nearly fits, with the fields that differ; nearest first.
              */
-            near: {
-                [key: string]: unknown;
-            }[];
+            near: components["schemas"]["NearMatch"][];
+            /**
+             * Resumes
+             * @description INSTANCE#BOOKMARK
+             */
+            resumes: string[];
+            /**
+             * Starts
+             * @description Definitions that it would start.
+             */
+            starts: string[];
         };
         /** ExportRequest */
         ExportRequest: {
@@ -2472,13 +2546,6 @@ export interface components {
             before?: unknown;
             /** Path */
             path: string;
-        };
-        /** ForkRequest */
-        ForkRequest: {
-            /** Instance Id */
-            instance_id?: string | null;
-            /** Why */
-            why?: string | null;
         };
         /** GraphEdge */
         GraphEdge: {
@@ -2531,11 +2598,12 @@ export interface components {
             /** Version */
             version: string;
         };
-        HTTPValidationError: Record<string, never>;
         /** IdsRequest */
         IdsRequest: {
             /** Ids */
             ids: string[];
+            /** Why */
+            why?: string | null;
         };
         /** ImportedFile */
         ImportedFile: {
@@ -2862,6 +2930,21 @@ export interface components {
             /** Why */
             why?: string | null;
         };
+        /**
+         * InstancesBulkResult
+         * @description What became of many: each in a commit of its own.
+         */
+        InstancesBulkResult: {
+            /** Changed */
+            changed: number;
+            /** Failed */
+            failed: components["schemas"]["BulkFailure"][];
+            /**
+             * Unchanged
+             * @description Did not fit any more, or there was nothing to do.
+             */
+            unchanged: number;
+        };
         /** InstanceState */
         InstanceState: {
             /**
@@ -3021,6 +3104,29 @@ export interface components {
             roles: string[];
             /** Tenant */
             tenant: string;
+        };
+        /** NearMatch */
+        NearMatch: {
+            /**
+             * Activity Id
+             * @default
+             */
+            activity_id: string;
+            /** Definition Id */
+            definition_id?: string | null;
+            /** Differs */
+            differs: components["schemas"]["Difference"][];
+            /** Instance Id */
+            instance_id?: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "trigger" | "bookmark";
+            /** Payload */
+            payload?: unknown;
+            /** Type */
+            type: string;
         };
         /** NewKey */
         NewKey: {
@@ -3628,10 +3734,11 @@ export interface components {
         SkipRequest: {
             /** Activity Id */
             activity_id: string;
-            /** Outputs */
-            outputs?: {
-                [key: string]: unknown;
-            } | null;
+            /**
+             * Outcome
+             * @description Go on as if it had completed with this outcome.
+             */
+            outcome?: string | null;
             /** Why */
             why?: string | null;
         };
@@ -4060,6 +4167,8 @@ export interface operations {
     list_alterations: {
         parameters: {
             query?: {
+                /** @description `next` of the page before. */
+                cursor?: string | null;
                 /** @description Rows on a page. */
                 limit?: number;
             };
@@ -4168,6 +4277,15 @@ export interface operations {
                     "application/json": components["schemas"]["Page_KeyItem_"];
                 };
             };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     add_key: {
@@ -4192,15 +4310,15 @@ export interface operations {
                     "application/json": components["schemas"]["MadeKey"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     remove_key: {
@@ -4221,15 +4339,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     info: {
@@ -4250,6 +4368,15 @@ export interface operations {
                     "application/json": components["schemas"]["AuthInfo"];
                 };
             };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     login: {
@@ -4274,15 +4401,15 @@ export interface operations {
                     "application/json": components["schemas"]["Tokens"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     logout: {
@@ -4305,15 +4432,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     me: {
@@ -4334,6 +4461,15 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     password: {
@@ -4356,15 +4492,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     refresh: {
@@ -4389,15 +4525,15 @@ export interface operations {
                     "application/json": components["schemas"]["Tokens"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     list_bookmarks: {
@@ -5602,6 +5738,7 @@ export interface operations {
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
             413: components["responses"]["Problem413"];
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
@@ -5926,11 +6063,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["ForkRequest"] | null;
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description Successful Response */
             201: {
@@ -6210,7 +6343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkResult"];
+                    "application/json": components["schemas"]["InstancesBulkResult"];
                 };
             };
             400: components["responses"]["Problem400"];
@@ -6428,6 +6561,15 @@ export interface operations {
                     "application/json": components["schemas"]["Page_RoleItem_"];
                 };
             };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     put_role: {
@@ -6454,15 +6596,15 @@ export interface operations {
                     "application/json": components["schemas"]["RoleItem"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     remove_role: {
@@ -6483,15 +6625,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     list_schedules: {
@@ -6768,6 +6910,7 @@ export interface operations {
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
             413: components["responses"]["Problem413"];
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
@@ -6799,6 +6942,7 @@ export interface operations {
             400: components["responses"]["Problem400"];
             401: components["responses"]["Problem401"];
             403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
             413: components["responses"]["Problem413"];
             422: components["responses"]["Problem422"];
             429: components["responses"]["Problem429"];
@@ -7057,6 +7201,15 @@ export interface operations {
                     "application/json": components["schemas"]["Page_UserItem_"];
                 };
             };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     add_user: {
@@ -7081,15 +7234,15 @@ export interface operations {
                     "application/json": components["schemas"]["UserItem"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     get_user: {
@@ -7112,15 +7265,15 @@ export interface operations {
                     "application/json": components["schemas"]["UserItem"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     remove_user: {
@@ -7141,15 +7294,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     change_user: {
@@ -7176,15 +7329,15 @@ export interface operations {
                     "application/json": components["schemas"]["UserItem"];
                 };
             };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
+            400: components["responses"]["Problem400"];
+            401: components["responses"]["Problem401"];
+            403: components["responses"]["Problem403"];
+            404: components["responses"]["Problem404"];
+            409: components["responses"]["Problem409"];
+            413: components["responses"]["Problem413"];
+            422: components["responses"]["Problem422"];
+            429: components["responses"]["Problem429"];
+            503: components["responses"]["Problem503"];
         };
     };
     is_alive: {

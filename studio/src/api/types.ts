@@ -25,6 +25,7 @@ export type FieldChange = Sent<"FieldChange">;
 export type Change = DefinitionDiff["activities"][number]["change"];
 export type ImportedFile = Sent<"ImportedFile">;
 export type BulkResult = Sent<"BulkResult">;
+export type InstancesBulkResult = Sent<"InstancesBulkResult">;
 
 export type InstanceItem = Sent<"InstanceItem">;
 export type Status = InstanceItem["status"];

@@ -57,7 +57,7 @@ function Side({ onFind }: { onFind: () => void }) {
       <button type="button" className="entry" onClick={onFind} aria-label={t("find")} title={t("find")}>
         <Icon name="search" />
         <span className="word grow">{t("find")}</span>
-        <kbd>Ctrl K</kbd>
+        <kbd aria-hidden="true">Ctrl K</kbd>
       </button>
       <nav aria-label={t("pages")}>
         {(["work", "operate", "manage"] as const).map((group) => {

@@ -190,11 +190,14 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       const place =
         ask?.place ??
         (source !== undefined ? placeAfter(graph, places, source, direction, next) : flow.screenToFlowPosition(centreOf(frame.current)));
+      if (level.kind === "states") {
+        run(commands.addState(place, source?.id ?? null));
+        return;
+      }
       const index = edge !== undefined && edge.index === null ? graph.nodes.findIndex((node) => node.id === edge.target) : undefined;
       run(commands.addActivity({ type, at: place, after, split: edge?.index ?? undefined, index: index === undefined || index < 0 ? undefined : index }));
-      frame.current?.querySelector<HTMLElement>(".react-flow__pane")?.focus();
     },
-    [session, graph, places, direction, flow, run],
+    [session, graph, places, direction, flow, run, level.kind],
   );
 
   const quickAdd = useCallback(

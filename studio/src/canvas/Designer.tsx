@@ -287,7 +287,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         </div>
       ) : null}
       <div className="hf-work" style={{ gridTemplateColumns: columns }}>
-        {showsLibrary && !readOnly ? <Library catalogue={catalogue} onAdd={(type) => canvas.current?.add(type)} /> : null}
+        {showsLibrary && !readOnly ? <Library catalogue={catalogue} isMachine={level.kind === "states"} onAdd={(type) => canvas.current?.add(type)} /> : null}
         <div className="hf-middle">
           {view === "source" ? isCode ? <PythonView document={document} selected={selection[0] ?? null} /> : <SourceView /> : null}
           <div className={`hf-canvas-slot ${isCode && view === "source" ? "half" : ""}`} hidden={view === "source" && !isCode}>

@@ -38,6 +38,15 @@ export function Picker({ at, label, find, onPick, onClose }: { at: { x: number; 
   const [active, setActive] = useState(0);
   const [place, setPlace] = useState({ left: at.x, top: at.y });
   const box = useRef<HTMLDivElement>(null);
+  // The keyboard goes back to where it was; taken while the list's own field does not have it yet.
+  const [before] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      const back = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : document.querySelector<HTMLElement>(".hf-designer");
+      requestAnimationFrame(() => back?.focus({ preventScroll: true }));
+    },
+    [before],
+  );
   const choices = useMemo(() => find(query), [find, query]);
   useLayoutEffect(() => {
     const size = box.current?.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** Places of cards, computed again only when the shape of the graph is another. */
+/** Places of cards: the same map again as long as the shape of the graph is the same. */
 
 import { useRef } from "react";
 import type { LevelKind } from "../model/focus";
@@ -7,10 +7,6 @@ import { placeAll, sizeOf, type Direction } from "../model/layout";
 
 export function usePlaces(graph: Graph, kind: LevelKind, direction: Direction): ReadonlyMap<string, Point> {
   const last = useRef<{ key: string; computed: ReadonlyMap<string, Point> } | null>(null);
-  const isFree = kind === "flowchart" || kind === "states";
-  if (isFree && graph.nodes.every((node) => node.position !== null)) {
-    return new Map(graph.nodes.map((node) => [node.id, node.position ?? { x: 0, y: 0 }]));
-  }
   const key = shapeOf(graph, kind, direction);
   if (last.current?.key !== key) last.current = { key, computed: placeAll(graph, kind, direction) };
   return last.current.computed;

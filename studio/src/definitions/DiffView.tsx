@@ -3,10 +3,11 @@ import { useMemo, useState } from "react";
 import { definitions } from "../api/queries";
 import type { Change, DefinitionDiff, FieldChange } from "../api/types";
 import { catalogue } from "../app/messages";
+import { DiffView as OneDrawing } from "../canvas/DiffView";
 import { GraphView } from "../canvas/GraphView";
 import { Answer, Badge, type Tone, written } from "../ui";
 
-const t = catalogue("diff", {
+const t = catalogue("compare", {
   version: "Version {n}",
   same: "These versions do the same.",
   what: "What",
@@ -31,11 +32,12 @@ const TONES: Record<Change, Tone> = { added: "ok", removed: "bad", changed: "wai
 type Line = { what: string; change: Change; activity: string | null; fields: FieldChange[] };
 
 /** Two drawings side by side with the differences marked, and every difference in words below. */
-export function DiffView({ id, from, to }: { id: string; from: number; to: number }) {
+export function DiffView({ id, from, to, one }: { id: string; from: number; to: number; one: boolean }) {
   const diff = useQuery(definitions.diff(id, from, to));
   const before = useQuery(definitions.one(id, from));
   const after = useQuery(definitions.one(id, to));
   const [selected, setSelected] = useState<string | null>(null);
+  if (one && before.data && after.data) return <OneDrawing before={before.data.document} after={after.data.document} />;
   return (
     <Answer query={diff}>
       {(data) => (
@@ -62,30 +64,37 @@ type SideProps = {
 
 function Side({ version, document, diff, old, selected, onSelect }: SideProps) {
   const statuses = useMemo(() => marks(diff, old ?? false), [diff, old]);
+  const edges = useMemo(() => ways(diff, old ?? false), [diff, old]);
   return (
     <figure>
       <figcaption>
         <Badge>{t("version", { n: version })}</Badge>
       </figcaption>
-      {document ? <GraphView document={document as never} statuses={statuses} selected={selected} onSelect={onSelect} /> : null}
+      {document ? <GraphView document={document} statuses={statuses} edgeMarks={edges} selected={selected} onSelect={onSelect} /> : null}
     </figure>
   );
 }
 
-/** The canvas draws rings for states of a run; a difference borrows them: gone is red, new is green, changed is amber. */
-function marks(diff: DefinitionDiff, old: boolean): Record<string, { status: string; count: number }> {
-  const rings: Record<Change, string | null> = {
-    added: old ? null : "completed",
-    removed: old ? "faulted" : null,
-    changed: "waiting",
-    moved: null,
-  };
-  return Object.fromEntries(
-    diff.activities.flatMap((one) => {
-      const ring = rings[one.change];
-      return ring ? [[one.id, { status: ring, count: 0 }]] : [];
-    }),
+/** What is marked on the older drawing, and what on the newer. */
+const shownOn = (change: Change, old: boolean): boolean => change === "changed" || change === (old ? "removed" : "added");
+
+const marks = (diff: DefinitionDiff, old: boolean): Record<string, { status: string; count: number }> =>
+  Object.fromEntries(diff.activities.filter((one) => shownOn(one.change, old)).map((one) => [one.id, { status: one.change, count: 0 }]));
+
+const ways = (diff: DefinitionDiff, old: boolean): Record<string, string> =>
+  Object.fromEntries(
+    diff.connections
+      .filter((one) => one.change === (old ? "removed" : "added"))
+      .map((one) => [`${one.from}|${one.outcome ?? "Done"}|${one.to}`, one.change]),
   );
+
+/** An expression reads as it was typed; the language is in the way here. */
+function plainly(value: unknown): string {
+  if (typeof value === "object" && value !== null) {
+    const [only, ...others] = Object.entries(value);
+    if (only && others.length === 0 && only[0].startsWith("$") && typeof only[1] === "string") return only[1];
+  }
+  return written(value);
 }
 
 export function linesOf(diff: DefinitionDiff): Line[] {
@@ -126,8 +135,8 @@ function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: s
                   {field?.path ? <span className="faint"> {field.path}</span> : null}
                 </td>
                 <td>{at === 0 ? <Badge tone={TONES[line.change]}>{t(line.change)}</Badge> : null}</td>
-                <td className="value">{field?.before !== undefined && field.before !== null ? <del>{written(field.before)}</del> : null}</td>
-                <td className="value">{field?.after !== undefined && field.after !== null ? <ins>{written(field.after)}</ins> : null}</td>
+                <td className="value">{field?.before !== undefined && field.before !== null ? <del>{plainly(field.before)}</del> : null}</td>
+                <td className="value">{field?.after !== undefined && field.after !== null ? <ins>{plainly(field.after)}</ins> : null}</td>
               </tr>
             )),
           )}

@@ -8,7 +8,7 @@ import { useCan } from "../api/session";
 import type { DefinitionSummary } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useFilters } from "../app/search";
-import { Answer, Badge, Confirm, Menu, toast, When } from "../ui";
+import { Answer, Badge, Confirm, Menu, Segments, toast, When } from "../ui";
 import { DiffView } from "./DiffView";
 
 const t = catalogue("versions", {
@@ -32,6 +32,9 @@ const t = catalogue("versions", {
   actions: "Actions of version {n}",
   one: "There is one version only, so there is nothing to compare yet.",
   list: "Versions",
+  view: "View",
+  two: "Side by side",
+  one1: "One drawing",
 });
 
 /** Every version, what changed between two of them on the drawing and in words, and a way back. */
@@ -109,8 +112,18 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                 <Pick label={t("from")} value={from} numbers={numbers} onChange={(n) => setFilters({ from: String(n) })} />
                 <span className="quiet">{t("with")}</span>
                 <Pick label={t("to")} value={to} numbers={numbers} onChange={(n) => setFilters({ to: String(n) })} />
+                <span className="grow" />
+                <Segments
+                  label={t("view")}
+                  value={filters["view"] === "one" ? "one" : "two"}
+                  options={[
+                    { id: "two", label: t("two") },
+                    { id: "one", label: t("one1") },
+                  ]}
+                  onChange={(view) => setFilters({ view: view === "one" ? view : undefined })}
+                />
               </div>
-              <DiffView id={id} from={from} to={to} />
+              <DiffView id={id} from={from} to={to} one={filters["view"] === "one"} />
             </>
           )}
         </section>

@@ -42,7 +42,7 @@ export interface InputEditorProps {
 
 export function InputEditor({ type, input, value, onChange, names, problems, readOnly }: InputEditorProps) {
   const id = useId();
-  const expression = readInput(value);
+  const expression = value === undefined && isCondition(input) ? { language: "python", source: "" } : readInput(value);
   const label = input.display_name ?? input.name;
   const worst = problems.find((problem) => problem.severity === "error") ?? problems[0];
   return (
@@ -64,6 +64,11 @@ export function InputEditor({ type, input, value, onChange, names, problems, rea
       {worst === undefined && input.description ? <p className="hint faint small">{firstSentence(input.description)}</p> : null}
     </div>
   );
+}
+
+/** Nobody wants a condition that never changes: an empty one starts as an expression. */
+function isCondition(input: InputDescriptor): boolean {
+  return input.type === "boolean" && (input.evaluated === false || input.name === "condition");
 }
 
 function firstSentence(text: string): string {
@@ -112,7 +117,7 @@ function Body({ id, label, type, input, expression, onChange, names, readOnly, i
   }
   return (
     <>
-      <CodeEditor value={source} language={language} label={label} names={names} readOnly={readOnly || language === "code"} invalid={invalid} placeholder={t("expression")} onChange={(text) => onChange({ [`$${language}`]: text })} />
+      <CodeEditor value={source} language={language} label={label} names={names} readOnly={readOnly || language === "code"} invalid={invalid} placeholder={t("expression")} onChange={(text) => onChange(text === "" && isCondition(input) ? undefined : { [`$${language}`]: text })} />
       {language === "code" ? null : <Preview language={language} source={source} />}
     </>
   );

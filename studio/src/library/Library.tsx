@@ -20,11 +20,24 @@ const t = catalogue("library", {
 /** What a drag from the palette carries. */
 export const DRAG_TYPE = "application/x-holdfast-activity";
 
-export function Library({ catalogue: known, onAdd }: { catalogue: Catalogue; onAdd: (type: string) => void }) {
+/** Not an activity type: what the palette offers inside a state machine. */
+const STATE: ActivityDescriptor = { type: "State", display_name: t("state"), icon: "circle-dot", inputs: [], outputs: [], ports: [], outcomes: [] };
+
+export function Library({ catalogue: known, isMachine, onAdd }: { catalogue: Catalogue; isMachine: boolean; onAdd: (type: string) => void }) {
   const [query, setQuery] = useState("");
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const found = useMemo(() => findActivities(known, query), [known, query]);
   const groups = useMemo(() => (query ? [["", found] as const] : grouped(found)), [found, query]);
+  if (isMachine) {
+    return (
+      <aside className="hf-library" aria-label={t("title")}>
+        <div className="hf-library-list" style={{ paddingTop: 8 }}>
+          <Item item={STATE} onAdd={onAdd} />
+          <p className="faint small hf-library-none">{t("states")}</p>
+        </div>
+      </aside>
+    );
+  }
   return (
     <aside className="hf-library" aria-label={t("title")}>
       <div className="hf-library-head">

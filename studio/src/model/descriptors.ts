@@ -16,6 +16,8 @@ export interface InputDescriptor {
   readonly description?: string | null;
   readonly options?: Json;
   readonly secret?: boolean;
+  /** False: the activity evaluates it itself, as often as it likes (the condition of While). */
+  readonly evaluated?: boolean;
   /** `{input: value}`: shown only while the other input has this value. */
   readonly when?: JsonObject | null;
 }

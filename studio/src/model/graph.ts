@@ -180,7 +180,7 @@ function stateNode(state: JsonObject, index: number, starts: boolean, level: Lev
   const container = level.container?.id ?? "";
   const chips = ["entry", "exit"].map((key) => ({
     focus: { id: container, port: "states", index, key },
-    title: key === "entry" ? "On entry" : "On exit",
+    title: key === "entry" ? "Entry" : "Exit",
     count: isObject(state[key]) ? 1 : 0,
   }));
   const metadata = state["metadata"];

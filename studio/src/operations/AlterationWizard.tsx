@@ -4,7 +4,7 @@ import { api } from "../api/client";
 import { definitions, forget, instances } from "../api/queries";
 import type { Alteration } from "../api/types";
 import { catalogue } from "../app/messages";
-import { Button, Dialog, IconButton, SelectField, TextArea, TextField, toast } from "../ui";
+import { Badge, Button, Dialog, IconButton, SelectField, TextArea, TextField, toast } from "../ui";
 import { type AlterationType, type Draft, newDraft, TYPES, written } from "./alterations";
 import { Results } from "./AlterationsPage";
 
@@ -129,6 +129,13 @@ export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClos
         <>
           <h3>{t("dry")}</h3>
           <p className="quiet">{tried.results.length > 0 ? t("tried") : t("none")}</p>
+          <p className="row wrap">
+            {Object.entries(tried.fates).map(([fate, count]) => (
+              <Badge key={fate} tone={fate === "applies" || fate === "migrates" ? "ok" : fate === "refused" ? "bad" : "wait"}>
+                {fate.replaceAll("_", " ")} {count}
+              </Badge>
+            ))}
+          </p>
           <Results rows={tried.results} />
         </>
       ) : null}

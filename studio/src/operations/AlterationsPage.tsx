@@ -19,6 +19,7 @@ const t = catalogue("alterations", {
   created: "Made",
   new: "New plan",
   show: "Show",
+  dry: "dry run",
   detail: "Plan {id}",
   results: "Results",
   instance: "Instance",
@@ -29,6 +30,8 @@ const t = catalogue("alterations", {
 });
 
 const tone = (state: string): Tone => (state === "done" || state === "completed" ? "ok" : state === "failed" ? "bad" : "run");
+
+const touched = (plan: Alteration): number => plan.altered + plan.unchanged + plan.failed;
 
 export function AlterationsPage() {
   const can = useCan();
@@ -55,7 +58,12 @@ export function AlterationsPage() {
           ) : undefined
         }
         columns={[
-          { id: "state", label: t("state"), sort: "state", cell: (row) => <Badge tone={tone(row.state)}>{row.state}</Badge> },
+          { id: "state", label: t("state"), sort: "state", cell: (row) => (
+              <span className="row" style={{ gap: 4 }}>
+                <Badge tone={tone(row.state)}>{row.state}</Badge>
+                {row.dry_run ? <Badge>{t("dry")}</Badge> : null}
+              </span>
+            ) },
           {
             id: "what",
             label: t("what"),
@@ -68,11 +76,11 @@ export function AlterationsPage() {
           {
             id: "progress",
             label: t("progress"),
-            sort: "done",
+            sort: "altered",
             cell: (row) => (
               <span className="row">
-                <progress max={Math.max(1, row.total)} value={row.done + row.failed} aria-label={t("progress")} />
-                {row.done + row.failed} / {row.total}
+                <progress max={Math.max(1, row.total)} value={touched(row)} aria-label={t("progress")} />
+                {touched(row)} / {row.total}
                 {row.failed > 0 ? <Badge tone="bad">{row.failed}</Badge> : null}
               </span>
             ),

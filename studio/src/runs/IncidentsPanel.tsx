@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Incident, InstanceDetail } from "../api/types";
+import { useCatalogue } from "../canvas/useCatalogue";
 import { Answer, Badge, Button, Dialog, Empty, TextArea, TextField, toast, When } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
@@ -99,10 +100,13 @@ function Repair({ detail, incident, verb, onClose }: RepairProps) {
   const inputs = readJson(text);
   const bad = inputs instanceof Unreadable ? t("badJson", { why: inputs.why }) : undefined;
   const name = incident.activity_name ?? incident.activity_id ?? "";
+  // Only an effect is given its inputs once and for all; everything else works them out again where it stands.
+  const { catalogue } = useCatalogue();
+  const effect = incident.activity_type !== null && catalogue.get(incident.activity_type)?.kind === "effect";
   const go = async () => {
     if (verb === "retry" && bad) return;
     setBusy(true);
-    const changed = verb === "retry" && text !== JSON.stringify(incident.inputs, null, 2);
+    const changed = verb === "retry" && effect && text !== JSON.stringify(incident.inputs, null, 2);
     try {
       await act(detail.id, verb, {
         ...(incident.activity_id ? { activity_id: incident.activity_id } : {}),
@@ -126,14 +130,14 @@ function Repair({ detail, incident, verb, onClose }: RepairProps) {
         </Button>
       }
     >
-      <p>{t(verb === "retry" ? "retryText" : "skipText")}</p>
+      <p>{t(verb === "skip" ? "skipText" : effect ? "retryText" : "retryAgain")}</p>
       {verb === "retry" && defined ? (
         <div className="stack">
           <span className="field-label">{t("defined")}</span>
           <pre className="code">{JSON.stringify(defined, null, 2)}</pre>
         </div>
       ) : null}
-      {verb === "retry" ? (
+      {verb === "retry" && effect ? (
         <TextArea label={t("editInputs")} hint={t("editHint")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
       ) : null}
       <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />

@@ -55,6 +55,8 @@ function Instance({ detail }: { detail: InstanceDetail }) {
   const mine = panels.filter((one) => one.on === "instance");
   const open = detail.state.incidents.filter((one) => one.open).length;
 
+  const task = taskOf(detail);
+
   const show = (activity: string | null, tab?: PanelId) => {
     setSelected(activity);
     setFilters({ activity: activity ?? undefined, ...(tab ? { tab } : {}) });
@@ -85,7 +87,17 @@ function Instance({ detail }: { detail: InstanceDetail }) {
         {detail.unreadable ? <div className="banner bad">{t("unreadable", { why: detail.unreadable })}</div> : null}
         {detail.waiting_for && at === null ? (
           <div className="banner wait">
-            <b>{t("waitingFor")}</b> <span className="grow">{detail.waiting_for}</span>
+            <b>{t("waitingFor")}</b>
+            {task ? (
+              <>
+                <span className="grow">{t("aPerson", { name: nameOf(entries, task.activity_id) })}</span>
+                <Link className="button small" to="/tasks" search={{ whose: "everyone", task: task.id }}>
+                  {t("openTask")}
+                </Link>
+              </>
+            ) : (
+              <span className="grow">{detail.waiting_for}</span>
+            )}
           </div>
         ) : null}
         {at !== null ? (
@@ -103,7 +115,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
         ) : view === "source" ? (
           <Source document={document} here={at === null ? (selected ?? waitingAt(detail)) : moment.here} />
         ) : (
-          <GraphView document={document as never} statuses={statuses} selected={selected ?? moment.here} onSelect={(id) => show(id, id ? "activity" : undefined)} />
+          <GraphView document={document} statuses={statuses} selected={selected ?? moment.here} onSelect={(id) => show(id, id ? "activity" : undefined)} />
         )}
       </div>
       <TravelBar count={entries.length} at={at} onChange={setAt} live={live.connected} />
@@ -155,3 +167,13 @@ function withState(told: Record<string, { status: string; count: number }>, deta
 
 const waitingAt = (detail: InstanceDetail): string | null =>
   detail.state.incidents.find((one) => one.open)?.activity_id ?? detail.state.bookmarks[0]?.activity_id ?? null;
+
+/** The task that a person has to do, if that is all it waits for. */
+function taskOf(detail: InstanceDetail): { id: string; activity_id: string } | null {
+  const [only, ...others] = detail.state.bookmarks;
+  const id = (only?.payload as { task_id?: unknown } | null)?.task_id;
+  return only && others.length === 0 && typeof id === "string" ? { id, activity_id: only.activity_id } : null;
+}
+
+const nameOf = (entries: readonly JournalEntry[], activity: string): string =>
+  entries.find((entry) => entry.activity_id === activity)?.name ?? activity;

@@ -14,6 +14,13 @@ const sourceOf = (document: Record<string, unknown>): string | null => {
   return isObject(source) && typeof source["text"] === "string" ? source["text"] : null;
 };
 
+/** The number of its first line in its file: activities say lines of the file. */
+const firstLineOf = (document: Record<string, unknown>): number => {
+  const metadata = document["metadata"];
+  const source = isObject(metadata) ? metadata["source"] : undefined;
+  return isObject(source) && typeof source["line"] === "number" ? source["line"] : 1;
+};
+
 export const hasSource = (document: Record<string, unknown>): boolean => sourceOf(document) !== null;
 
 function linesOf(document: Record<string, unknown>): Line[] {
@@ -34,12 +41,17 @@ function linesOf(document: Record<string, unknown>): Line[] {
 export function Source({ document, here }: { document: Record<string, unknown>; here: string | null }) {
   const lines = useMemo(() => (sourceOf(document) ?? "").split("\n"), [document]);
   const places = useMemo(() => linesOf(document), [document]);
+  const first = firstLineOf(document);
   const current = places.find((place) => place.activity === here)?.line;
   return (
     <pre className="source-lines" role="region" aria-label={t("source")} tabIndex={0}>
       {lines.map((line, index) => (
-        <div key={index} className={index + 1 === current ? "here" : ""} aria-current={index + 1 === current ? "true" : undefined}>
-          <span className="number">{index + 1}</span>
+        <div
+          key={index}
+          className={index + first === current ? "here" : ""}
+          aria-current={index + first === current ? "true" : undefined}
+        >
+          <span className="number">{index + first}</span>
           {line || " "}
         </div>
       ))}

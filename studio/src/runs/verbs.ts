@@ -1,19 +1,19 @@
 import { api } from "../api/client";
 import { apiPath, forget } from "../api/queries";
-import type { BulkResult } from "../api/types";
+import type { InstancesBulkResult } from "../api/types";
 import { toast } from "../ui";
 import { t } from "./words";
 
 export type BulkAction = "cancel" | "retry" | "delete";
 
 export async function bulk(action: BulkAction, ids: readonly string[], why: string, terminate: boolean): Promise<void> {
-  const result = await api.post<BulkResult>("/api/instances/bulk", {
+  const result = await api.post<InstancesBulkResult>("/api/instances/bulk", {
     action,
     ids,
     ...(why ? { why } : {}),
     ...(action === "cancel" ? { terminate } : {}),
   });
-  if (result.done.length > 0) toast.done(t("done", { n: result.done.length }));
+  if (result.failed.length === 0 || result.changed > 0) toast.done(t("done", { n: result.changed }));
   const first = result.failed[0];
   if (first) toast.failed(new Error(t("failed", { n: result.failed.length, why: first.message })));
   await forget("instances", "statistics");

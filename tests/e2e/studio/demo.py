@@ -67,17 +67,18 @@ SHIPMENT: dict[str, Any] = {
         {"name": "parcels", "type": "integer", "required": True},
         {"name": "vans", "type": "integer", "required": True},
     ],
-    "variables": [{"name": "each", "default": 0}],
+    "variables": [{"name": "free", "default": 0}, {"name": "each", "default": 0}],
     "root": {
         "id": "steps",
         "type": "Sequence",
         "activities": [
             {"id": "note", "type": "WriteLine", "inputs": {"text": {"$python": "str(parcels) + ' parcels'"}}},
+            {"id": "count", "type": "SetVariable", "inputs": {"variable": "free", "value": {"$python": "vans"}}},
             {
                 "id": "divide",
                 "type": "SetVariable",
                 "name": "Divide",
-                "inputs": {"variable": "each", "value": {"$python": "parcels // vans"}},
+                "inputs": {"variable": "each", "value": {"$python": "parcels // free"}},
             },
             {"id": "done", "type": "WriteLine", "inputs": {"text": {"$python": "str(each) + ' in each van'"}}},
         ],

@@ -36,22 +36,44 @@ def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio
     expect(studio.page.get_by_text("It is on the list")).to_be_visible()
 
 
-def test_a_fault_is_read_its_input_changed_and_retried(studio: Studio, server: StudioServer) -> None:
+@pytest.mark.usefixtures("seeded")
+def test_a_fault_is_read_its_cause_changed_and_retried(studio: Studio, server: StudioServer) -> None:
     broken = server.execute("shipment", {"parcels": 12, "vans": 0})["instance_id"]
     studio.open(f"/instances/{broken}")
-
     panel = studio.page.get_by_role("tabpanel")
     expect(panel.get_by_text("division")).to_be_visible()
-    panel.get_by_role("button", name="Retry").click()
+
+    studio.page.get_by_role("tab", name="Variables").click()
+    panel.get_by_role("button", name="Change free").click()
     dialog = studio.page.get_by_role("dialog")
-    expect(dialog.get_by_text("parcels // vans")).to_be_visible()
-    dialog.get_by_label("Inputs (JSON)").fill('{"value": 4}')
+    dialog.get_by_label("Value").fill("4")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    studio.page.get_by_role("tab", name="Incidents").click()
+    panel.get_by_role("button", name="Retry").click()
+    expect(dialog.get_by_text("parcels // free")).to_be_visible()
     dialog.get_by_label("Why").fill("no van was entered")
     dialog.get_by_role("button", name="Retry").click()
 
     expect(studio.page.locator("header").get_by_text("Finished")).to_be_visible()
     studio.page.get_by_role("tab", name="Journal").click()
     expect(panel.get_by_text("no van was entered")).to_be_visible()
+
+
+@pytest.mark.usefixtures("seeded")
+def test_many_are_altered_after_a_dry_run(studio: Studio, server: StudioServer) -> None:
+    waiting = server.execute("approval", {"amount": 6000})["instance_id"]
+    studio.open(f"/alterations?ids={waiting}")
+    dialog = studio.page.get_by_role("dialog")
+    dialog.get_by_label("Variable").fill("fee")
+    dialog.get_by_label("Value").fill("77")
+    dialog.get_by_role("button", name="Dry run").click()
+    expect(dialog.get_by_text("applies 1")).to_be_visible()
+    assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 0
+    dialog.get_by_role("button", name="Alter them").click()
+
+    expect(studio.page.get_by_text("1 / 1")).to_be_visible()
+    assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 77
 
 
 @pytest.mark.usefixtures("seeded")

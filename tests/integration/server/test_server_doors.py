@@ -100,9 +100,7 @@ async def test_other_origins_are_let_in_only_if_a_setting_says_so(serve: Serve) 
         ("GET", "/api/instances?cursor=x", 422, "cursor.invalid"),
     ],
 )
-async def test_every_refusal_is_a_problem_document(
-    api: Caller, method: str, path: str, status: int, code: str
-) -> None:
+async def test_every_refusal_is_a_problem_document(api: Caller, method: str, path: str, status: int, code: str) -> None:
     answer = await api.ask(method, path)
 
     assert (answer.status, answer.body["code"], answer.body["status"]) == (status, code, status)
@@ -181,9 +179,7 @@ async def test_no_way_leads_out_of_the_folder(studio: Studio, path: str) -> None
 async def test_the_document_is_served_and_names_each_operation_once(api: Caller) -> None:
     document = await api.get("/api/openapi.json")
 
-    names = [
-        operation["operationId"] for path in document["paths"].values() for operation in path.values()
-    ]
+    names = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
     assert document["openapi"].startswith("3.1")
     assert len(names) == len(set(names))
 

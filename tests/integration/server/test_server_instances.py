@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from holdfast.model.listing import InstanceSort
-
 from .conftest import Caller
 from .documents import FAILING, HELLO, WAITING
 
@@ -172,7 +170,7 @@ async def test_every_column_of_the_list_sorts_and_pages(ready: Caller) -> None:
         await ready.post("/api/definitions/hello/execute", {"name": f"n{number % 2}", "correlation_id": f"c{number}"})
     item = (await ready.get("/api/instances"))["items"][0]
 
-    for column in item.keys() & {sort.value for sort in InstanceSort}:
+    for column in item:
         for sign in ("", "-"):
             seen: list[str] = []
             cursor = ""
@@ -293,3 +291,47 @@ async def test_many_are_canceled_by_filter(ready: Caller) -> None:
     gone = await ready.post("/api/instances/bulk", {"action": "delete", "filter": {"status": ["canceled"]}})
     assert gone["changed"] == 3
     assert (await ready.post("/api/instances/bulk", {"action": "cancel"}, expect=422))["code"] == "bulk.nothing"
+
+
+async def test_a_variable_is_changed_in_a_living_instance(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
+
+    changed = await ready.patch(f"/api/instances/{name}/variables", {"variables": {"answer": "set by hand"}})
+
+    assert changed["position"] > 1
+    assert (await ready.get(f"/api/instances/{name}"))["state"]["variables"] == {"answer": "set by hand"}
+    wrong = await ready.patch(f"/api/instances/{name}/variables", {"variables": {"nothing": 1}}, expect=422)
+    assert wrong["code"] == "variable.not_found"
+    refused = await ready.post(f"/api/instances/{name}/alter", {"alterations": [{"type": "fly"}]}, expect=409)
+    assert "not an alteration" in refused["detail"]
+
+
+async def test_many_are_altered_by_a_plan_that_was_tried_first(ready: Caller) -> None:
+    names = {(await ready.post("/api/definitions/waiting/execute"))["instance_id"] for _ in range(3)}
+    body = {
+        "filter": {"definition_id": ["waiting"]},
+        "alterations": [{"type": "modify_variable", "variable": "answer", "value": 5}],
+    }
+
+    tried = await ready.post("/api/alterations", {**body, "dry_run": True}, expect=202)
+    assert (tried["total"], tried["fates"]) == (3, {"applies": 3})
+    assert {item["instance_id"] for item in tried["results"]} == names
+
+    plan = await ready.post("/api/alterations", {**body, "why": "a test"}, expect=202)
+    done = await ready.until(f"/api/alterations/{plan['id']}", lambda item: item["state"] == "completed")
+    assert (done["altered"], done["failed"], done["who"], done["why"]) == (3, 0, "local", "a test")
+    for name in names:
+        assert (await ready.get(f"/api/instances/{name}"))["state"]["variables"] == {"answer": 5}
+    assert (await ready.get("/api/alterations"))["total"] == 1
+    await ready.get("/api/alterations/nothing", expect=404)
+    await ready.post("/api/alterations", {"alterations": [{"type": "cancel"}]}, expect=422)
+
+
+async def test_a_fork_goes_on_by_itself(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
+
+    made = await ready.post(f"/api/instances/{name}/fork", expect=201)
+
+    assert made["id"] != name
+    assert (await ready.post(f"/api/instances/{made['id']}/resume", {"payload": 1}))["status"] == "finished"
+    assert (await ready.get(f"/api/instances/{name}"))["status"] == "suspended"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.engine import Holdfast
-from holdfast.model.work import DeadLetterRow, WorkRow
 from holdfast.model.commit import Commit
+from holdfast.model.work import DeadLetterRow, WorkRow
 
 from .conftest import Caller, Serve
 from .documents import FAILING, HELLO, WAITING
@@ -226,9 +226,7 @@ async def test_an_expression_is_previewed_with_the_values_of_an_instance(api: Ca
     await published(api, HELLO)
     name = (await api.post("/api/definitions/hello/execute", {"input": {"who": "Ann"}}))["instance_id"]
 
-    found = await api.post(
-        "/api/preview", {"language": "python", "expression": "who.upper()", "instance_id": name}
-    )
+    found = await api.post("/api/preview", {"language": "python", "expression": "who.upper()", "instance_id": name})
 
     assert found["value"] == "ANN"
 

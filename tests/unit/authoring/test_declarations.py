@@ -108,7 +108,7 @@ def test_called_directly_a_function_stays_a_function() -> None:
     assert vars(add)["__name__"] == "add"
 
 
-BUILT_IN_EFFECTS: set[str] = set()
+BUILT_IN_EFFECTS = {"DownloadHttpFile", "FlowSendHttpRequest", "SendHttpRequest"}
 """None yet: the parts that talk to the world come with the runtime."""
 
 

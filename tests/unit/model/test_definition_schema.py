@@ -66,7 +66,7 @@ BAD = [
     document(options={"unknown": 1}),
     document(connections=[{"from": "a"}]),
     {**document(), "inputs": [{"nam": "x"}]},
-    {**document(), "options": {"flowchart_mode": "x", "activation": "x"}},
+    {**document(), "options": {"flowchart_mode": "x", "activation": 5}},
 ]
 BAD_FOR_DESCRIPTORS = [
     document(activities={"type": "Sequence"}),

@@ -187,7 +187,7 @@ def test_code_is_refused_wherever_an_expression_may_stand() -> None:
         ({"id": "x", "inputs": {}, "root": {"type": "A"}}, "/inputs", "wrong-kind"),
         ({"id": "x", "options": [], "root": {"type": "A"}}, "/options", "wrong-kind"),
         ({"id": "x", "options": {"timeot": 1}, "root": {"type": "A"}}, "/options/timeot", "unknown-key"),
-        ({"id": "x", "options": {"activation": "?"}, "root": {"type": "A"}}, "/options/activation", "wrong-kind"),
+        ({"id": "x", "options": {"activation": 5}, "root": {"type": "A"}}, "/options/activation", "wrong-kind"),
         ({"format": "holdfast/definition@2", "id": "x", "root": {"type": "A"}}, "/format", "newer-format"),
         ({"format": "elsa", "id": "x", "root": {"type": "A"}}, "/format", "unknown-format"),
         ({"definitionId": "x", "root": {"type": "Elsa.Sequence"}}, "", "elsa-document"),

@@ -19,6 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from holdfast import telemetry
 from holdfast.activities.http.outbound import AddressRefused, OutboundHttp, OutboundResponse
 from holdfast.activities.http.response import encoded
 from holdfast.authoring.activity import Activity
@@ -123,6 +124,9 @@ class _HttpRequest(Activity, abstract=True):
             headers["Authorization"] = self.authorization
         if not any(name.lower() == "idempotency-key" for name in headers):
             headers["Idempotency-Key"] = context.idempotency_key
+        trace = telemetry.trace_for(context.instance_id)
+        if trace is not None:
+            headers.setdefault("traceparent", trace)
         return headers
 
     def put(self, context: Context, response: OutboundResponse) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.authoring.compiler.statements import Statements
 
 _LABEL = 60
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom)
 
 
 class Condition:
@@ -124,7 +125,8 @@ class Unit:
         return line if len(line) <= _LABEL else line[: _LABEL - 1] + "…"
 
     def block(self, body: list[ast.stmt], title: str | None = None) -> Draft:
-        transformed = [Completions().visit(item) for item in body]
+        # In simple statements there is nothing to complete, and most statements are simple.
+        transformed = [item if isinstance(item, _SIMPLE) else Completions().visit(item) for item in body]
         first = next((item for item in body if not is_made(item)), body[0])
         draft = self.draft("Code", base_of(body[0]), first, title or self.title(body))
         if all(map(is_made, body)):

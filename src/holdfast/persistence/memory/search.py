@@ -20,7 +20,7 @@ from holdfast.model.stored import InstanceKey, InstanceRow
 from holdfast.persistence.memory.tables import MemoryPart
 
 _SUMMARY = InstanceSummary.__struct_fields__
-_TEXTS = (InstanceSort.NAME, InstanceSort.CORRELATION)
+_TEXTS = (InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT)
 
 
 class MemorySearch(MemoryPart):

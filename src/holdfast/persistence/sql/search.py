@@ -24,10 +24,8 @@ from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, ask, marks
 from holdfast.persistence.sql.tables import micros
 
-_TEXTS = frozenset(
-    {InstanceSort.NAME, InstanceSort.ID, InstanceSort.STATUS, InstanceSort.DEFINITION, InstanceSort.CORRELATION}
-)
-_OPTIONAL_TEXTS = frozenset({InstanceSort.NAME, InstanceSort.CORRELATION})
+_OPTIONAL_TEXTS = frozenset({InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT})
+_TEXTS = _OPTIONAL_TEXTS | {InstanceSort.ID, InstanceSort.STATUS, InstanceSort.DEFINITION}
 _TIMES = frozenset({InstanceSort.CREATED, InstanceSort.UPDATED, InstanceSort.FINISHED})
 _EARLIEST, _LATEST = -(2**62), 2**62
 """Where a time that is missing sorts: last, in either direction."""

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from holdfast import telemetry
-from holdfast.model.requests import Dispatched, DispatchRequest, DispatchResponse
+from holdfast.model.requests import (
+    DispatchDefinition,
+    Dispatched,
+    DispatchInstance,
+    DispatchRequest,
+    DispatchResponse,
+    DispatchResume,
+    DispatchStimulus,
+    DispatchTrigger,
+    Receipt,
+)
 from holdfast.ports import WorkflowDispatcher
 from holdfast.runtime.dispatching import checking
 from holdfast.runtime.dispatching.decorators import target_of
@@ -22,6 +32,17 @@ class Announced:
         self._runtime = runtime
         self.inner = inner
 
+    @overload
+    async def dispatch(self, request: DispatchStimulus, *, wait: timedelta | None = None) -> Receipt: ...
+    @overload
+    async def dispatch(
+        self,
+        request: DispatchDefinition | DispatchInstance | DispatchTrigger | DispatchResume,
+        *,
+        wait: timedelta | None = None,
+    ) -> Dispatched: ...
+    @overload
+    async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse: ...
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         kind, target = str(request.__struct_config__.tag), target_of(request)
         seen = 0 if wait is None else await checking.version_of(self._runtime, request)

@@ -25,6 +25,7 @@ from holdfast.model.instance import Status
 from holdfast.model.stored import InstanceRow
 from holdfast.runtime.durable.changes import NEW, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
+from holdfast.runtime.durable.history import with_snapshot
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
 from holdfast.runtime.durable.task_jobs import TaskJob
 from holdfast.runtime.durable.verb_jobs import still_fits
@@ -205,6 +206,8 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
         begun=isinstance(first, StartJob) and not first.waits,
         go_on=burst.go_on,
     )
+    if node.keeps_states:
+        commit = with_snapshot(commit, burst.values)
     return with_events(node, burst, commit) if node.outlets else commit
 
 

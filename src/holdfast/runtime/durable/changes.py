@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -87,10 +87,14 @@ class Consumed(Struct, kw_only=True):
 class Maker:
     """Makes the commits of one node for one tenant."""
 
-    def __init__(self, tenant: str, owner: Owner, placement: Placement) -> None:
+    def __init__(
+        self, tenant: str, owner: Owner, placement: Placement, numbers: Mapping[str, int] | None = None
+    ) -> None:
         self.tenant = tenant
         self.owner = owner
         self.placement = placement
+        self.numbers = {} if numbers is None else numbers
+        """Version numbers of contents."""
 
     def commit(
         self,
@@ -163,7 +167,7 @@ class Maker:
             status=status.value,
             content=content,
             definition_id=definition.id,
-            definition_version=definition.version,
+            definition_version=self.numbers.get(content, definition.version),
             correlation_id=live.correlation_id,
             name=live.name,
             parent_id=None if parent is None else messages.parent_of(parent)[0],

@@ -18,13 +18,30 @@ from holdfast.runtime.result import RunResult
 async def read_family(runtime: Runtime, instance_id: str) -> RunResult:
     """The instance with the children that it waits for."""
     result = await runtime.read(instance_id)
-    for mark in result._live.bookmarks.values():
-        if mark.kind is BookmarkKind.CHILD and not result.status.at_rest:
-            try:
-                result.children[mark.id] = await read_family(runtime, child_of(mark))
-            except InstanceNotFound:
-                continue  # Its start row is not taken up yet.
+    for key, child in _children(result).items():
+        try:
+            result.children[key] = await read_family(runtime, child)
+        except InstanceNotFound:
+            continue  # Its start row is not taken up yet.
     return result
+
+
+def _children(result: RunResult) -> dict[str, str]:
+    """Instances that it waits for, by the bookmark that waits; where one waits for many, with the child's id."""
+    live = result._live
+    found: dict[str, str] = {}
+    if result.status.at_rest:
+        return found
+    for mark in live.bookmarks.values():
+        if mark.kind is not BookmarkKind.CHILD:
+            continue
+        waiter = live.waiters[mark.execution_id]
+        many = waiter.node.hooks.children
+        if many is None:
+            found[mark.id] = child_of(mark)
+        else:
+            found |= {f"{mark.id}~{child}": child for child in many(live, waiter)}
+    return found
 
 
 def members(result: RunResult) -> list[str]:
@@ -47,9 +64,8 @@ async def settle_family(runtime: Runtime, instance_id: str) -> RunResult:
 
 def _expected(result: RunResult) -> list[str]:
     """The run's instances, and those that are about to be started."""
-    marks = result._live.bookmarks.values()
-    children = [child_of(mark) for mark in marks if mark.kind is BookmarkKind.CHILD]
-    return [result.instance_id, *children, *(name for item in result.children.values() for name in _expected(item))]
+    below = [name for item in result.children.values() for name in _expected(item)]
+    return [result.instance_id, *_children(result).values(), *below]
 
 
 async def take_up(runtime: Runtime, instance_ids: Sequence[str]) -> int:

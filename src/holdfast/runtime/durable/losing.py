@@ -16,7 +16,7 @@ from holdfast.errors import InstanceAtRest, InstanceNotFound, KeyReused, StoreEr
 from holdfast.model.commit import Loss, Lost
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
-from holdfast.runtime.durable.jobs import Answer, EffectJob, Job, ResumeJob, RetryJob, StartJob
+from holdfast.runtime.durable.jobs import Answer, CancelJob, EffectJob, Job, ResumeJob, RetryJob, StartJob
 from holdfast.runtime.durable.large_values import StateMoved
 from holdfast.runtime.effects import failure
 
@@ -134,6 +134,8 @@ class Losing:
             self._node.forget(job.instance_id)
             job.sure = True
             self._again(job)
+        elif isinstance(error, InstanceNotFound) and isinstance(job, CancelJob):
+            job.refuse(error)  # Its start may be in somebody's hands: its row is looked at again.
         elif isinstance(error, InstanceNotFound) and (job.quiet or isinstance(job, EffectJob)):
             job.tell(Answer(dropped=True))
             if job.consumes_work is not None:

@@ -17,10 +17,11 @@ from holdfast.errors import DefinitionError, ExecutionError, InstanceNotFound, S
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
+from holdfast.model.catalog import Source, Which
 from holdfast.model.cluster import NodeState
 from holdfast.model.commit import Commit
 from holdfast.model.cron import CRON
-from holdfast.model.definition import ActivationStrategy, Definition
+from holdfast.model.definition import Definition
 from holdfast.model.ids import IdGenerator
 from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow, ValueRow
 from holdfast.model.work import DEFAULT_QUEUE, NOBODY, Owner, queue_of
@@ -40,7 +41,6 @@ from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.post import Post
 from holdfast.runtime.durable.references import References
 from holdfast.runtime.durable.single import SingleTasks
-from holdfast.runtime.durable.slots import slot_for
 from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
 from holdfast.runtime.nodes import describe_node
@@ -84,6 +84,7 @@ class Node:
         step_concurrency: int = 32,
         single_tasks: Sequence[Recurring] = (),
         placement: Placement | None = None,
+        keeps_states: bool = False,
     ) -> None:
         """`second_handle` makes another handle of the store, for the heartbeat. `queues` are those that it serves."""
         self.store = store
@@ -95,7 +96,9 @@ class Node:
         self.hot: OrderedDict[str, InstanceRow] = OrderedDict()
         self.owner = Owner(name, 0)
         self.placement = placement or Placement()
-        self.maker = Maker(tenant, self.owner, self.placement)
+        self.keeps_states = keeps_states
+        """The state of each commit is kept (`history = snapshots`)."""
+        self.maker = Maker(tenant, self.owner, self.placement, self.pins.numbers)
         self.next_id: Callable[[], str]
         self.queues = tuple(queues)
         self.work_queues = [queue_of(tenant, queue) for queue in self.queues]
@@ -131,7 +134,7 @@ class Node:
             self.name, time_to_live=self.heart.time_to_live, details=describe_node(self)
         )
         self.owner = registration.node.owner
-        self.maker = Maker(self.tenant, self.owner, self.placement)
+        self.maker = Maker(self.tenant, self.owner, self.placement, self.pins.numbers)
         if registration.predecessor_died:
             self.gate.be_careful()
         self.next_id = IdGenerator(lambda: self.clock.now_ns() // 1_000_000, registration.node.worker)
@@ -264,7 +267,11 @@ class Node:
             self._values.put(row.instance_id, row.ref, row.data)
 
     async def find_plan(self, reference: str) -> Plan:
-        """A workflow that is executed by id or name: one of this process, else one of the store."""
+        """A workflow that is executed by id or name: the published one, if it came from code (rule M14: starts by name use the
+        current one); else one of this process, else one of the store."""
+        label = await self.pins.current.version(reference, Which.PUBLISHED)
+        if label is not None and label.details.source is Source.CODE:
+            return await self.pins.plan(label.content)
         known = self._definitions.find(reference) if self._definitions is not None else None
         definition = known or await self.pins.find(reference)
         if definition is None:
@@ -275,9 +282,9 @@ class Node:
 
     async def slot_holder(self, plan: Plan, correlation_id: str | None) -> str | None:
         """The instance that keeps another one of this definition from starting now (rule M2)."""
-        if plan.definition.options.activation is ActivationStrategy.ALWAYS:
+        slot = plan.slot(correlation_id)
+        if slot is None:
             return None
-        slot = slot_for(plan.definition, correlation_id)
         holder = await self.store.find_guard(self.tenant, slot.ref)
         return None if holder is None else holder.instance_id
 

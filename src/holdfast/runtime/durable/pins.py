@@ -11,7 +11,7 @@ import msgspec
 
 from holdfast.errors import DefinitionError, HoldfastError
 from holdfast.execution.plan import Plan
-from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, Which, content_hash
+from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Origin, Which, content_hash
 from holdfast.model.definition import Definition
 from holdfast.model.hashing import content_hash as meaning
 from holdfast.model.reader import parse_definition
@@ -20,6 +20,9 @@ from holdfast.ports import Store
 from holdfast.runtime.catalog import PLANS_MAX
 from holdfast.runtime.durable.epochs import CurrentDefinitions
 from holdfast.runtime.triggers import Workshop, awaited_rows
+
+VERSIONS_MAX = 1_000
+"""Labels that are looked through for the number of a content."""
 
 
 class PinnedPlans:
@@ -37,6 +40,8 @@ class PinnedPlans:
         self._plans: OrderedDict[str, Plan] = OrderedDict()
         self._contents: dict[int, tuple[Plan, str]] = {}
         self._pinning: dict[int, asyncio.Task[str]] = {}
+        self.numbers: dict[str, int] = {}
+        """Version numbers of contents, as their labels say: a changed function does not know that it is the second."""
         self.lacking: set[str] = set()
         """Content that this process cannot run (its code is not here): such work is left to others (rule H10)."""
 
@@ -73,12 +78,19 @@ class PinnedPlans:
     async def _pin(self, plan: Plan) -> str:
         content, document = await self.written(plan.definition)
         if await self._store.load_content(self._tenant, content) is None:
-            await self._save(plan.definition, content, document)
-        self.know(plan, content)
+            self.know(plan, content, await self._save(plan.definition, content, document))
+        else:
+            self.know(plan, content, await self._number(plan.definition, content))
         return content
 
-    def know(self, plan: Plan, content: str) -> None:
-        """This plan is of that content, which is in the store."""
+    async def _number(self, definition: Definition, content: str) -> int:
+        query = DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=VERSIONS_MAX)
+        labels, _ = await self._store.list_versions(self._tenant, query)
+        return next((label.version for label in labels if label.content == content), definition.version)
+
+    def know(self, plan: Plan, content: str, number: int | None = None) -> None:
+        """This plan is of that content, which is in the store, under that version number."""
+        self.numbers[content] = plan.definition.version if number is None else number
         self._contents[id(plan)] = (plan, content)
         self._plans[content] = plan
         self._plans.move_to_end(content)
@@ -86,7 +98,7 @@ class PinnedPlans:
             _, oldest = self._plans.popitem(last=False)
             self._contents = {key: item for key, item in self._contents.items() if item[0] is not oldest}
 
-    async def _save(self, definition: Definition, content: str, document: bytes) -> None:
+    async def _save(self, definition: Definition, content: str, document: bytes) -> int:
         """Under the number that it says, if that is free, else under the next: a label that others use does not move.
 
         Only a definition that has no published version gets one by being started (rule M14).
@@ -113,6 +125,7 @@ class PinnedPlans:
         # Its triggers stay asleep until somebody publishes it; what it waits for is noted.
         waits = () if self.workshop is None else awaited_rows(definition, self.workshop, label)
         await self._store.save_version(label, kept, waits)
+        return number
 
     async def plan(self, content: str) -> Plan:
         """The plan of the content that an instance pins."""
@@ -129,7 +142,7 @@ class PinnedPlans:
             except HoldfastError:
                 self.lacking.add(content)
                 raise
-            self.know(found, content)
+            self.know(found, content, await self._number(found.definition, content))
         return found
 
     async def find(self, reference: str, version: int | None = None) -> Definition | None:

@@ -44,7 +44,9 @@ class MissingCode(Struct, frozen=True, kw_only=True):
     instances: int
     """How many were waiting when it was noticed; they stay suspended."""
     reason: str
-    remedy: str = "Deploy the module again, keep the old name as an alias (@activity(name=…, aliases=[…])), or migrate the instances."
+    remedy: str = (
+        "Deploy the module again, keep the old name as an alias (@activity(aliases=[…])), or migrate the instances."
+    )
 
 
 class References:
@@ -53,6 +55,8 @@ class References:
         self._task: asyncio.Task[None] | None = None
         self._told: set[str] = set()
         """Contents whose `lacking` record of this node is written."""
+        self._able: set[str] = set()
+        """Contents that this process can run: its code does not go away."""
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-references")
@@ -87,10 +91,12 @@ class References:
             if tenant == node.tenant
         }
         reasons: dict[str, str] = {}
-        for content in live:
+        self._able &= live.keys()
+        for content in live.keys() - self._able:
             reason = await self._try(content)
             if reason is None:
                 await self._have(content)
+                self._able.add(content)
             else:
                 reasons[content] = reason
                 await self._lack(content, reason, now)
@@ -104,6 +110,7 @@ class References:
     async def _try(self, content: str) -> str | None:
         """Why it cannot be run here; None if it can."""
         pins = self._node.pins
+        await asyncio.sleep(0)  # Compiling takes a while, and others want the loop too.
         try:
             await pins.plan(content)
         except HoldfastError as error:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from holdfast import telemetry
-from holdfast.errors import BookmarkNotFound, ExecutionError
+from holdfast.errors import BookmarkNotFound, ExecutionError, InstanceNotFound
 from holdfast.execution import delivery
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import Which
@@ -26,6 +26,7 @@ from holdfast.runtime.dispatching.announcing import Announced
 from holdfast.runtime.dispatching.durable import DurableDispatcher
 from holdfast.runtime.dispatching.inline import InlineDispatcher
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
+from holdfast.runtime.durable.history import Moment, moments, state_at
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
 from holdfast.runtime.durable.losing import other_request, place_taken
 from holdfast.runtime.durable.node import Node, OnLine
@@ -116,7 +117,7 @@ class Runtime:
         return InlineDispatcher(self)
 
     @cached_property
-    def dispatcher(self) -> WorkflowDispatcher:
+    def dispatcher(self) -> Announced:
         """The one that was given to `Holdfast(dispatcher=…)`, else `durable`; it tells before and after each request."""
         return Announced(self, self.durable if self._make_dispatcher is None else self._make_dispatcher(self))
 
@@ -267,11 +268,31 @@ class Runtime:
         answer = await self.ask(RetryJob(instance_id))
         return answer.result or await self.read(instance_id)
 
-    async def fork(self, instance_id: str, *, new_id: str | None = None, who: str, why: str | None = None) -> str:
-        """A copy that goes its own way from the state that this one is in; its id (rule M19)."""
+    async def fork(
+        self,
+        instance_id: str,
+        *,
+        version: int | None = None,
+        new_id: str | None = None,
+        who: str,
+        why: str | None = None,
+    ) -> str:
+        """A copy that goes its own way from the state that this one is in, or was in at a version whose state is kept
+        (`history = snapshots`); its id (rule M19)."""
         from holdfast.runtime.forking import fork
 
-        return await fork(self.node, instance_id, new_id=new_id, who=who, why=why)
+        return await fork(self.node, instance_id, version=version, new_id=new_id, who=who, why=why)
+
+    async def moments(self, instance_id: str) -> list[Moment]:
+        """Versions whose state is kept, oldest first: with `history = snapshots` all of them."""
+        return await moments(self.node, instance_id)
+
+    async def read_at(self, instance_id: str, version: int) -> RunResult:
+        """The instance as that commit left it."""
+        kept = await state_at(self.node, instance_id, version)
+        plan = await self.node.pins.plan(kept.content)
+        live = decode_state(kept.state, plan, self.node.clock.now_ns, self.node.services, kept.values)
+        return RunResult(live, [], {})
 
     @staticmethod
     def _only_bookmark(result: RunResult) -> Bookmark:
@@ -290,6 +311,13 @@ class Runtime:
         plan = await self.node.pins.plan(row.content)
         live = decode_state(row.state, plan, self.node.clock.now_ns, self.node.services, values)
         return RunResult(live, [], {})
+
+    async def find(self, instance_id: str) -> RunResult | None:
+        """The instance as it is stored; None if it is not there (yet)."""
+        try:
+            return await self.read(instance_id)
+        except InstanceNotFound:
+            return None
 
     async def journal(self, instance_id: str, *, after: int = 0, limit: int = 1000) -> list[JournalEntry]:
         """What happened, in order: the entries of at most `limit` commits whose version is above `after`."""

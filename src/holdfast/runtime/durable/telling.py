@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from holdfast import telemetry
-from holdfast.execution.journal import readable
+from holdfast.execution.journal import COMPLETED, readable
 from holdfast.execution.live import LiveInstance
-from holdfast.model.instance import Status
+from holdfast.model.instance import JournalEntry, Status
 from holdfast.runtime.durable.bursts import Burst
 from holdfast.runtime.durable.dispatch_jobs import BeginJob
 from holdfast.runtime.durable.jobs import ResumeJob
+
+
+class Entries:
+    """What happened in a burst, for those who want to know: made when it is asked for, since most only count."""
+
+    __slots__ = ("_live",)
+
+    def __init__(self, live: LiveInstance) -> None:
+        self._live = live
+
+    def __call__(self) -> list[JournalEntry]:
+        live = self._live
+        return readable(live.plan, live.journal, live.journal_base)
+
+    def completed(self) -> Counter[str]:
+        """How many activities of each type completed."""
+        nodes = self._live.plan.nodes
+        return Counter(
+            nodes[entry[1]].definition.type for entry in self._live.journal if entry[0] == COMPLETED and entry[1] >= 0
+        )
 
 
 def tell(burst: Burst, live: LiveInstance) -> None:
@@ -32,7 +53,7 @@ def tell(burst: Burst, live: LiveInstance) -> None:
         began_ns=burst.began_ns,
         ran_ns=burst.ran_ns,
         committed_ns=live.now(),
-        entries=lambda: readable(live.plan, live.journal, live.journal_base),
+        entries=Entries(live),
     )
     if live.status is Status.SUSPENDED:
         telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from holdfast import telemetry
-from holdfast.errors import DefinitionError, HoldfastError, StoreUnavailable
+from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, StoreUnavailable
 from holdfast.execution import delivery
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("holdfast")
 
-LIMIT = 250
-IN_HAND_MAX = 1_000
-"""Rows that one node is at: more would only wait here instead of in the table."""
+LIMIT = 500
+LOW = 250
+"""Rows in hand below which more are taken."""
+BREATH = timedelta(milliseconds=20)
+"""Between two looks at the table while rows of it are in hand: a commit that ends one is a change, and wakes sooner."""
 POLL = timedelta(milliseconds=250)
 ATTEMPTS_MAX = 3
 PAUSE = timedelta(seconds=1)
@@ -72,9 +74,7 @@ class Uptake:
     def take_own(self, rows: Iterable[WorkRow], kinds: Container[str] = OWN_KINDS) -> None:
         if self._node.gate.careful or self._node.gate.paused:
             return  # They stand in the table, and are taken from there.
-        self.take(
-            row for row in rows if row.kind in kinds and row.due is None and row.queue in self._node.work_queues
-        )
+        self.take(row for row in rows if row.kind in kinds and row.due is None and row.queue in self._node.work_queues)
 
     def take(self, rows: Iterable[WorkRow]) -> None:
         """Do what these rows ask for, unless this node is at it."""
@@ -134,7 +134,8 @@ class Uptake:
         due = None if self._node.gate.paused else await self._node.store.next_due(self._node.work_queues)
         if due is None:
             return POLL
-        return min(POLL, max(due - await self._node.store.now(), timedelta(milliseconds=1)))
+        least = BREATH if self.in_hand else timedelta(milliseconds=1)
+        return min(POLL, max(due - await self._node.store.now(), least))
 
     async def take_due(self) -> int:
         """Take up what is due now; how many rows."""
@@ -143,11 +144,11 @@ class Uptake:
             return 0
         if node.gate.careful:
             return await care.take_one(node)
-        # Those in hand are still there until their commit: look past them.
-        limit = LIMIT + min(len(self.in_hand), IN_HAND_MAX)
-        if len(self.in_hand) > IN_HAND_MAX:
-            return 0
-        async with node.store.claim(node.work_queues, limit, lacking=node.pins.lacking) as claim:
+        held = len(self.in_hand)
+        if held >= LOW:
+            return 0  # A claim locks rows that our own commits wait for: first those, then more.
+        # Those in hand are in the table until their commit: look past them.
+        async with node.store.claim(node.work_queues, LIMIT + held, lacking=node.pins.lacking) as claim:
             rows = [row for row in claim.rows if row.id not in self.in_hand]
             node.pins.current.saw(claim.epoch)
         if rows and telemetry.listeners:
@@ -269,6 +270,9 @@ class Uptake:
                 now = await store.now()
                 if counted.attempts < ATTEMPTS_MAX:
                     await store.defer([counted], now + PAUSE * counted.attempts)
+                    continue
+                if row.kind == WorkKind.CANCEL and isinstance(error, InstanceNotFound):
+                    self._node.use_up(row.id)  # A child that was never started.
                     continue
                 letter = DeadLetterRow(
                     work=counted, reason="attempts", died=now, error=encode_payload({"message": str(error)})

@@ -30,7 +30,7 @@ router = APIRouter(
     prefix="/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers()
 )
 
-SORTS = tuple(item.value for item in InstanceSort)
+SORTS = (*(item.value for item in InstanceSort), "definition_name")
 Many = Annotated[list[str], Query()]
 
 
@@ -102,7 +102,8 @@ async def page(
         InstanceQuery(
             tenant=server.tenant,
             filter=filter,
-            sort=InstanceSort(order.column),
+            # Names are those of definitions: equal ones stand together when the list is sorted by definition.
+            sort=InstanceSort.DEFINITION if order.column == "definition_name" else InstanceSort(order.column),
             descending=order.descending,
             limit=limit,
             cursor=cursor,

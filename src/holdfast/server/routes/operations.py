@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from fastapi import APIRouter, Query
 
+from holdfast.model.alterations import ALTERATION, AlterationPlan
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.operating import as_filter
-from holdfast.server.paging import Limit
-from holdfast.server.problems import Refusal
+from holdfast.server.paging import Cursor, Limit
+from holdfast.server.problems import Refusal, not_found
 from holdfast.server.schemas.base import Done, Page
 from holdfast.server.schemas.instances import IncidentItem
-from holdfast.server.schemas.operations import AlterationItem, AlterationRequest, DeadLetterItem, IdsRequest
+from holdfast.server.schemas.operations import (
+    AlterationItem,
+    AlterationOutcome,
+    AlterationRequest,
+    DeadLetterItem,
+    IdsRequest,
+)
 from holdfast.server.security import requires
 from holdfast.server.views import dead_letters as letters, incidents
+from holdfast.server.views.instances import shown
 
 router = APIRouter(tags=["operations"], responses=answers())
 
@@ -31,33 +39,55 @@ async def plan_alterations(server: Server, who: Operator, body: AlterationReques
     """Change many instances: a plan that is kept and worked off in the background. `dry_run` only says what it would do."""
     if not body.ids and body.filter is None:
         raise Refusal(422, "alteration.nothing", "Say which instances: ids or a filter.")
-    service: Any = server.runtime.alterations
-    filter = None if body.filter is None else as_filter(body.filter)
+    service = server.runtime.alterations
+    filter = InstanceFilter() if body.filter is None else as_filter(body.filter)
     if body.ids:
-        filter = msgspec.structs.replace(filter or InstanceFilter(), ids=tuple(body.ids))
+        filter = msgspec.structs.replace(filter, ids=tuple(body.ids))
     plan = await service.plan(filter, body.alterations, dry_run=body.dry_run, who=who.name, why=body.why)
-    if not body.dry_run:
-        await service.run(plan.id)
-        plan = await service.get(plan.id)
-    return _plan(plan)
+    return _plan(plan if body.dry_run else await service.run(plan.id))
 
 
 @router.get("/alterations", dependencies=[READ])
-async def list_alterations(server: Server, limit: Limit = 50) -> Page[AlterationItem]:
-    service: Any = server.runtime.alterations
-    found = [_plan(item) for item in await service.list(limit=limit)]
-    return Page(items=found, total=len(found))
+async def list_alterations(server: Server, limit: Limit = 50, cursor: Cursor = None) -> Page[AlterationItem]:
+    """Plans, latest first."""
+    found = await server.runtime.alterations.list(limit=limit, after=cursor)
+    return Page(items=[_plan(item) for item in found.items], total=found.total, next=found.cursor)
 
 
 @router.get("/alterations/{id}", dependencies=[READ], responses=answers(404))
 async def get_alteration(id: str, server: Server) -> AlterationItem:
     """A plan with its progress."""
-    service: Any = server.runtime.alterations
-    return _plan(await service.get(id))
+    if await server.store.get_record(server.tenant, ALTERATION, id) is None:
+        raise not_found("alteration", id)
+    return _plan(await server.runtime.alterations.get(id))
 
 
-def _plan(plan: Any) -> AlterationItem:
-    return AlterationItem.model_validate(msgspec.to_builtins(plan))
+def _plan(plan: AlterationPlan) -> AlterationItem:
+    return AlterationItem(
+        id=plan.id,
+        state=plan.state.value,
+        dry_run=plan.dry_run,
+        alterations=[msgspec.to_builtins(item, enc_hook=shown) for item in plan.alterations],
+        total=plan.total,
+        altered=plan.altered,
+        unchanged=plan.unchanged,
+        failed=plan.failed,
+        fates=dict(plan.fates),
+        created=plan.created,
+        updated=plan.updated,
+        who=plan.who,
+        why=plan.why,
+        results=[
+            AlterationOutcome(
+                instance_id=item.instance_id,
+                definition_id=item.definition_id,
+                version=item.version,
+                outcome=item.fate.value,
+                message=" ".join(item.reasons),
+            )
+            for item in (plan.verdicts if plan.dry_run else plan.failures)
+        ],
+    )
 
 
 @router.get("/dead-letters", dependencies=[READ])

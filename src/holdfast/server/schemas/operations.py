@@ -134,18 +134,31 @@ class AlterationRequest(Request):
     why: str | None = None
 
 
+class AlterationOutcome(Payload):
+    """What became, or would become, of one instance."""
+
+    instance_id: str
+    definition_id: str
+    version: int
+    outcome: Literal["applies", "stays", "needs_mapping", "refused"]
+    message: str = ""
+
+
 class AlterationItem(Payload):
     id: str
-    state: str
+    state: Literal["planned", "running", "completed"]
+    dry_run: bool
     alterations: list[dict[str, Any]]
-    total: int = 0
-    done: int = 0
+    total: int = Field(description="How many fitted when it was made.")
+    altered: int = 0
+    unchanged: int = 0
     failed: int = 0
-    created: datetime | None = None
-    finished: datetime | None = None
-    who: str | None = None
+    fates: dict[str, int] = Field(default={}, description="Of a dry run: how many would be altered, stay, …")
+    created: datetime
+    updated: datetime
+    who: str
     why: str | None = None
-    results: list[dict[str, Any]] = []
+    results: list[AlterationOutcome] = Field(description="Of a dry run: some of each; else the first that failed.")
 
 
 # -- dead letters ------------------------------------------------------------------------------------------------------

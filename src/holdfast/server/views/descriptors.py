@@ -183,7 +183,10 @@ def strategies(engine: Holdfast) -> StrategyList:
     registry = engine.registry
     incidents = dict.fromkeys([*(str(item.value) for item in IncidentStrategy), *registry.incident_strategies])
     return StrategyList(
-        activation=[_strategy(item.value) for item in ActivationStrategy],
+        activation=[
+            _strategy(name)
+            for name in [*(str(item.value) for item in ActivationStrategy), *registry.activation_strategies]
+        ],
         incident=[_strategy(name) for name in incidents],
         commit=[_strategy(name) for name in registry.commit_strategies],
         journal=[_strategy(item.value) for item in JournalMode],

@@ -42,7 +42,7 @@ def _rows(tenant: str) -> list[InstanceRow]:
 
 def _place(row: InstanceSummary, sort: InstanceSort, descending: bool) -> tuple[object, ...]:
     value = getattr(row, sort.value)
-    if sort in {InstanceSort.NAME, InstanceSort.CORRELATION}:
+    if sort in {InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT}:
         value = value or ""
     missing = value is None
     return (missing != descending, 0 if missing else value, row.id)

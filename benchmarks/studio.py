@@ -1,0 +1,213 @@
+"""The Studio in a real browser: how much it loads, how soon it can be used, and how smoothly a thousand activities move.
+
+`make studio-bench` prints the figures and writes `results/studio.json`. A server of its own on SQLite, a fresh browser
+profile for each measurement, times by the browser's own clock, the best of some rounds (a shared machine disturbs others).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from benchmarks.figures import Effort
+from benchmarks.results import meta
+from tests.e2e.studio import demo
+from tests.e2e.studio.service import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
+
+RESULTS = Path(__file__).resolve().parent / "results" / "studio.json"
+AXE = Path(__file__).resolve().parent.parent / "studio/node_modules/axe-core/axe.min.js"
+ROUNDS = 5
+PATIENCE_MS = 60_000
+BIG = 1000
+COLUMNS = 25
+GOALS = {"first_load_kb": 600, "list_ms": 1000, "designer3_ms": 1500, "drag1000_worst_frame_ms": 50, "axe_serious": 0}
+CARDS = ".react-flow__node"
+
+FRAMES = """() => {
+  window.frames_ms = [];
+  let last = performance.now();
+  const tick = (now) => { window.frames_ms.push(now - last); last = now; window.ticking = requestAnimationFrame(tick); };
+  window.ticking = requestAnimationFrame(tick);
+}"""
+
+
+def three() -> dict[str, Any]:
+    lines = [
+        {"id": f"a{n}", "type": "WriteLine", "inputs": {"text": f"line {n}"}, "metadata": _place(200, 120 * n)}
+        for n in range(3)
+    ]
+    return _chart("three", lines, [{"from": "a0", "to": "a1"}, {"from": "a1", "to": "a2"}])
+
+
+def big() -> dict[str, Any]:
+    lines = [
+        {
+            "id": f"a{n}",
+            "type": "WriteLine",
+            "inputs": {"text": f"line {n}"},
+            "metadata": _place(280 * (n % COLUMNS), 120 * (n // COLUMNS)),
+        }
+        for n in range(BIG)
+    ]
+    return _chart("big", lines, [{"from": f"a{n}", "to": f"a{n + 1}"} for n in range(BIG - 1)])
+
+
+def _place(x: int, y: int) -> dict[str, Any]:
+    return {"position": {"x": x, "y": y}}
+
+
+def _chart(id: str, activities: list[dict[str, Any]], connections: list[dict[str, str]]) -> dict[str, Any]:
+    root = {"id": "chart", "type": "Flowchart", "activities": activities, "connections": connections}
+    return {"format": demo.FORMAT, "id": id, "name": id, "root": root}
+
+
+class Measuring:
+    def __init__(self, browser: Browser, server: StudioServer) -> None:
+        self.browser = browser
+        self.server = server
+        self.state = self._signed_in()
+
+    def _signed_in(self) -> Any:
+        context = self.browser.new_context()
+        page = context.new_page()
+        page.goto(self.server.url + "/definitions")
+        page.get_by_label("User").fill(ADMIN)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.locator("td a.name").first.wait_for()
+        page.evaluate("localStorage.setItem('holdfast.tour', 'done')")
+        state = context.storage_state()
+        context.close()
+        return state
+
+    def fresh(self) -> BrowserContext:
+        """Signed in, with an empty cache."""
+        context = self.browser.new_context(storage_state=self.state, viewport={"width": 1440, "height": 900})
+        context.set_default_timeout(PATIENCE_MS)
+        return context
+
+    def first_load_kb(self) -> float:
+        """Everything that crosses the wire until the list of definitions stands."""
+        context = self.fresh()
+        page = context.new_page()
+        wire = context.new_cdp_session(page)
+        wire.send("Network.enable")
+        sizes: list[float] = []
+        wire.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+        page.goto(self.server.url + "/definitions")
+        page.locator("td a.name").first.wait_for()
+        page.wait_for_load_state("networkidle")
+        context.close()
+        return round(sum(sizes) / 1000, 1)
+
+    def usable_ms(self, path: str, ready: str) -> float:
+        """From the navigation until that many of the thing stand on the page, by the page's own clock."""
+        return min(self._usable_ms(path, ready) for _ in range(ROUNDS))
+
+    def _usable_ms(self, path: str, ready: str) -> float:
+        context = self.fresh()
+        page = context.new_page()
+        page.add_init_script(
+            "new MutationObserver(() => { if (window.ready_ms === undefined && (" + ready + "))"
+            " requestAnimationFrame(() => { window.ready_ms ??= performance.now(); }); })"
+            ".observe(document, { childList: true, subtree: true });"
+        )
+        page.goto(self.server.url + path)
+        page.wait_for_function("window.ready_ms !== undefined")
+        taken = float(page.evaluate("window.ready_ms"))
+        context.close()
+        return round(taken, 1)
+
+    def drag_worst_frame_ms(self) -> float:
+        return min(self._drag() for _ in range(3))
+
+    def _drag(self) -> float:
+        context = self.fresh()
+        page = context.new_page()
+        page.goto(self.server.url + "/definitions/big")
+        page.locator(CARDS).first.wait_for()
+        page.wait_for_load_state("networkidle")
+        card = _a_card(page)
+        x, y = card
+        page.mouse.move(x, y)
+        page.mouse.down()
+        # Taking hold of it is a click, not a frame of the movement.
+        page.mouse.move(x + 6, y + 6)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(FRAMES)
+        for step in range(1, 61):
+            page.mouse.move(x + 6 + 3 * step, y + 6 + 2 * step)
+        worst = page.evaluate("() => { cancelAnimationFrame(window.ticking); return Math.max(...window.frames_ms.slice(1)); }")
+        page.mouse.up()
+        context.close()
+        return round(float(worst), 1)
+
+    def axe_serious(self, paths: list[str]) -> int:
+        context = self.fresh()
+        page = context.new_page()
+        found = 0
+        for path in paths:
+            page.goto(self.server.url + path)
+            page.locator("h1").first.wait_for()
+            page.wait_for_load_state("networkidle")
+            page.evaluate(AXE.read_text(encoding="utf-8"))
+            for one in page.evaluate("async () => (await axe.run(document)).violations"):
+                if one["impact"] in {"serious", "critical"}:
+                    print(f"  axe: {path}: {one['id']}: {one['nodes'][0]['html'][:120]}")
+                    found += len(one["nodes"])
+        context.close()
+        return found
+
+
+def _a_card(page: Page) -> tuple[float, float]:
+    """The middle of a card that stands near the middle of the canvas."""
+    place = page.evaluate(
+        """(cards) => {
+          const pane = document.querySelector(".react-flow").getBoundingClientRect();
+          const middle = [pane.x + pane.width / 2, pane.y + pane.height / 2];
+          const places = [...document.querySelectorAll(cards)].map((card) => card.getBoundingClientRect())
+            .map((box) => [box.x + box.width / 2, box.y + box.height / 2]);
+          const far = ([x, y]) => Math.hypot(x - middle[0], y - middle[1]);
+          return places.sort((a, b) => far(a) - far(b))[0];
+        }""",
+        CARDS,
+    )
+    return float(place[0]), float(place[1])
+
+
+def measure(server: StudioServer, browser: Browser) -> dict[str, float]:
+    ids = demo.seed(server)
+    for document in (three(), big()):
+        server.call("POST", "/api/definitions", document)
+    measuring = Measuring(browser, server)
+    names = ["definitions", "instances", "tasks", "dashboard", "schedules", "triggers", "dead-letters", "alterations"]
+    names += ["nodes", "users", "roles", "api-keys", "settings", "definitions/approval", "definitions/approval/versions"]
+    return {
+        "first_load_kb": measuring.first_load_kb(),
+        "list_ms": measuring.usable_ms("/definitions", "document.querySelectorAll('td a.name').length > 0"),
+        "designer3_ms": measuring.usable_ms("/definitions/three", f"document.querySelectorAll('{CARDS}').length >= 3"),
+        "drag1000_worst_frame_ms": measuring.drag_worst_frame_ms(),
+        "axe_serious": measuring.axe_serious([f"/{name}" for name in names] + [f"/instances/{ids['waiting']}"]),
+    }
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        figures = measure(server, browser)
+        version = browser.version
+        browser.close()
+    for name, value in figures.items():
+        met = "met" if value <= GOALS[name] else "NOT met"
+        print(f"{name:26} {value:10g}   goal ≤ {GOALS[name]} {met}")
+    about = {"meta.browser": f"Chromium {version}", "meta.rounds": ROUNDS}
+    kept = {name: value for name, value in meta(Effort()).items() if not name.startswith("meta.settings")}
+    RESULTS.write_text(json.dumps({**figures, **kept, **about}, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Timers, transports and workers: what `holdfast bench` measures, on PostgreSQL and with every transport that answers here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from statistics import median
+
+from benchmarks.figures import Effort, Figure, Group, Unmeasurable
+from benchmarks.store_databases import POSTGRES, database
+from holdfast.testing import benching
+from holdfast.testing.servers import ServiceMissing
+from holdfast.testing.transport_contract.services import broker_url
+
+TURNS = 3
+TRANSPORTS = {"database": None, "local": None, "rabbitmq": "rabbitmq", "nats": "nats", "redis": "redis"}
+"""Each with the service that it needs."""
+
+
+def measure_timers(effort: Effort) -> Mapping[str, float]:
+    with database(POSTGRES) as place:
+        turns = [asyncio.run(benching.timers(benching.place(place.url))) for _ in range(TURNS)]
+    return {
+        "timers.5k_ms": min(turn["ms"] for turn in turns),
+        "timers.duplicates": sum(turn["duplicates"] for turn in turns),
+    }
+
+
+def measure_cluster(effort: Effort) -> Mapping[str, float]:
+    with database(POSTGRES) as place:
+        turns = [asyncio.run(benching.speedup(benching.place(place.url))) for _ in range(TURNS)]
+    return {"cluster.speedup_1ms": median([turn["speedup_1ms"] for turn in turns])}
+
+
+def measure_dispatch(name: str, effort: Effort) -> Mapping[str, float]:
+    service = TRANSPORTS[name]
+    try:
+        url = (
+            f"{name}://" if service is None and name != "database" else name if service is None else broker_url(service)
+        )
+    except ServiceMissing as missing:
+        raise Unmeasurable(str(missing)) from missing
+    with database(POSTGRES) as place:
+        found = asyncio.run(benching.dispatching(benching.place(place.url, url)))
+    return {f"dispatch.{name}.{figure}": value for figure, value in found.items()}
+
+
+def _figures(name: str) -> tuple[Figure, ...]:
+    return (
+        Figure(f"dispatch.{name}.start_p50_ms", "dispatched start until the step after it has ended, median"),
+        Figure(f"dispatch.{name}.resume_p50_ms", "event until the step after it has ended, median"),
+        Figure(f"dispatch.{name}.resume_p99_ms", "the same, 99th percentile"),
+    )
+
+
+GROUPS = (
+    Group(
+        "timers",
+        (
+            Figure("timers.5k_ms", "5,000 timers of one instant on PostgreSQL: until the last has fired", 400),
+            Figure("timers.duplicates", "timers that fired twice", 0),
+        ),
+        measure_timers,
+    ),
+    Group(
+        "cluster",
+        (
+            Figure(
+                "cluster.speedup_1ms",
+                "two workers over one, 1 ms of processor per burst, PostgreSQL",
+                1.7,
+                at_least=True,
+            ),
+        ),
+        measure_cluster,
+    ),
+    *(Group(f"dispatch, {name}", _figures(name), partial(measure_dispatch, name)) for name in TRANSPORTS),
+)

@@ -1,0 +1,64 @@
+"""A trigger of your own: letters start workflows, and workflows wait for letters."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from holdfast import Activity, Context, Holdfast, Sequence, SetOutput, Workflow, expr, output
+
+SOON = timedelta(seconds=10)
+
+
+class Letter(Activity, pure=True, trigger=True, category="Mail"):
+    """A letter for one of these people."""
+
+    to: list[str]
+    text: str = output()
+
+    def trigger_payloads(self) -> Iterable[Any]:
+        """What starts a workflow here: asked when it is published, one stimulus for each person."""
+        return [{"to": person} for person in self.to]
+
+    def execute(self, context: Context) -> None:
+        if context.is_trigger:  # this letter started the instance
+            self.read(context, context.trigger_payload)
+        else:  # further in, it is a wait
+            context.bookmark({"to": self.to[0]}, resume=self.read)
+
+    def read(self, context: Context, letter: Any) -> None:
+        context.set_output("text", letter["text"])
+        context.complete()
+
+
+correspondence = Workflow(
+    Sequence(
+        Letter(["Grace", "Linus"], text="first", can_start=True),
+        Letter(["Ada"], text="second"),
+        SetOutput("read", expr("[first, second]")),
+    ),
+    id="correspondence",
+    outputs={"read": list},
+    variables={"first": "", "second": ""},
+)
+
+
+async def main() -> None:
+    async with Holdfast(store="memory://", workflows=[correspondence]) as app:
+        for trigger in await app.runtime.triggers.list():
+            print(trigger.type, trigger.payload)
+        finished: asyncio.Queue[str] = asyncio.Queue()
+        app.on(lambda name, fields: print(name), "instance.started", "instance.suspended", "instance.resumed")
+        app.on(lambda name, fields: finished.put_nowait(fields["instance_id"]), "instance.finished")
+        send = app.runtime.stimuli.send
+        await send("Letter", {"to": "Grace"}, input={"text": "Dear Grace"}, wait=SOON)
+        await send("Letter", {"to": "Ada"}, input={"text": "Dear Ada"}, wait=SOON)
+        async with asyncio.timeout(10):
+            result = await app.runtime.read(await finished.get())
+        print(result.status, result.outputs)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

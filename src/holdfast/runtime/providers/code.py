@@ -1,0 +1,20 @@
+"""Workflows that are written in this process' code: offered once per deployment (rule M14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.runtime.definitions import Definitions
+
+
+class CodeProvider:
+    name = "code"
+
+    def __init__(self, workflows: Iterable[Any]) -> None:
+        self._workflows = tuple(workflows)
+
+    async def provide(self, definitions: Definitions) -> None:
+        """One that has problems keeps the application from starting: it was just deployed."""
+        for workflow in self._workflows:
+            await definitions.deploy(workflow)

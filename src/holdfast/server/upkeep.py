@@ -1,0 +1,39 @@
+"""What a server clears away now and then: sessions that ended, counted failures, answers that nobody fetched."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from holdfast.errors import HoldfastError
+from holdfast.identity.accounts import Accounts
+from holdfast.model.record_rows import RecordQuery
+from holdfast.model.replies import REPLY
+from holdfast.ports import Store
+
+logger = logging.getLogger("holdfast")
+
+EVERY = timedelta(minutes=10)
+PAGE = 500
+
+
+async def sweep(store: Store, tenant: str, accounts: Accounts) -> int:
+    """How many answers were deleted; several processes may do it at once."""
+    await accounts.sweep()
+    count = 0
+    query = RecordQuery(tenant=tenant, kind=REPLY, due_before=await store.now(), limit=PAGE)
+    while rows := await store.list_records(query):
+        for row in rows:
+            count += await store.delete_record(tenant, REPLY, row.id)
+    return count
+
+
+async def sweep_always(store: Store, tenant: str, accounts: Accounts) -> None:
+    """Until it is canceled."""
+    while True:
+        await asyncio.sleep(EVERY.total_seconds())
+        try:
+            await sweep(store, tenant, accounts)
+        except HoldfastError:
+            logger.warning("old sessions and answers could not be cleared away, they stay for now", exc_info=True)

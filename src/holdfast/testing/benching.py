@@ -1,0 +1,244 @@
+"""What `holdfast bench` and our own figures measure of a store and a transport: latencies, timers, two workers against one.
+
+Each scenario is a coroutine that gives figures by name. They work in a tenant of their own and leave their instances there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import Self
+from uuid import uuid4
+
+from msgspec import Struct
+
+from holdfast import telemetry
+from holdfast.activities.control.sequence import Sequence as InOrder
+from holdfast.activities.events import Event
+from holdfast.activities.scheduling import StartAt
+from holdfast.authoring.activity import Activity
+from holdfast.authoring.fields import expr
+from holdfast.authoring.function import activity
+from holdfast.authoring.workflow import Workflow
+from holdfast.engine import Holdfast
+from holdfast.model.instance import JournalEvent
+from holdfast.model.requests import DispatchDefinition
+from holdfast.ports import Context
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing.worker_processes import WorkerProcess
+
+QUEUE = "bench"
+WARM_UP = 20
+PATIENCE = 120.0
+"""Seconds that one scenario may take for its last instance."""
+
+
+@activity(name="BenchStep")
+async def step(number: int) -> int:
+    """Nothing, carried by a queue."""
+    return number
+
+
+class BenchBurn(Activity, pure=True):
+    """A millisecond of the processor inside a burst."""
+
+    def execute(self, context: Context) -> None:
+        end = time.thread_time_ns() + 1_000_000
+        while time.thread_time_ns() < end:
+            pass
+
+
+stepping = Workflow(step.bind(number=1, queue=QUEUE), id="bench_step")
+resuming = Workflow(InOrder(Event("bench"), step.bind(number=1, queue=QUEUE)), id="bench_resume")
+alarm = Workflow(StartAt(expr("at")), inputs={"at": datetime}, id="bench_alarm")
+burning = Workflow(BenchBurn(), id="bench_burn")
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """What is measured."""
+
+    store: str
+    transport: str = "database"
+    tenant: str = ""
+
+
+def place(store: str, transport: str = "database") -> Place:
+    return Place(store=store, transport=transport, tenant=f"bench-{uuid4().hex[:8]}")
+
+
+@asynccontextmanager
+async def opened(where: Place, *, worker: bool = True) -> AsyncIterator[Runtime]:
+    engine = Holdfast(
+        store=where.store,
+        transport=where.transport,
+        tenant=where.tenant,
+        node=f"{where.tenant}-node",
+        activities=[step, BenchBurn],
+        workflows=[stepping, resuming, alarm, burning],
+        queues=f"default,{QUEUE}",
+        worker=worker,
+    )
+    async with engine as app:
+        yield app.runtime
+
+
+class Ends:
+    """Tells when instances have ended on this node."""
+
+    def __init__(self) -> None:
+        self.ended: dict[str, float] = {}
+        self._waiting: dict[str, asyncio.Event] = {}
+        self._all: tuple[int, asyncio.Event] | None = None
+        self._stop: Callable[[], None]
+
+    def __enter__(self) -> Self:
+        self._stop = telemetry.subscribe(self._heard, "instance.finished")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stop()
+
+    def _heard(self, name: str, fields: object) -> None:
+        identity: str = fields["instance_id"]  # type: ignore[index]  # a mapping of the event's fields
+        self.ended[identity] = time.perf_counter()
+        if identity in self._waiting:
+            self._waiting.pop(identity).set()
+        if self._all is not None and len(self.ended) >= self._all[0]:
+            self._all[1].set()
+
+    async def of(self, identity: str) -> float:
+        if identity not in self.ended:
+            event = self._waiting.setdefault(identity, asyncio.Event())
+            async with asyncio.timeout(PATIENCE):
+                await event.wait()
+        return self.ended[identity]
+
+    async def count(self, number: int) -> None:
+        self._all = (number, asyncio.Event())
+        if len(self.ended) < number:
+            async with asyncio.timeout(PATIENCE):
+                await self._all[1].wait()
+
+
+# -- scenarios ---------------------------------------------------------------------------------------------------------
+
+
+async def dispatching(where: Place, count: int = 200) -> dict[str, float]:
+    """One after the other: a start that is dispatched, and an event, each until the step that follows has ended."""
+    async with opened(where) as runtime:
+        with Ends() as ends:
+            starts = [await _start(runtime, ends, f"s{number}") for number in range(count + WARM_UP)]
+            resumes = [await _resume(runtime, ends, f"r{number}") for number in range(count + WARM_UP)]
+    starts, resumes = starts[WARM_UP:], sorted(resumes[WARM_UP:])
+    return {
+        "start_p50_ms": _ms(median(starts)),
+        "resume_p50_ms": _ms(median(resumes)),
+        "resume_p99_ms": _ms(resumes[int(len(resumes) * 0.99)]),
+    }
+
+
+async def _start(runtime: Runtime, ends: Ends, name: str) -> float:
+    begun = time.perf_counter()
+    await runtime.dispatcher.dispatch(DispatchDefinition(definition_id="bench_step", instance_id=name))
+    return await ends.of(name) - begun
+
+
+async def _resume(runtime: Runtime, ends: Ends, name: str) -> float:
+    await runtime.start(resuming, instance_id=name)
+    begun = time.perf_counter()
+    await runtime.stimuli.event("bench", instance_id=name)
+    return await ends.of(name) - begun
+
+
+async def timers(where: Place, count: int = 5_000) -> dict[str, float]:
+    """Instances that all wait for one instant: from there until the last has ended; and how many woke twice."""
+    async with opened(where, worker=False) as runtime:
+        at = await runtime.node.store.now() + timedelta(seconds=3 + count / 500)
+        names = [f"a{number}" for number in range(count)]
+        for first in range(0, count, 500):
+            await asyncio.gather(
+                *(runtime.start(alarm, {"at": at}, instance_id=name) for name in names[first : first + 500])
+            )
+        with Ends() as ends:
+            runtime.take_work()
+            left = (at - await runtime.node.store.now()).total_seconds()
+            if left < 0:
+                raise RuntimeError(f"{count} instances could not be started before their alarm; try fewer")
+            await asyncio.sleep(left)
+            begun = time.perf_counter()
+            await ends.count(count)
+            taken = time.perf_counter() - begun
+        duplicates = 0
+        for name in names:
+            events = [entry.event for entry in await runtime.journal(name)]
+            duplicates += events.count(JournalEvent.RESUMED) - 1
+    return {"ms": _ms(taken), "duplicates": float(duplicates)}
+
+
+async def speedup(where: Place, count: int = 2_000) -> dict[str, float]:
+    """Starts with a millisecond of the processor each: two worker processes against one."""
+    rates = [await _rate(place(where.store, where.transport), count, workers) for workers in (1, 2)]
+    return {"one_per_s": rates[0], "two_per_s": rates[1], "speedup_1ms": rates[1] / rates[0]}
+
+
+async def _rate(where: Place, count: int, workers: int) -> float:
+    async with opened(where, worker=False) as runtime:
+        runtime.node.gate.paused = True
+        for first in range(0, count, 200):
+            await asyncio.gather(
+                *(
+                    runtime.dispatcher.dispatch(
+                        DispatchDefinition(definition_id="bench_burn", instance_id=f"b{number}")
+                    )
+                    for number in range(first, min(first + 200, count))
+                )
+            )
+        found = [_worker(where, number) for number in range(workers)]
+        try:
+            await asyncio.gather(*(worker.start() for worker in found))
+            before = await _finished(runtime)
+            begun = time.perf_counter()
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    done = await _finished(runtime)
+                    if done >= count:
+                        break
+                    await asyncio.sleep(0.02)
+            return (count - before) / (time.perf_counter() - begun)
+        finally:
+            for worker in found:
+                await worker.close()
+
+
+def _worker(where: Place, number: int) -> WorkerProcess:
+    return WorkerProcess(
+        f"{where.tenant}-{number}",
+        store=where.store,
+        modules=["holdfast.testing.benching"],
+        folder=Path(os.curdir),
+        arguments=("--tenants", where.tenant, "--transport", where.transport, "--no-publish"),
+    )
+
+
+async def _finished(runtime: Runtime) -> int:
+    stats = await runtime.node.store.stats(runtime.node.tenant)
+    return stats.instances.get("finished", 0)
+
+
+def _ms(seconds: float) -> float:
+    return seconds * 1_000
+
+
+Scenario = Callable[[Place], Awaitable[dict[str, float]]]
+
+SCENARIOS: Sequence[tuple[str, Scenario, str]] = (
+    ("dispatch", dispatching, "start and event until the step after it has ended"),
+    ("timers", timers, "5,000 timers that are due at one instant"),
+    ("cluster", speedup, "two workers against one, 1 ms of processor per burst"),
+)

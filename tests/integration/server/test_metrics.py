@@ -1,0 +1,104 @@
+"""What Prometheus sees of a server that did something."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from holdfast import (
+    Delay,
+    Event,
+    Holdfast,
+    HttpEndpoint,
+    Sequence,
+    Workflow,
+    WriteHttpResponse,
+    WriteLine,
+    activity,
+    telemetry,
+)
+
+from .conftest import Caller, Serve
+
+
+@activity
+async def stumble() -> None:
+    raise ConnectionError("no way")
+
+
+waiting = Workflow(Sequence(WriteLine("a"), Delay(timedelta(milliseconds=1)), Event("go")), id="waiting")
+broken = Workflow(stumble.bind(), id="broken")
+answering = Workflow(
+    Sequence(HttpEndpoint(path="hello", can_start=True), WriteHttpResponse(content="hi")), id="answering"
+)
+
+
+async def scraped(api: Caller, **more: Any) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    answer = await api.ask("GET", "/metrics", **more)
+    assert answer.status == 200, answer.body
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(answer.body.decode())
+        for sample in family.samples
+    }
+
+
+def key(name: str, **labels: str) -> tuple[str, frozenset[tuple[str, str]]]:
+    return f"holdfast_{name}", frozenset(labels.items())
+
+
+async def test_what_happened_is_counted(serve: Serve) -> None:
+    engine = Holdfast(store="memory://", entry_points=False, workflows=[waiting, broken, answering])
+    api = await serve(engine)
+    runtime = api.engine.runtime
+    first, second = await runtime.start(waiting), await runtime.start(broken)
+    assert first.result is not None
+    assert second.result is not None
+    await runtime.wait_at_rest(second.result.instance_id)
+    await api.ask("GET", "/workflows/hello")
+    async with asyncio.timeout(20):
+        seen = -1
+        while [mark.name for mark in (await runtime.read(first.result.instance_id)).bookmarks] != ["Event"]:
+            seen = await runtime.node.store.wait_for_change(seen, timedelta(seconds=1))
+
+    found = await scraped(api)
+
+    assert found[key("instance_events_total", event="started")] == 3
+    assert found[key("instance_events_total", event="faulted")] == 1
+    assert found[key("instances", status="suspended")] == 1
+    assert found[key("instances", status="finished")] == 1
+    assert found[key("activities_total", type="WriteLine")] == 1
+    assert found[key("activities_total", type="WriteHttpResponse")] == 1
+    assert found[key("effects_total", type="stumble", outcome="faulted")] == 1
+    assert found[key("effect_seconds_count", type="stumble")] == 1
+    assert found[key("bursts_total")] >= 4
+    assert found[key("burst_seconds_count")] == found[key("bursts_total")]
+    assert found[key("work_taken_total", kind="timer")] == 1
+    assert found[key("work_late_seconds_count", kind="timer")] == 1
+    assert found[key("bookmarks")] == 1
+    assert found[key("incidents_open")] == 1
+    assert found[key("nodes_alive")] == 1
+    assert found[key("queue_depth")] == 0
+    assert found[key("process_resident_memory_bytes")] > 0
+
+
+async def test_who_may_scrape(serve: Serve) -> None:
+    api = await serve(Holdfast(store="memory://", entry_points=False), auth=True)
+    accounts = api.app.backend.accounts
+    _, viewer = await accounts.keys.add("prometheus", roles=["viewer"])
+    _, worker = await accounts.keys.add("worker", roles=["worker"])
+
+    assert (await api.ask("GET", "/metrics")).status == 401
+    assert (await api.ask("GET", "/metrics", headers={"X-Api-Key": worker})).status == 403
+    assert await scraped(api, headers={"Authorization": f"Bearer {viewer}"})
+
+
+async def test_a_server_that_closed_listens_no_more(serve: Serve) -> None:
+    api = await serve(Holdfast(store="memory://", entry_points=False))
+    assert telemetry.listeners
+    await api.app.backend.close()
+
+    assert not telemetry.listeners
