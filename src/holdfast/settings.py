@@ -129,9 +129,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     refresh_token_time: Annotated[
         timedelta, Meta(description="A session ends when it was not refreshed for this long.")
     ] = timedelta(days=30)
-    resume_link_time: Annotated[
-        timedelta, Meta(description="How long a link that resumes a bookmark is good.")
-    ] = timedelta(days=7)
+    resume_link_time: Annotated[timedelta, Meta(description="How long a link that resumes a bookmark is good.")] = (
+        timedelta(days=7)
+    )
     public_url: Annotated[
         str, Meta(description="How others reach this server, for links in messages: `https://host/base`.")
     ] = "http://127.0.0.1:8600"
@@ -144,15 +144,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     cors_origins: Annotated[
         str, Meta(description="Origins whose pages may use the API, separated by commas; `*` allows all. Empty: none.")
     ] = ""
-    node_alive: Annotated[
-        timedelta, Meta(description="A node counts as alive for this long after its heartbeat; then others take over.")
-    ] = timedelta(seconds=30)
-    node_beat: Annotated[
-        timedelta, Meta(description="How often a node renews its heartbeat; at least three times within `node_alive`.")
-    ] = timedelta(seconds=10)
-    node_sweep: Annotated[
-        timedelta, Meta(description="How often a worker looks for effects of dead nodes and for steps that nobody took.")
-    ] = timedelta(seconds=5)
+    node_alive: Annotated[timedelta, Meta(description="How long a node is alive by one heartbeat.")] = timedelta(
+        seconds=30
+    )
+    node_beat: Annotated[timedelta, Meta(description="How often a node renews its heartbeat.")] = timedelta(seconds=10)
+    node_sweep: Annotated[timedelta, Meta(description="How often a worker looks for lost work.")] = timedelta(seconds=5)
     transport: Annotated[
         str,
         Meta(
@@ -160,10 +156,12 @@ class Settings(Struct, frozen=True, kw_only=True):
             extra={"secret": True},
         ),
     ] = "database"
-    effects_queue: Annotated[
-        str, Meta(description="The queue of effects that name none themselves; `inline` runs them where they are committed.")
-    ] = "inline"
-    queues: Annotated[str, Meta(description="Queues that this node serves when it takes work, with commas.")] = "default"
+    effects_queue: Annotated[str, Meta(description="Queue of effects that name none; `inline`: run at once.")] = (
+        "inline"
+    )
+    queues: Annotated[str, Meta(description="Queues that this node serves when it takes work, with commas.")] = (
+        "default"
+    )
     step_concurrency: Annotated[int, Meta(ge=1, description="Steps that one worker runs at a time.")] = 32
     drain_limit: Annotated[
         timedelta, Meta(description="How long a worker that is told to stop waits for what it has in hand.")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Workflow, activity
-from holdfast.authoring.printing import Known, print_definition
+from holdfast import Holdfast, Status, Workflow, activity
+from holdfast.authoring.printing import Known, print_definition, untangled
 from holdfast.cli.convert import _known
 from holdfast.elsa import is_elsa, read_elsa
 from holdfast.errors import ConversionError
@@ -97,8 +97,70 @@ def test_what_is_unknown_stands_by_its_type() -> None:
     assert content_hash(again(definition)[0]) == content_hash(definition)
 
 
-def test_flowcharts_that_cannot_be_untangled_are_told() -> None:
-    assert print_definition(read(ROOT / "examples/03_flowchart.json"), KNOWN).tangled == ("chart",)
+def chart(*connections: tuple[str, str | None, str], flags: tuple[str, ...] = ("one", "two")) -> Definition:
+    """Activities are lines that say their names, decisions look at the input of their name."""
+    names = dict.fromkeys(name for source, _, target in connections for name in (source, target))
+    activities = [
+        {"type": "FlowDecision", "id": name, "inputs": {"condition": {"$python": name}}}
+        if name in flags
+        else {"type": "WriteLine", "id": name, "inputs": {"text": name}}
+        for name in names
+    ]
+    lines = [{"from": source, "to": target, "outcome": outcome} for source, outcome, target in connections]
+    root = {"type": "Flowchart", "id": "chart", "activities": activities, "connections": lines}
+    inputs = [{"name": name, "type": "boolean", "required": True} for name in flags]
+    return parse_definition({"id": "x", "name": "x", "root": root, "inputs": inputs})
+
+
+NESTS = {
+    "chain": chart(("a", None, "b"), ("b", "Done", "c")),
+    "meets": chart(("one", "True", "a"), ("one", "False", "b"), ("a", None, "c"), ("b", None, "c")),
+    "one way": chart(("a", None, "one"), ("one", "True", "b"), ("b", None, "c")),
+    "beside": chart(("one", "True", "a"), ("a", None, "c"), ("one", "False", "c"), ("c", None, "d")),
+    "inside": chart(
+        ("one", "True", "two"),
+        ("one", "False", "b"),
+        ("two", "True", "a"),
+        ("two", "False", "d"),
+        ("a", None, "c"),
+        ("d", None, "c"),
+        ("c", None, "e"),
+        ("b", None, "e"),
+    ),
+    "apart": chart(("one", "True", "a"), ("one", "False", "two"), ("two", "True", "b"), ("b", None, "c")),
+}
+TANGLES = {
+    "loop": chart(("a", None, "one"), ("one", "True", "a"), ("one", "False", "b")),
+    "fork": chart(("a", None, "b"), ("a", None, "c")),
+    "crossing": chart(
+        ("one", "True", "a"), ("one", "False", "two"), ("two", "True", "a"), ("two", "False", "b"), ("a", None, "c")
+    ),
+    "ends before": chart(
+        ("one", "True", "two"), ("one", "False", "c"), ("two", "True", "c"), ("two", "False", "b"), ("c", None, "d")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NESTS)
+@pytest.mark.parametrize("one", [True, False])
+@pytest.mark.parametrize("two", [True, False])
+async def test_a_flowchart_that_is_a_nest_does_the_same_as_one(name: str, one: bool, two: bool) -> None:
+    engine = Holdfast(entry_points=False)
+    nest, tangled = untangled(NESTS[name], engine.descriptors)
+    assert tangled == ()
+    assert not any(node.type == "Flowchart" for node in nest.root.walk())
+
+    runs = [
+        await engine.runner.run(definition, {"one": one, "two": two}) for definition in (NESTS[name], again(nest)[0])
+    ]
+
+    assert [run.status for run in runs] == [Status.FINISHED] * 2
+    assert runs[0].lines == runs[1].lines
+
+
+@pytest.mark.parametrize("name", TANGLES)
+def test_flowcharts_that_cannot_be_untangled_are_told(name: str) -> None:
+    assert untangled(TANGLES[name], Holdfast(entry_points=False).descriptors) == (TANGLES[name], ("chart",))
 
 
 def test_code_is_its_own_python() -> None:

@@ -145,6 +145,41 @@ async def test_duplicates_labels_and_folders(cluster: Any) -> None:
     assert (await definitions.save_draft(document("x"))).details.folder == "orders"
 
 
+# -- workflows as activities -------------------------------------------------------------------------------------------
+
+
+def part(text: str) -> dict[str, Any]:
+    root = {"id": "say", "type": "WriteLine", "inputs": {"text": text}}
+    return {
+        "format": "holdfast/definition@1",
+        "id": "part",
+        "name": "Polite part",
+        "root": root,
+        "options": {"usable_as_activity": True},
+    }
+
+
+async def test_a_workflow_that_is_used_is_part_of_its_users_content(cluster: Any) -> None:
+    first, second = await cluster.node("a"), await cluster.node("b", work=True)
+    user = document(root={"id": "use", "type": "PolitePart"})
+    with pytest.raises(InvalidDefinition):
+        await first.definitions.save_and_publish(user)
+    await first.definitions.save_and_publish(part("one"))
+    await first.definitions.save_draft(user)
+    published = (await first.definitions.publish("greet")).version
+    await first.definitions.save_and_publish(part("two"))
+
+    # Its user stays with what it was published with, on every node; published again it takes the new one.
+    assert (await second.client("i").create_and_run("greet")).lines == ["one"]
+    assert await first.definitions.content("greet") == {**user, "version": 1, "name": "Greet"}
+    again = (await first.definitions.publish("greet")).version
+    assert again.content != published.content
+    async with asyncio.timeout(5):
+        while (await second.client(second.node.next_id()).create_and_run("greet")).lines != ["two"]:
+            await second.definitions.reuse.refresh()
+    assert "PolitePart" in {name for name, _ in second.engine.registry.activity_types}
+
+
 # -- code --------------------------------------------------------------------------------------------------------------
 
 

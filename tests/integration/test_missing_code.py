@@ -14,6 +14,7 @@ import pytest
 from holdfast import Holdfast, Status
 from holdfast.model.catalog import DefinitionQuery, Which
 from holdfast.persistence.memory import MemoryStore
+from holdfast.runtime.doctor import Level, check_store
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing import VirtualClock
 
@@ -88,6 +89,10 @@ async def test_one_incident_with_the_remedy(folder: Path, store: MemoryStore, cl
         assert (missing.definition_id, missing.version, missing.instances) == ("fulfil", 1, 3)
         assert "gone_shop:price" in missing.reason
         assert "alias" in missing.remedy
+
+        found = [item for item in await check_store(store, clock) if item.subject == "code"]
+        assert [item.level for item in found] == [Level.WRONG]
+        assert "version 1 of 'fulfil'" in found[0].message
 
         rows = [await one.node.row(item.result.instance_id) for item in started if item.result is not None]
         assert [row.status for row in rows] == [Status.SUSPENDED] * 3

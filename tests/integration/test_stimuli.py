@@ -14,7 +14,7 @@ from holdfast import Event, PublishEvent, Sequence, SetOutput, Status, Workflow,
 from holdfast.errors import InstanceEnded, InstanceNotFound, KeyReused
 from holdfast.model.commit import Commit
 from holdfast.model.listing import InstanceFilter
-from holdfast.runtime.durable import messages, post
+from holdfast.runtime.durable import leftovers, messages, post
 from holdfast.runtime.durable.messages import Stimulus
 
 SOON = timedelta(seconds=20)
@@ -222,6 +222,27 @@ async def test_to_an_instance_that_does_not_wait_yet(cluster: Any) -> None:
     assert await kept(node) == 0
 
 
+async def test_what_an_instance_never_read_stands_in_its_journal(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(node, waiting("go"))
+    await node.stimuli.event("never", 1, instance_id=name, wait=SOON)
+    await node.stimuli.event("go", 1, instance_id=name)
+    await node.wait_at_rest(name)
+
+    async def unread() -> list[Any]:
+        return [entry.data for entry in await node.journal(name) if entry.event == "unread"]
+
+    while True:
+        if await unread():
+            break
+        await asyncio.sleep(0.01)
+    assert await unread() == [{"name": "never"}]
+    assert await kept(node) == 0
+    await node.settled(name)
+    await cluster.check(node, name)
+    assert (await node.node.store.stats(cluster.tenant)).work_later == 0
+
+
 async def test_a_broadcast_that_a_published_definition_waits_for_is_kept_and_taken_once(cluster: Any) -> None:
     node = await cluster.node("a", work=True)
     await node.definitions.deploy(waiting("go"))
@@ -247,6 +268,12 @@ async def test_what_expires_is_counted_and_nobody_gets_it(cluster: Any, monkeypa
 
     assert node.stimuli.counts == {"kept": 1, "expired": 1}
     assert await kept(node) == 0
+    (listed,) = await node.stimuli.expired()
+    assert (listed.event_name, listed.correlation_id) == ("Approval", "c")
+    later = await node.node.store.get_record(cluster.tenant, leftovers.EXPIRED, listed.id)
+    await node.node.store.put_record(replace(later, version=later.version + 1, due=later.created))
+    assert await leftovers.tidy(node.node) == 1
+    assert not await node.stimuli.expired()
 
 
 async def test_whoever_died_between_write_and_look_leaves_it_to_the_sweep(

@@ -19,7 +19,7 @@ from holdfast.testing.programs.generator import program
 from holdfast.testing.programs.running import compare, load
 from holdfast.testing.programs.world import TYPES
 
-GROUPS, EACH = 8, int(os.environ.get("HOLDFAST_TEST_COMPILED_PROGRAMS", "96")) // 8
+GROUPS, EACH = 8, int(os.environ.get("HOLDFAST_TEST_COMPILED_PROGRAMS", "240")) // 8
 
 
 @pytest.fixture

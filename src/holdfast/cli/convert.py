@@ -10,6 +10,7 @@ from holdfast.cli.failures import BadDocument, BadInput
 from holdfast.cli.options import activities_option, output_option
 
 if TYPE_CHECKING:
+    from holdfast.engine import Holdfast
     from holdfast.model.definition import Definition
     from holdfast.model.problem import Problem
 
@@ -22,14 +23,19 @@ if TYPE_CHECKING:
     type=click.Choice(["holdfast", "elsa", "python"]),
     help="Without it: Elsa's to ours, ours to Elsa's.",
 )
+@click.option(
+    "--untangle", is_flag=True, help="To Python: flowcharts that are chains and decisions as Sequence and If."
+)
 @output_option
 @activities_option
-def convert(workflow: str, target: str | None, output: str | None, activity_modules: tuple[str, ...]) -> None:
+def convert(
+    workflow: str, target: str | None, untangle: bool, output: str | None, activity_modules: tuple[str, ...]
+) -> None:
     """Convert a definition. Nothing is dropped: what the other side has no place for is kept in the document and reported
     on stderr. Exit code 2 if the document cannot be read.
 
     Python is written as objects (`workflow = Workflow(…)`) that give an equivalent definition; positions and other notes for
-    editors are left out.
+    editors are left out. With --untangle it is one that does the same, and the flowcharts that could not be untangled are told.
     """
     import json
 
@@ -42,11 +48,14 @@ def convert(workflow: str, target: str | None, output: str | None, activity_modu
     source = open_source(workflow)
     from_elsa = isinstance(source.workflow, dict) and is_elsa(source.workflow)
     with refusing(source.place):
-        definition, problems = read_source(source, make_engine(activity_modules))
+        engine = make_engine(activity_modules)
+        definition, problems = read_source(source, engine)
         _refuse_unread(source.place, definition, problems, from_elsa=from_elsa)
         assert definition is not None
         if target == "python":
             show_problems([(source.place, problem) for problem in problems])
+            if untangle:
+                definition = _untangled(definition, source.place, engine)
             _write_python(definition, source.place, output, activity_modules)
             return
         document, further = _write(definition, target or ("holdfast" if from_elsa else "elsa"))
@@ -79,16 +88,24 @@ def _write(definition: Definition, target: str) -> tuple[dict[str, Any], list[Pr
     return write_definition(definition), []
 
 
+def _untangled(definition: Definition, place: str, engine: Holdfast) -> Definition:
+    from holdfast.authoring.printing import untangled
+
+    found, tangled = untangled(definition, engine.descriptors)
+    for name in tangled:
+        click.echo(
+            f"{place}: the flowchart '{name}' cannot be untangled: ways lead back, fork, or meet in more than one place. "
+            "It is written with its arrows.",
+            err=True,
+        )
+    return found
+
+
 def _write_python(definition: Definition, place: str, output: str | None, activity_modules: tuple[str, ...]) -> None:
     from holdfast.authoring.printing import print_definition
     from holdfast.cli.documents import write_file
 
     printed = print_definition(definition, _known(activity_modules))
-    for name in printed.tangled:
-        click.echo(
-            f"{place}: the flowchart '{name}' cannot be untangled (ways meet or lead back): it is written with its arrows.",
-            err=True,
-        )
     for name in printed.unknown:
         click.echo(
             f"{place}: '{name}' is written as Placed(…): no class or function of that type is here. "

@@ -15,7 +15,7 @@ UNDRAINED = 1
 
 
 @click.command(
-    epilog="\b\nExamples:\n  holdfast worker shop --store postgresql://localhost/holdfast\n"
+    epilog="\b\nExample:\n  holdfast worker shop --store postgresql://localhost/holdfast\n"
     "  holdfast worker shop.jobs --queues gpu --transport amqp://guest:guest@localhost/ --concurrency 4"
 )
 @click.argument("modules", nargs=-1, metavar="[MODULE|MODULE:APP]...")

@@ -37,8 +37,8 @@ from holdfast.settings import load_settings
 
 if TYPE_CHECKING:
     from holdfast.authoring.compiled import WorkflowFunction
-    from holdfast.runtime.durable.runtime import Runtime
     from holdfast.model.requests import Receipt
+    from holdfast.runtime.durable.runtime import Runtime
     from holdfast.runtime.handles import Handle, Startable
 
 P = ParamSpec("P")

@@ -21,6 +21,7 @@ from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry
 from holdfast.ports import ActivityType, ExpressionEvaluator
 from holdfast.runtime.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
+from holdfast.runtime.reuse import Resolved
 from holdfast.settings import Settings
 
 
@@ -76,9 +77,11 @@ class Library:
 
     def validate(self, workflow: Any) -> list[Problem]:
         """All problems of a definition, as data."""
+        definition = self.definition(workflow)
+        held = {name: item.descriptor for name, item in Resolved(definition, self).types.items()}
         return validate(
-            self.definition(workflow),
-            descriptors=self.descriptors,
+            definition,
+            descriptors=self.descriptors | held,
             languages=self.registry.languages,
             types=self._value_types(),
             find=self._describe_workflow,
@@ -107,14 +110,15 @@ class Library:
         return self._plans.plan(self.definition(workflow))
 
     def _compile(self, definition: Definition) -> Plan:
+        resolved = Resolved(definition, self)
         return compile_plan(
             definition,
             Environment(
-                activity=self.activity_type,
+                activity=resolved.activity,
                 known_types=lambda: sorted(self._types),
                 languages=self.registry.languages,
                 types=self._value_types(),
-                definitions=self.definitions,
+                definitions=resolved,
                 middleware=self.registry.middleware,
                 commit_strategies=self.registry.commit_strategies,
                 incident_strategies=self.registry.incident_strategies,

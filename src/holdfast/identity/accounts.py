@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Self
 
 from msgspec import Struct
@@ -187,16 +188,19 @@ class Accounts:
         return self._believe(name, await self._principal(user))
 
     async def of_key(self, text: str) -> Principal:
-        key = await self.keys.find(text)
-        if key is None:
-            raise NotSignedIn("The API key is not valid: unknown, revoked or expired.")
-        name = f"key:{key.id}"
+        name = f"key:{sha256(text.encode()).hexdigest()}"
         known = self._known(name)
         if known is not None:
             return known
-        permissions = await self.roles.permissions(key.roles)
+        key = await self.keys.find(text)
+        if key is None:
+            raise NotSignedIn("The API key is not valid: unknown, revoked or expired.")
         found = Principal(
-            id=name, name=key.name, tenant=self.tenant, roles=frozenset(key.roles), permissions=permissions
+            id=f"key:{key.id}",
+            name=key.name,
+            tenant=self.tenant,
+            roles=frozenset(key.roles),
+            permissions=await self.roles.permissions(key.roles),
         )
         return self._believe(name, found)
 

@@ -106,8 +106,6 @@ class JournalEvent(StrEnum):
     EFFECT_RECORDED = "effect_recorded"
     EFFECT_RESULT = "effect_result"
     RESULT_DROPPED = "result_dropped"
-    TAKEN_OVER = "taken_over"
-    """The node that ran an effect died; another goes on with it."""
     RETRY_SCHEDULED = "retry_scheduled"
     PUBLISHED = "published"
     LOGGED = "logged"
@@ -120,6 +118,10 @@ class JournalEvent(StrEnum):
     INCIDENT = "incident"
     OPERATED = "operated"
     """Somebody outside acted on the instance: which verb, who, and why."""
+    TAKEN_OVER = "taken_over"
+    """The node that ran an effect died; another goes on with it."""
+    UNREAD = "unread"
+    """A stimulus was kept for the instance until it ended, and it never waited for it."""
 
 
 class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):

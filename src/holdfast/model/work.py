@@ -32,6 +32,8 @@ class WorkKind(StrEnum):
     BROADCAST = "broadcast"
     BEGIN = "begin"
     """A pending instance begins."""
+    UNREAD = "unread"
+    """What is kept for an instance is looked after."""
     RUN = "run"
     """A dispatched instance goes on."""
     ALTERATION = "alteration"

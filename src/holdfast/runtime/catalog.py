@@ -26,6 +26,14 @@ class DefinitionCatalog:
         ]
         self._definitions.append(definition)
 
+    def put(self, definition: Definition) -> None:
+        """This version and no other."""
+        self._definitions = [item for item in self._definitions if item.id != definition.id]
+        self._definitions.append(definition)
+
+    def remove(self, definition_id: str) -> None:
+        self._definitions = [item for item in self._definitions if item.id != definition_id]
+
     def __iter__(self) -> Iterator[Definition]:
         return iter(self._definitions)
 

@@ -35,6 +35,7 @@ from holdfast.model.problem import Problem, Severity
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.runtime.http_endpoints import check_endpoints
+from holdfast.runtime.reuse import PARTS, Reuse, Shelf, bare, embedded
 from holdfast.runtime.triggers import AWAITED, Workshop, trigger_rows, triggers_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _LIVE = tuple(status.value for status in Status if not status.at_rest)
 
 
-class Engine(Workshop, Protocol):
+class Engine(Workshop, Shelf, Protocol):
     """What the runtime needs of the engine that made it."""
 
     def definition(self, workflow: Any) -> Definition: ...
@@ -65,6 +66,7 @@ class Definitions:
         self._node = node
         self._deployment = deployment
         self._engine = engine
+        self.reuse = Reuse(node, engine)
         self._saving = asyncio.Lock()
         """Between the look at what is there and the write; other processes are kept apart by the store's transaction."""
 
@@ -89,10 +91,11 @@ class Definitions:
         """The document of a version. Its ETag is `get(…).content`."""
         label = await self.get(definition_id, which)
         document: dict[str, Any] = msgspec.json.decode((await self._stored(label)).document)
+        document.pop(PARTS, None)
         return document
 
     async def definition(self, definition_id: str, which: int | Which = Which.LATEST) -> Definition:
-        return (await self._read(await self.get(definition_id, which)))[0]
+        return bare((await self._read(await self.get(definition_id, which)))[0])
 
     async def plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:
         """What instances of a version run, and the content that they pin."""
@@ -143,7 +146,7 @@ class Definitions:
     ) -> DefinitionVersion:
         """Save over the draft, or begin a new one. With `expected_hash` only if the latest version still has that content
         (an empty one: only if there is none); `VersionConflict` otherwise."""
-        definition = self._engine.definition(document)
+        definition = bare(self._engine.definition(document))
         async with self._saving:
             latest = await self._find(definition.id, Which.LATEST)
             found = latest.content if latest is not None else ""
@@ -165,7 +168,13 @@ class Definitions:
             return await self._publish(await self.get(definition_id, Which.LATEST if version is None else version))
 
     async def _publish(self, label: DefinitionVersion) -> Published:
-        definition, content = await self._read(label)
+        """Where it uses workflows as activities, these become part of its content."""
+        await self.reuse.refresh()
+        written, content = await self._read(label)
+        definition = embedded(written, self._engine)
+        if definition.extra != written.extra:
+            made, content = self._made(definition, label.details)
+            label = replace(label, content=made.content)
         rows = self._indexed(definition, label)
         _refuse(await check_endpoints(self._node, definition, rows), definition)
         saved = await self._save(replace(label, published=True), content, rows)
@@ -179,13 +188,15 @@ class Definitions:
 
     async def save_and_publish(self, document: Any, *, source: Source = Source.API) -> Published:
         """A draft that is published at once; nothing is written if it has problems. The same content again: no new one."""
-        definition = self._engine.definition(document)
+        await self.reuse.refresh()
+        definition = bare(self._engine.definition(document))
         _refuse(self.validate(definition), definition)
         async with self._saving:
             published = await self._find(definition.id, Which.PUBLISHED)
             if published is not None:
                 same, _ = await self._read(published)
-                if write_definition(replace(definition, version=same.version)) == write_definition(same):
+                full = embedded(replace(definition, version=same.version), self._engine)
+                if write_definition(full) == write_definition(same):
                     return Published(
                         version=published,
                         triggers=len(triggers_of(definition, self._engine)),
@@ -202,6 +213,7 @@ class Definitions:
         node = self._node
         await self.get(definition_id)
         retracted = await node.store.retract(node.tenant, definition_id)
+        node.pins.current.changed()
         await self._schedule(None, definition_id)
         if retracted:
             telemetry.emit("definition.retracted", definition_id=definition_id)
@@ -211,7 +223,7 @@ class Definitions:
         """Begin a draft with the content of that version (over the draft, if there is one)."""
         async with self._saving:
             old = await self.get(definition_id, version)
-            definition, _ = await self._read(old)
+            definition = bare((await self._read(old))[0])
             number = _draft_number(await self.get(definition_id), definition)
             label, content = self._made(replace(definition, version=number), old.details)
             return await self._save(label, content, ())
@@ -225,6 +237,7 @@ class Definitions:
         node = self._node
         label = await self.get(definition_id, version)
         deleted = await node.store.delete_version(node.tenant, definition_id, version)
+        node.pins.current.changed()
         if label.published:
             await self._schedule(None, definition_id)
         telemetry.emit("definition.deleted", definition_id=definition_id, version=version)
@@ -256,7 +269,8 @@ class Definitions:
         """Offer a workflow of this process. It becomes the published one once per deployment (rule M14): a restart, or a node
         that is rolled later, does not bring it back. Without a name each content is published when it is first seen."""
         node = self._node
-        definition = self._engine.definition(workflow)
+        await self.reuse.refresh()
+        definition = embedded(self._engine.definition(workflow), self._engine)
         _refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)
         content, document = await node.pins.written(plan.definition)
@@ -277,6 +291,7 @@ class Definitions:
         _refuse(await check_endpoints(node, definition, rows), definition)
         saved = await node.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
         node.pins.know(plan, content, saved.version)
+        node.pins.current.changed()
         if saved.published:
             await self._schedule(definition)
         return saved
@@ -301,7 +316,9 @@ class Definitions:
     async def _save(
         self, label: DefinitionVersion, content: DefinitionContent, rows: Sequence[TriggerRow]
     ) -> DefinitionVersion:
-        return await self._node.store.save_version(label, content, rows)
+        saved = await self._node.store.save_version(label, content, rows)
+        self._node.pins.current.changed()
+        return saved
 
     async def _stored(self, label: DefinitionVersion) -> DefinitionContent:
         found = await self._node.store.load_content(self._node.tenant, label.content)

@@ -8,6 +8,7 @@ await runtime.stimuli.send("MyTrigger", {"path": "/orders"}, input=body) any oth
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,8 @@ from msgspec import Struct
 
 from holdfast.model import values
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt
-from holdfast.runtime.durable import matching
+from holdfast.runtime.durable import leftovers, matching
+from holdfast.runtime.durable.leftovers import ExpiredStimulus
 from holdfast.runtime.durable.messages import Stimulus
 from holdfast.runtime.triggers import AWAITED, awaited_key
 
@@ -143,6 +145,10 @@ class Stimuli:
         keys = [awaited_key(found.type), *([awaited_key(found.type, found.event_name)] if found.event_name else [])]
         awaited = await self._runtime.node.pins.current.triggers(keys)
         return "10 min" if any(row.type == AWAITED for row in awaited) else None
+
+    async def expired(self, limit: int = 100) -> Sequence[ExpiredStimulus]:
+        """Those that were kept and that nobody came for, of the last week, latest first."""
+        return await leftovers.expired(self._runtime.node, limit)
 
     @property
     def counts(self) -> dict[str, int]:

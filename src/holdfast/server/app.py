@@ -6,13 +6,14 @@ it (`async with engine`).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
 from holdfast import __version__
 from holdfast.engine import Holdfast
+from holdfast.ports import Authenticator
 from holdfast.server import auth, health, http_workflows, metrics, problems, users
 from holdfast.server.backend import Backend
 from holdfast.server.documented import answers, operation_id
@@ -54,9 +55,17 @@ ROUTERS = (
 """In this order: of two routes that fit, the first one answers."""
 
 
-def create_app(engine: Holdfast, *, auth: bool = True, studio: bool = True, base_path: str = "") -> Entrance:
-    """REST, live updates, HTTP workflows, health and Studio over an engine with a store."""
-    backend = Backend(engine, auth=auth, base_path=base_path)
+def create_app(
+    engine: Holdfast,
+    *,
+    auth: bool = True,
+    studio: bool = True,
+    base_path: str = "",
+    authenticators: Sequence[Authenticator] = (),
+) -> Entrance:
+    """REST, live updates, HTTP workflows, health and Studio over an engine with a store. `authenticators` are asked before our
+    own accounts."""
+    backend = Backend(engine, auth=auth, base_path=base_path, authenticators=authenticators)
     api = make_api(backend)
     if studio:
         api.mount("/", Studio(backend.base_path))
@@ -92,7 +101,7 @@ def make_api(backend: Backend) -> FastAPI:
         add_routes(api, router, "/api", answers(404, 409))
     add_routes(api, health.describing(lambda: describe(api)), "/api")
     add_routes(api, health.router)
-    api.include_router(metrics.router)
+    add_routes(api, metrics.router)
     http_workflows.mount(api, backend)
     connection.mount(api, backend)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]

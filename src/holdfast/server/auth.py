@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from holdfast import __version__
 from holdfast.errors import AccountRefused, NotSignedIn
 from holdfast.identity.accounts import SignedIn
 from holdfast.model.principal import Principal
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.accounts import (
     AuthInfo,
     Me,
@@ -21,7 +22,7 @@ from holdfast.server.schemas.accounts import (
 )
 from holdfast.server.security import accounts_of, public, signed_in
 
-router = APIRouter(prefix="/auth", tags=["auth"])
+router = Routes("/auth", tags=["auth"])
 
 
 @router.get("/info", dependencies=[public()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +16,11 @@ from holdfast.engine import Holdfast
 from holdfast.identity.accounts import Accounts
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.catalog import DefinitionContent
-from holdfast.ports import Store
+from holdfast.ports import Authenticator, Store
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.server.live.watch import Watch
 from holdfast.server.security import Security
+from holdfast.server.upkeep import sweeping
 
 if TYPE_CHECKING:
     from holdfast.server.metrics import Metrics
@@ -37,9 +39,17 @@ class ContentFacts(msgspec.Struct, frozen=True, kw_only=True):
 class Backend:
     """One per application. Opens the engine unless its owner has done so, and with it what the server itself needs."""
 
-    def __init__(self, engine: Holdfast, *, auth: bool = True, base_path: str = "") -> None:
+    def __init__(
+        self,
+        engine: Holdfast,
+        *,
+        auth: bool = True,
+        base_path: str = "",
+        authenticators: Sequence[Authenticator] = (),
+    ) -> None:
         self.engine = engine
         self.auth = auth
+        self.authenticators = tuple(authenticators)
         self.base_path = base_path.rstrip("/")
         self.accounts: Accounts | None = None
         self.first_password: str | None = None
@@ -69,7 +79,9 @@ class Backend:
                     await self._open_metrics(stack)
                     self._stack = stack.pop_all()
         assert self.accounts is not None
-        return Security.of_accounts(self.accounts) if self.auth else Security.open(self.accounts)
+        if not self.auth:
+            return Security.open(self.accounts)
+        return Security([*self.authenticators, self.accounts], accounts=self.accounts)
 
     async def _open_accounts(self, stack: AsyncExitStack) -> None:
         settings = self.engine.settings
@@ -85,6 +97,7 @@ class Backend:
         if self.auth:
             self.first_password = await accounts.first_admin(settings.admin_password)
         self.accounts = accounts
+        await stack.enter_async_context(sweeping(self.store, self.tenant, accounts))
 
     async def _open_metrics(self, stack: AsyncExitStack) -> None:
         from holdfast.server.metrics import Metrics

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from starlette.responses import JSONResponse
 
 from holdfast import __version__
 from holdfast.errors import HoldfastError
 from holdfast.server.backend import Backend, Server
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import Health
 from holdfast.server.security import public
 
-router = APIRouter(tags=["health"], dependencies=[public()])
+router = Routes(tags=["health"], dependencies=[public()])
 
 CLOCKS_APART = timedelta(seconds=5)
 
@@ -55,9 +56,9 @@ async def why_not(server: Backend) -> list[str]:
     return reasons
 
 
-def describing(document: Callable[[], dict[str, Any]]) -> APIRouter:
+def describing(document: Callable[[], dict[str, Any]]) -> Routes:
     """The OpenAPI document of the application."""
-    described = APIRouter(dependencies=[public()])
+    described = Routes(dependencies=[public()])
 
     @described.get("/openapi.json", include_in_schema=False)
     async def openapi() -> JSONResponse:

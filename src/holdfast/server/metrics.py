@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 
@@ -21,6 +21,7 @@ from holdfast import telemetry
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import Status
 from holdfast.server.backend import Backend, Server
+from holdfast.server.routing import Routes
 from holdfast.server.security import requires
 
 logger = logging.getLogger("holdfast")
@@ -31,7 +32,7 @@ STUCK_MAX = 1_000
 FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 LONG = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800)
 
-router = APIRouter(tags=["health"])
+router = Routes(tags=["health"])
 
 
 class Metrics:

@@ -71,7 +71,18 @@ class Entrance:
                 return
             # As a server with a root path would say it: the whole path, and how much of it is not ours.
             scope = {**scope, "root_path": root + base}
+        if scope["type"] == "http" and (other := self._other_tenant(scope)) is not None:
+            words = f"This server serves another tenant than '{other}'. Leave X-Tenant-Id out, or ask its server."
+            await problem(403, "tenant.other", words, path=path)(scope, receive, send)
+            return
         await self._app(scope, receive, send)
+
+    def _other_tenant(self, scope: Scope) -> str | None:
+        """The tenant that the request names, if this server does not serve it."""
+        for name, value in scope["headers"]:
+            if name == b"x-tenant-id" and value.decode("latin-1") != self.backend.tenant:
+                return str(value.decode("latin-1"))
+        return None
 
 
 class SecurityHeaders:

@@ -1,36 +1,82 @@
 """Routes side by side on the application itself.
 
 `include_router` of newer FastAPI keeps routers nested and looks through all of them twice for each request; flat routes are
-found once. So each route is added anew, under its whole path.
+found once. So a file of routes only notes them down (`Routes`, with the decorators of an `APIRouter`), and each is made once,
+under its whole path, when the application is.
 """
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI
-from fastapi.routing import APIRoute
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from fastapi import FastAPI
 
 from holdfast.server.documented import Responses
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-def add_routes(api: FastAPI, router: APIRouter, prefix: str = "", responses: Responses | None = None) -> None:
-    """The routes of a router, which has no routers of its own in it."""
-    for route in router.routes:
-        assert isinstance(route, APIRoute)
+
+class Noted(NamedTuple):
+    path: str
+    endpoint: Callable[..., Any]
+    options: dict[str, Any]
+
+
+class Routes:
+    def __init__(
+        self,
+        prefix: str = "",
+        *,
+        tags: Sequence[str] = (),
+        dependencies: Sequence[Any] = (),
+        responses: Responses | None = None,
+    ) -> None:
+        self._prefix = prefix
+        self._tags = list(tags)
+        self._dependencies = list(dependencies)
+        self._responses = dict(responses or {})
+        self.noted: list[Noted] = []
+
+    def _note(self, method: str, path: str, options: dict[str, Any]) -> Callable[[F], F]:
+        def decorate(endpoint: F) -> F:
+            noted = {
+                **options,
+                "methods": [method],
+                "tags": self._tags,
+                "dependencies": [*self._dependencies, *options.get("dependencies", ())],
+                "responses": {**self._responses, **options.get("responses", {})},
+            }
+            self.noted.append(Noted(self._prefix + path, endpoint, noted))
+            return endpoint
+
+        return decorate
+
+    def get(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._note("GET", path, options)
+
+    def post(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._note("POST", path, options)
+
+    def put(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._note("PUT", path, options)
+
+    def patch(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._note("PATCH", path, options)
+
+    def delete(self, path: str, **options: Any) -> Callable[[F], F]:
+        return self._note("DELETE", path, options)
+
+
+def add_routes(api: FastAPI, routes: Routes, prefix: str = "", responses: Responses | None = None) -> None:
+    for path, endpoint, options in routes.noted:
         api.add_api_route(
-            prefix + route.path,
-            route.endpoint,
-            response_model=route.response_model,
-            status_code=route.status_code,
-            tags=route.tags,
-            dependencies=route.dependencies,
-            summary=route.summary,
-            description=route.description,
-            response_description=route.response_description,
-            responses={**(responses or {}), **route.responses},
-            methods=sorted(route.methods or ()),
-            operation_id=route.name,
-            include_in_schema=route.include_in_schema,
-            response_class=route.response_class,
-            name=route.name,
-            openapi_extra=route.openapi_extra,
+            prefix + path,
+            endpoint,
+            **{
+                **options,
+                "responses": {**(responses or {}), **options["responses"]},
+                "operation_id": endpoint.__name__,
+                "name": endpoint.__name__,
+            },
         )

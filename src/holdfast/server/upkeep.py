@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from holdfast.errors import HoldfastError
@@ -29,8 +31,18 @@ async def sweep(store: Store, tenant: str, accounts: Accounts) -> int:
     return count
 
 
-async def sweep_always(store: Store, tenant: str, accounts: Accounts) -> None:
-    """Until it is canceled."""
+@asynccontextmanager
+async def sweeping(store: Store, tenant: str, accounts: Accounts) -> AsyncIterator[None]:
+    """Again and again, while the block lasts."""
+    task = asyncio.create_task(_sweep_always(store, tenant, accounts), name="holdfast-sweep")
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _sweep_always(store: Store, tenant: str, accounts: Accounts) -> None:
     while True:
         await asyncio.sleep(EVERY.total_seconds())
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from msgspec import UNSET
 
 from holdfast.errors import PermissionDenied
@@ -17,6 +17,7 @@ from holdfast.identity.api_keys import ApiKey
 from holdfast.identity.roles import Role
 from holdfast.identity.users import User
 from holdfast.model.principal import Principal
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.accounts import (
     KeyItem,
     MadeKey,
@@ -30,7 +31,7 @@ from holdfast.server.schemas.accounts import (
 from holdfast.server.schemas.base import Page
 from holdfast.server.security import accounts_of, requires
 
-router = APIRouter(tags=["accounts"])
+router = Routes(tags=["accounts"])
 
 Writer = Annotated[Principal, requires("users:write")]
 

@@ -54,7 +54,7 @@ function Side({ onFind }: { onFind: () => void }) {
         <img src="./favicon.svg" alt="" />
         <span className="word">Holdfast</span>
       </Link>
-      <button type="button" className="entry" onClick={onFind} aria-label={t("find")} title={t("find")}>
+      <button type="button" className="entry" onClick={onFind} aria-label={`${t("find")} Ctrl K`} title={t("find")}>
         <Icon name="search" />
         <span className="word grow">{t("find")}</span>
         <kbd aria-hidden="true">Ctrl K</kbd>

@@ -8,6 +8,7 @@ import {
   ReactFlow,
   SelectionMode,
   useReactFlow,
+  useStore,
   type Connection,
   type FinalConnectionState,
   type NodeChange,
@@ -26,7 +27,8 @@ import { placeAfter } from "../model/layout";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import "./canvas.css";
-import { Card, CardActionsContext, type CardActions } from "./Card";
+import { Card, CardActionsContext, DistanceContext, type CardActions, type Distance } from "./Card";
+import { FarWays } from "./FarWays";
 import { NoteCard, NoteContext, type ChangeNote } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
 import { QuickAdd } from "./QuickAdd";
@@ -46,6 +48,7 @@ const MINIMAP_LEAST = 20;
 const MINIMAP_MOST = 500;
 const MINIMAP_SIZE = { width: 160, height: 112 };
 const VIRTUAL_FROM = 150;
+const NO_WAYS: WayEdge[] = [];
 const NO_MARKS: Readonly<Record<string, Mark>> = {};
 
 interface Asking {
@@ -261,16 +264,18 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   };
 
   const isBig = graph.nodes.length > MINIMAP_MOST;
+  const distance = useStore((store): Distance => (graph.nodes.length <= VIRTUAL_FROM ? 0 : distanceAt(store.transform[2])));
   return (
     <CardActionsContext.Provider value={actions}>
-      <InsertContext.Provider value={readOnly ? null : insert}>
+      <DistanceContext.Provider value={distance}>
+        <InsertContext.Provider value={readOnly ? null : insert}>
         <NoteContext.Provider value={readOnly ? null : changeNote}>
           <div ref={frame} className="hf-canvas" data-kind={level.kind} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
             <Arrows />
             <ReactFlow<AnyNode, WayEdge>
               aria-label={t("label")}
               nodes={nodes}
-              edges={edges}
+              edges={distance === 0 ? edges : NO_WAYS}
               nodeTypes={NODE_TYPES}
               edgeTypes={EDGE_TYPES}
               onNodesChange={onNodesChange}
@@ -319,6 +324,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               fitView
               fitViewOptions={{ padding: 0.16, maxZoom: 1 }}
             >
+              {distance === 0 ? null : <FarWays nodes={nodes} edges={edges} />}
               <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
               <Controls showInteractive={false} position="bottom-left" orientation="horizontal" />
               {isBig || graph.nodes.length < MINIMAP_LEAST ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />}
@@ -338,8 +344,13 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
           </div>
         </NoteContext.Provider>
       </InsertContext.Provider>
+      </DistanceContext.Provider>
     </CardActionsContext.Provider>
   );
+}
+
+function distanceAt(zoom: number): Distance {
+  return zoom >= 0.45 ? 0 : zoom >= 0.2 ? 1 : 2;
 }
 
 function isFreeLevel(drawing: Drawing): boolean {

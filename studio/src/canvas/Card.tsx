@@ -27,12 +27,25 @@ export interface CardActions {
 
 export const CardActionsContext = createContext<CardActions | null>(null);
 
+/** How far away the cards of a big workflow are: 0 shows everything, 1 the name, 2 only the shape. */
+export type Distance = 0 | 1 | 2;
+
+export const DistanceContext = createContext<Distance>(0);
+
 const MARKS: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
 
 export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) {
   const { node, direction, problem, mark } = data;
   const tone = mark === null ? "" : (MARKS[mark.status] ?? toneOf(mark.status));
-  const names = ["hf-card", selected ? "selected" : "", node.unknown ? "unknown" : "", node.kind, problem ? `has-${problem}` : ""];
+  const distance = useContext(DistanceContext);
+  const names = ["hf-card", distance > 0 ? "far" : "", selected ? "selected" : "", node.unknown ? "unknown" : "", node.kind, problem ? `has-${problem}` : ""];
+  if (distance > 0) {
+    return (
+      <div className={names.filter(Boolean).join(" ")} data-tone={tone || undefined}>
+        {distance === 1 ? node.title : null}
+      </div>
+    );
+  }
   return (
     <div className={names.filter(Boolean).join(" ")} data-tone={tone || undefined} data-status={mark?.status} title={mark?.hint}>
       <Handle id="in" type="target" position={direction === "down" ? Position.Top : Position.Left} className="hf-in" isConnectable={!data.readOnly} />

@@ -1,36 +1,47 @@
 /** The Python source of a workflow that is written in code, with the line of the selected activity marked. */
 
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../api/client";
-import { apiPath } from "../api/queries";
 import { catalogue } from "../app/messages";
 import { CodeEditor } from "../inspector/CodeEditor";
 import { findActivity, type Definition } from "../model/document";
-import { Failed, Loading } from "../ui";
+import { isObject } from "../model/json";
+import { Empty } from "../ui";
 
-const t = catalogue("python", { label: "Python source" });
+const t = catalogue("python", { label: "Python source", none: "The source is not here", noneText: "This workflow was published without its text. It stands in {file}.", unknown: "a Python module" });
 
 export interface PythonSource {
   readonly text: string;
-  readonly file?: string | null;
+  readonly file: string | null;
   /** The line of the file that the text begins with. */
-  readonly first_line?: number;
+  readonly line: number;
 }
 
-export function PythonView({ document, selected, line }: { document: Definition; selected: string | null; line?: number | null }) {
-  const query = useQuery({
-    queryKey: ["definitions", "source", document.id, document.version ?? 0],
-    queryFn: ({ signal }) => api.get<PythonSource>(apiPath("definitions", document.id, "source"), {}, signal),
-    retry: false,
-  });
-  if (query.isPending) return <Loading />;
-  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
-  const at = line ?? lineOf(document, selected);
-  const marked = at === null ? null : at - (query.data.first_line ?? 1) + 1;
+/** The compiler leaves the text of a function in the document's metadata. */
+export function sourceOf(document: Definition): PythonSource | null {
+  const source = document.metadata?.["source"];
+  const file = document.metadata?.["file"] ?? document.root.metadata?.["file"];
+  const named = typeof file === "string" ? file : null;
+  if (typeof source === "string") return { text: source, file: named, line: 1 };
+  if (!isObject(source) || typeof source["text"] !== "string") return null;
+  return { text: source["text"], file: named, line: typeof source["line"] === "number" ? source["line"] : 1 };
+}
+
+export function PythonView({ document, selected }: { document: Definition; selected: string | null }) {
+  const source = sourceOf(document);
+  if (source === null) {
+    const file = document.root.metadata?.["file"];
+    return (
+      <div className="hf-source">
+        <Empty icon="code" title={t("none")}>
+          {t("noneText", { file: typeof file === "string" ? file : t("unknown") })}
+        </Empty>
+      </div>
+    );
+  }
+  const at = lineOf(document, selected);
   return (
     <div className="hf-source hf-python">
-      {query.data.file ? <p className="hf-source-bar faint small mono">{query.data.file}</p> : null}
-      <CodeEditor tall readOnly language="python" label={t("label")} value={query.data.text} line={marked} onChange={() => undefined} />
+      {source.file ? <p className="hf-source-bar faint small mono">{source.file}</p> : null}
+      <CodeEditor tall readOnly language="python" label={t("label")} value={source.text} line={at === null ? null : at - source.line + 1} onChange={() => undefined} />
     </div>
   );
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -29,8 +28,8 @@ from holdfast import (
     activity,
     expr,
     literal,
+    telemetry,
 )
-from holdfast import telemetry
 from holdfast.errors import InstanceAtRest
 from holdfast.model.instance import JournalEvent
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
@@ -52,10 +51,9 @@ bench: Bench
 
 
 @pytest.fixture(autouse=True)
-def _bench() -> Iterator[None]:
+def _bench() -> None:
     global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
     bench = Bench()
-    yield
 
 
 @activity
@@ -288,7 +286,9 @@ async def test_26_data_that_looks_like_code_stays_data(scene: Scene) -> None:
     a, b = await scene.pair(*ALL)
     text = {"$python": "1 / 0", "nested": ["{{ secret }}", "=1+1", {"$code": "x"}]}
     flow = Workflow(
-        Sequence(work.bind(name=expr("given"), result="kept"), Delay(SOON), work.bind(name=expr("kept"), result="kept")),
+        Sequence(
+            work.bind(name=expr("given"), result="kept"), Delay(SOON), work.bind(name=expr("kept"), result="kept")
+        ),
         id="data",
         inputs={"given": dict},
         variables={"kept": None},

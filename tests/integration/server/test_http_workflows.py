@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from msgspec.structs import replace
 
 from holdfast import (
     Delay,
@@ -26,8 +27,11 @@ from holdfast import (
 )
 from holdfast.errors import InvalidDefinition
 from holdfast.model.principal import Principal
+from holdfast.model.record_rows import RecordQuery
+from holdfast.model.replies import REPLY
 from holdfast.ports import HttpSelectors, RequestFacts
 from holdfast.ports.access import named_by
+from holdfast.server.upkeep import sweep
 
 from .conftest import Caller, Serve
 
@@ -186,14 +190,10 @@ async def test_the_answer_may_come_from_another_node(hosted: Hosted, serve: Serv
         answer = await door.ask("GET", "/workflows/split")
 
     assert (answer.status, answer.body) == (200, b"from the worker")
-    records = await door.engine.runtime.node.store.list_records(_replies()) if door.engine.is_open else []
-    assert list(records) == []
+    assert list(await door.engine.runtime.node.store.list_records(_replies())) == []
 
 
-def _replies() -> Any:
-    from holdfast.model.record_rows import RecordQuery
-    from holdfast.model.replies import REPLY
-
+def _replies() -> RecordQuery:
     return RecordQuery(kind=REPLY)
 
 
@@ -523,3 +523,17 @@ async def test_under_a_base_path(serve: Serve) -> None:
     assert answer.status == 202
     instance = await api.get(answer.headers["Location"])
     assert instance["state"]["variables"]["seen"] == {"x": "a/b"}
+
+
+async def test_answers_that_nobody_fetched_are_cleared_away(hosted: Hosted) -> None:
+    answering = workflow("kept", endpoint("kept", "POST"), WriteHttpResponse(content="kept"))
+    api = await hosted(answering)
+    await api.ask("POST", "/workflows/kept", headers={"Idempotency-Key": "k"})
+    store, accounts = api.engine.runtime.node.store, api.app.backend.accounts
+    (record,) = await store.list_records(_replies())
+    assert await sweep(store, "", accounts) == 0
+
+    await store.put_record(replace(record, version=record.version + 1, due=record.created))
+
+    assert await sweep(store, "", accounts) == 1
+    assert list(await store.list_records(_replies())) == []

@@ -109,6 +109,12 @@ async def test_every_refusal_is_a_problem_document(api: Caller, method: str, pat
     assert answer.body["detail"]
 
 
+async def test_a_request_for_another_tenant_is_refused(api: Caller) -> None:
+    assert (await api.ask("GET", "/api/definitions", headers={"X-Tenant-Id": ""})).status == 200
+    other = await api.ask("POST", "/api/definitions/x/execute", {}, headers={"X-Tenant-Id": "acme"})
+    assert (other.status, other.body["code"]) == (403, "tenant.other")
+
+
 # -- Studio ------------------------------------------------------------------------------------------------------------
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast
-from holdfast.errors import SettingsError
-from holdfast.model.principal import ROLES
+from holdfast.errors import NotSignedIn, SettingsError
+from holdfast.model.principal import ROLES, Principal
+from holdfast.ports import RequestFacts
 from holdfast.server.security import PUBLIC, SIGNED_IN, check_open_address, permission_of
 
 from .conftest import Answer, Caller, Serve
@@ -36,7 +37,7 @@ ASKED_BY_POST = {
     ("POST", "/api/stimuli/explain"),
 }
 """Questions that are too long for an address: they change nothing, and a permission to read is enough."""
-DOORS = {"/workflows", "/api/live", "/metrics"}
+DOORS = {"/workflows", "/api/live"}
 """No routes of FastAPI: each has tests of its own on who may come in."""
 FOR_ANYONE_SIGNED_IN = {("GET", "/api/auth/me"), ("POST", "/api/auth/logout"), ("POST", "/api/auth/password")}
 
@@ -201,3 +202,25 @@ async def test_every_route_says_what_it_asks_for_and_every_role_gets_just_that(a
     assert wrong == []
     changing = {place for place, permission in asked.items() if place[0] != "GET" and str(permission).endswith(":read")}
     assert changing == ASKED_BY_POST
+
+
+class CompanyHeader:
+    """An authenticator of somebody else."""
+
+    async def authenticate(self, request: RequestFacts) -> Principal | None:
+        name = request.headers.get("x-company-user")
+        if name is None:
+            return None
+        if name == "stranger":
+            raise NotSignedIn("The company does not know you.")
+        return Principal(id=name, name=name, roles=frozenset({"viewer"}), permissions=ROLES["viewer"])
+
+
+async def test_others_may_say_who_somebody_is(serve: Serve) -> None:
+    engine = Holdfast(store="memory://", entry_points=False, admin_password=PASSWORD)
+    api = await serve(engine, auth=True, authenticators=[CompanyHeader()])
+
+    assert (await api.get("/api/auth/me", headers={"X-Company-User": "kim"}))["id"] == "kim"
+    assert (await api.get("/api/auth/me", headers=await bearer(api)))["id"] == "admin"
+    await api.get("/api/auth/me", headers={**await bearer(api), "X-Company-User": "stranger"}, expect=401)
+    await api.delete("/api/users/x", headers={"X-Company-User": "kim"}, expect=403)

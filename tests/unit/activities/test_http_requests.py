@@ -232,7 +232,16 @@ def test_what_may_be_called() -> None:
     assert guard.is_allowed("93.184.216.34")
     assert guard.is_allowed("10.9.8.7")
     assert guard.is_allowed("fd00::1")
-    for private in ("192.168.1.1", "127.0.0.1", "::1", "fe80::1%eth0", "::ffff:192.168.0.1", "224.0.0.1", "100.64.0.1"):
+    for private in (
+        "192.168.1.1",
+        "127.0.0.1",
+        "::1",
+        "fe80::1%eth0",
+        "::ffff:192.168.0.1",
+        "224.0.0.1",
+        "100.64.0.1",
+        "64:ff9b::7f00:1",
+    ):
         assert not guard.is_allowed(private)
     assert OutboundHttp("*").is_allowed("127.0.0.1")
     with pytest.raises(SettingsError, match="http_private_allowed"):

@@ -267,3 +267,15 @@ async def holding() -> int:
 
     assert result.status is Status.CANCELED
     assert module.SEEN == [4]
+
+
+def test_the_text_stands_beside_the_graph(folder: Path) -> None:
+    """An editor shows the source next to the drawing: activities name lines of it."""
+    definition = deploy(folder, COMMON.format(limit=1, factor=2) + BODY).fulfil.definition
+    source = definition.metadata["source"]
+    lines = source["text"].splitlines()
+
+    assert lines[0] == "@workflow"
+    for node in definition.root.walk():
+        if node.type == "WaitFor":
+            assert "wait_for(" in lines[node.metadata["line"] - source["line"]]

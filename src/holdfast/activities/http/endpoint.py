@@ -116,6 +116,7 @@ class HttpEndpoint(
         return op
 
 
+WAITING_MAX = 20
 _NOT_SHOWN = frozenset({"files", "outcome", "request_id", "keep_reply"})
 INPUTS = ("path", "supported_methods", *_DETAILS, *_EXPOSED)
 
@@ -155,7 +156,8 @@ def _taking(builder: NodeBuilder) -> Callable[[LiveInstance, Activation, Any], N
         if waiting is not None:
             if not request.get("keep_reply"):  # Then the answer is kept, for whoever asks again with the same key.
                 live.asked.add(str(waiting))
-            live.properties[WAITING] = [*live.properties.get(WAITING, ()), str(waiting)]
+            # Those that were never answered are not kept for ever: their callers have long heard 202.
+            live.properties[WAITING] = [*live.properties.get(WAITING, ()), str(waiting)][-WAITING_MAX:]
         files = list(request.get("files") or ())
         given = {
             "result": {key: value for key, value in request.items() if key not in _NOT_SHOWN},

@@ -12,7 +12,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Mapping
 from datetime import timedelta
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ from holdfast.errors import ExecutionError, SettingsError
 
 Network = IPv4Network | IPv6Network
 ANY = "*"
+_NAT64 = IPv6Network("64:ff9b::/96")
 RESPONSE_MAX = 10 * 1024 * 1024
 REDIRECTS_MAX = 10
 
@@ -63,8 +64,9 @@ class OutboundHttp:
         if self.any:
             return True
         address = ip_address(host.partition("%")[0])
-        mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None)
-        address = mapped or address
+        if isinstance(address, IPv6Address):  # An address of the other kind within: that one is called in the end.
+            translated = IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
+            address = address.ipv4_mapped or address.sixtofour or translated or address
         is_public = address.is_global and not address.is_multicast and not address.is_reserved
         return is_public or any(address.version == item.version and address in item for item in self.networks)
 

@@ -12,5 +12,6 @@ a flowchart get names, and its connections are arrows between them.
 from __future__ import annotations
 
 from holdfast.authoring.printing.module import Known, Printed, print_definition
+from holdfast.authoring.printing.untangle import untangled
 
-__all__ = ["Known", "Printed", "print_definition"]
+__all__ = ["Known", "Printed", "print_definition", "untangled"]

@@ -14,7 +14,6 @@ from holdfast.authoring.function import FunctionActivity
 from holdfast.authoring.printing.text import Imports, call, fields, identifier, struct, value
 from holdfast.errors import ConversionError
 from holdfast.model.definition import ActivityNode, Connection, Definition, DefinitionOptions, PortEntry
-from holdfast.model.graph import flow_graph
 
 _COMMON = ("id", "name", "variables")
 
@@ -29,8 +28,6 @@ class Known(Struct, frozen=True, kw_only=True):
 
 class Printed(Struct, frozen=True, kw_only=True):
     text: str
-    tangled: tuple[str, ...]
-    """Ids of flowcharts that no nest of If, While and Sequence could say: they have loops back, or ways that meet."""
     unknown: tuple[str, ...]
     """Types that are only known by name here."""
 
@@ -56,7 +53,6 @@ class _Printer:
         self.names: dict[str, str] = {}
         """Variables of activities that connections name, by activity id."""
         self.taken: set[str] = set()
-        self.tangled: list[str] = []
         self.unknown: dict[str, None] = {}
 
     def printed(self, name: str) -> Printed:
@@ -65,7 +61,7 @@ class _Printer:
         title = (self.definition.description or self.definition.title).replace('"""', "'''").replace("\\", "\\\\")
         head = [f'"""{title}"""', "", "from __future__ import annotations", *self.imports.lines(), ""]
         text = "\n".join([*head, *self.statements, built]) + "\n"
-        return Printed(text=text, tangled=tuple(self.tangled), unknown=tuple(self.unknown))
+        return Printed(text=text, unknown=tuple(self.unknown))
 
     def _workflow(self) -> str:
         item, use = self.definition, self.imports
@@ -168,8 +164,6 @@ class _Printer:
 
     def _flowchart(self, node: ActivityNode) -> list[str]:
         """Its activities stand before the workflow, under names that arrows can use."""
-        if _is_tangled(node):
-            self.tangled.append(node.id)
         names: list[str] = []
         for child in node.ports.get("activities", ()):
             name = self._name(child.id)
@@ -243,9 +237,3 @@ def _positional_port(cls: type[Activity]) -> str | None:
         if parameter.kind is Parameter.VAR_POSITIONAL and name in cls.activity_type.specs:
             return name
     return None
-
-
-def _is_tangled(node: ActivityNode) -> bool:
-    graph = flow_graph(node)
-    meets = any(len(graph.forward_inbound(activity)) > 1 for activity in graph.activity_ids)
-    return meets or bool(graph.backward) or bool(graph.dangling)

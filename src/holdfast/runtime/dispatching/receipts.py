@@ -7,7 +7,6 @@ and puts the same row there again, which is one row: unless it was done, and the
 
 from __future__ import annotations
 
-from datetime import timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,12 @@ from msgspec import Struct
 
 from holdfast.errors import KeyReused
 from holdfast.model.record_rows import RecordRow
+from holdfast.runtime.durable.leftovers import KEPT, RECEIPT
 
 if TYPE_CHECKING:
     from holdfast.model.guard import Guard
     from holdfast.runtime.durable.node import Node
 
-KIND = "receipt"
-KEPT = timedelta(days=7)
 
 
 class Accepted(Struct, frozen=True, kw_only=True):
@@ -39,7 +37,7 @@ def id_of(guard: Guard) -> str:
 
 
 async def find(node: Node, guard: Guard) -> Accepted | None:
-    row = await node.store.get_record(node.tenant, KIND, id_of(guard))
+    row = await node.store.get_record(node.tenant, RECEIPT, id_of(guard))
     if row is None:
         return None
     found = _read(row.payload)
@@ -54,7 +52,7 @@ async def put(node: Node, guard: Guard, instance_ids: tuple[str, ...] = ()) -> b
     accepted = Accepted(fingerprint=guard.fingerprint, instance_ids=instance_ids)
     row = RecordRow(
         tenant=node.tenant,
-        kind=KIND,
+        kind=RECEIPT,
         id=id_of(guard),
         due=now + KEPT,
         created=now,

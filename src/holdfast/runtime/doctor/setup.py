@@ -7,9 +7,11 @@ from datetime import datetime, timedelta
 
 from holdfast.errors import HoldfastError, SchemaMismatch
 from holdfast.model.cluster import NodeRow
+from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.upkeep import StoreStats
 from holdfast.ports import Clock, Store, Transport
 from holdfast.runtime.doctor.findings import Finding, Level
+from holdfast.runtime.durable.references import missing_code
 
 SKEW_MAX = timedelta(seconds=2)
 LATE = timedelta(minutes=1)
@@ -36,6 +38,7 @@ async def check_store(store: Store, clock: Clock) -> list[Finding]:
             *_nodes(await store.list_nodes(), await store.now()),
             *_work(await store.stats(), await store.now()),
             await _stuck(store),
+            *await _missing_code(store),
         ]
     finally:
         await store.close()
@@ -140,6 +143,19 @@ async def _stuck(store: Store) -> Finding:
         message=f"nothing will ever wake: {names}",
         remedy="That should not be: please report it with `holdfast doctor instance ID`. Retry or cancel them.",
     )
+
+
+async def _missing_code(store: Store) -> list[Finding]:
+    """Versions that no live node can run (rule H10), of the tenant without a name."""
+    return [
+        Finding(
+            subject="code",
+            level=Level.WRONG,
+            message=f"version {item.version} of '{item.definition_id}' cannot be run by any live node: {item.reason}",
+            remedy=item.remedy,
+        )
+        for item in await missing_code(store, DEFAULT_TENANT)
+    ]
 
 
 async def check_transport(transport: Transport) -> Finding:

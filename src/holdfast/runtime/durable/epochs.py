@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Hashable, Sequence
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from holdfast.model.catalog import DefinitionVersion, TriggerRow, Which
 from holdfast.ports import Store
@@ -17,6 +18,8 @@ from holdfast.ports import Store
 TRUST = timedelta(milliseconds=300)
 """How long an epoch that was seen is good for: a change is noticed everywhere within a second."""
 KEPT_MAX = 10_000
+
+T = TypeVar("T")
 
 
 class CurrentDefinitions:
@@ -27,6 +30,7 @@ class CurrentDefinitions:
         self._seen = float("-inf")
         self._labels: OrderedDict[tuple[str, int | Which], DefinitionVersion | None] = OrderedDict()
         self._triggers: OrderedDict[int, Sequence[TriggerRow]] = OrderedDict()
+        self._asked: dict[Hashable, asyncio.Task[Any]] = {}
 
     def saw(self, epoch: int) -> None:
         """A read brought the epoch along. Reads may overtake each other: an older one than is known says nothing."""
@@ -38,10 +42,14 @@ class CurrentDefinitions:
             self._triggers.clear()
         self._seen = asyncio.get_running_loop().time()
 
+    def changed(self) -> None:
+        """This process has changed a definition: its next look asks."""
+        self._seen = float("-inf")
+
     async def refresh(self) -> int:
         """Ask for the epoch unless it was seen a moment ago; which it is."""
         if asyncio.get_running_loop().time() - self._seen > TRUST.total_seconds():
-            self.saw(await self._store.epoch())
+            self.saw(await self._once("epoch", self._store.epoch))
         return self._epoch
 
     async def version(self, definition_id: str, which: int | Which) -> DefinitionVersion | None:
@@ -49,13 +57,24 @@ class CurrentDefinitions:
         key = (definition_id, which)
         if key not in self._labels:
             epoch = self._epoch
-            found = await self._store.find_version(self._tenant, definition_id, which)
+            found = await self._once(
+                (definition_id, which, epoch),
+                lambda: self._store.find_version(self._tenant, definition_id, which),
+            )
             if epoch != self._epoch:
                 return found  # Changed meanwhile: it is right or a moment old, but not to be kept.
             self._labels[key] = found
             if len(self._labels) > KEPT_MAX:
                 self._labels.popitem(last=False)
         return self._labels[key]
+
+    async def _once(self, key: Hashable, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """However many want to know at one time (the starts of 10,000 children): the store is asked once."""
+        task: asyncio.Task[T] | None = self._asked.get(key)
+        if task is None:
+            task = self._asked[key] = asyncio.get_running_loop().create_task(ask())
+            task.add_done_callback(lambda _: self._asked.pop(key, None))
+        return await asyncio.shield(task)
 
     async def triggers(self, keys: Sequence[int]) -> list[TriggerRow]:
         await self.refresh()

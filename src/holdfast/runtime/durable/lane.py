@@ -221,6 +221,8 @@ class Lane:
                 if commit.effects_added and commit.instance is not None:
                     node.steps.send(live, commit.instance, commit.effects_added)
                 node.uptake.take_own(commit.work_added)
+                if live.status.at_rest:
+                    node.post.ended(live.id)
                 if commit.bookmarks_added:
                     node.post.parked(_waiting(live, commit))
         version = 0 if commit is None or commit.instance is None else commit.instance.version

@@ -239,7 +239,11 @@ def read_stimulus(row: WorkRow) -> Stimulus:
 
 
 def read_kept(row: InboxRow) -> Stimulus:
-    return _unpack_stimulus(row.payload)
+    return read_stimulus_bytes(row.payload)
+
+
+def read_stimulus_bytes(data: bytes) -> Stimulus:
+    return _unpack_stimulus(data)
 
 
 def encoded(found: Stimulus) -> bytes:

@@ -125,6 +125,7 @@ class PinnedPlans:
         # Its triggers stay asleep until somebody publishes it; what it waits for is noted.
         waits = () if self.workshop is None else awaited_rows(definition, self.workshop, label)
         await self._store.save_version(label, kept, waits)
+        self.current.changed()
         return number
 
     async def plan(self, content: str) -> Plan:

@@ -30,8 +30,9 @@ from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.stored import ENDED, BookmarkRow, correlation_key
 from holdfast.model.values import decode
 from holdfast.model.work import InboxRow, WorkRow
-from holdfast.runtime.durable import matching, messages
+from holdfast.runtime.durable import matching, messages, unread
 from holdfast.runtime.durable.dispatch_jobs import DeliverJob
+from holdfast.runtime.durable.leftovers import note_expired, tidy
 from holdfast.runtime.durable.messages import Stimulus
 from holdfast.runtime.triggers import AWAITED, awaited_key
 
@@ -76,6 +77,8 @@ class Post:
         self.counts: Counter[str] = Counter()
         """What became of stimuli on this node: delivered, started, kept, forgotten, unread, expired, swept."""
         self.settled = Settled()
+        self._kept_for: set[str] = set()
+        """Instances that something was kept for here."""
         self._parked: list[BookmarkRow] = []
         self._in_hand: set[str] = set()
         """Kept stimuli that are being delivered from here."""
@@ -136,6 +139,11 @@ class Post:
         kept = self._inbox_rows(row, found)
         if await self._settle(row, inbox_added=kept):
             self._count("kept", found)
+            if found.instance_id is not None:
+                self._kept_for.add(found.instance_id)
+                if len(self._kept_for) > SETTLED_MAX:
+                    self._kept_for.clear()  # The rows on the work table look after them.
+                await unread.keep_looking(self._node, found.instance_id)
             # Committed: now look again. Whoever parked meanwhile has looked before the row was there.
             await self._look_for(found, kept)
 
@@ -279,6 +287,12 @@ class Post:
                 self._count("started", found)
         return identity
 
+    def ended(self, instance_id: str) -> None:
+        """An instance has ended here: what is still kept for it will not be read."""
+        if instance_id in self._kept_for:
+            self._kept_for.discard(instance_id)
+            self._node.uptake.take([unread.looking(self._node.tenant, instance_id, self._node.clock.now())])
+
     # -- the other side: a burst that parked ---------------------------------------------------------------------------
 
     def parked(self, marks: Iterable[BookmarkRow]) -> None:
@@ -335,7 +349,8 @@ class Post:
                 swept += await self._take_out(row, mark, swept=True)
         for row in await node.store.expire_inbox(PAGE):
             if not row.id.endswith(TWIN):
-                self._count("expired", messages.read_kept(row))
+                self._count("expired", await note_expired(node, row))
+        await tidy(node)
         return swept
 
 

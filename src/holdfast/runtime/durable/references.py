@@ -18,6 +18,7 @@ from msgspec import Struct
 from holdfast.errors import HoldfastError
 from holdfast.model.cluster import NodeState
 from holdfast.model.record_rows import RecordQuery, RecordRow
+from holdfast.ports import Store
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -49,6 +50,12 @@ class MissingCode(Struct, frozen=True, kw_only=True):
     )
 
 
+async def missing_code(store: Store, tenant: str) -> list[MissingCode]:
+    """The incidents of versions that no live node can run, the latest first."""
+    rows = await store.list_records(RecordQuery(tenant=tenant, kind=MISSING, limit=_LOOK_MAX))
+    return [msgspec.json.decode(row.payload, type=MissingCode) for row in rows]
+
+
 class References:
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -77,9 +84,7 @@ class References:
 
     async def list(self) -> list[MissingCode]:
         """Versions that nobody can run, the latest first."""
-        query = RecordQuery(tenant=self._node.tenant, kind=MISSING, limit=_LOOK_MAX)
-        rows = await self._node.store.list_records(query)
-        return [msgspec.json.decode(row.payload, type=MissingCode) for row in rows]
+        return await missing_code(self._node.store, self._node.tenant)
 
     async def check(self) -> None:
         """Try everything that live instances need; write down what is lacking, and notice what nobody has."""

@@ -133,6 +133,7 @@ class Runtime:
         """From now on also do what others left, take over from nodes that died, and deliver what is to leave."""
         self.node.take_work()
         self.relay.start()
+        self.definitions.reuse.start()
 
     async def __aenter__(self) -> Self:
         await self.node.start()
@@ -140,6 +141,7 @@ class Runtime:
 
     async def __aexit__(self, *error: object) -> None:
         await self.relay.stop()
+        await self.definitions.reuse.stop()
         await self.node.stop()
 
     async def current_plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:

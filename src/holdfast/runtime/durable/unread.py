@@ -9,11 +9,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from holdfast.errors import InstanceNotFound
 from holdfast.execution.live import LiveInstance
-from holdfast.model.commit import Commit
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.work import WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable import messages
@@ -67,7 +64,7 @@ async def look(node: Node, row: WorkRow) -> int:
     except InstanceNotFound:
         node.use_up(row.id)
         return 0
-    kept = [item for item in await node.store.inbox_of(row.tenant, name) if item.key is not None]
+    kept = await node.store.inbox_of(row.tenant, name)
     if not kept:
         node.use_up(row.id)
         return 0
@@ -88,5 +85,3 @@ async def keep_looking(node: Node, instance_id: str) -> None:
     """Put the row there, if it is not."""
     await node.store.enqueue([looking(node.tenant, instance_id, node.clock.now())])
 
-
-__all__ = ["Commit", "UnreadJob", "keep_looking", "look", "looking", "replace"]

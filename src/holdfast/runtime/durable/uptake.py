@@ -19,7 +19,7 @@ from holdfast.execution import delivery
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
 from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
-from holdfast.runtime.durable import care, messages
+from holdfast.runtime.durable import care, messages, unread
 from holdfast.runtime.durable.alteration_pages import alter_page
 from holdfast.runtime.durable.care import InHand
 from holdfast.runtime.durable.dispatch_jobs import BeginJob, RunJob
@@ -62,6 +62,10 @@ OWN_KINDS = frozenset(
 """What the node that wrote a row takes up at once, without a look at the table."""
 
 
+_ASKING = (WorkKind.START, WorkKind.STIMULUS, WorkKind.ALTERATION, WorkKind.UNREAD)
+"""What has to ask the store before it is a job."""
+
+
 class Uptake:
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -85,7 +89,7 @@ class Uptake:
         if row.id in self.in_hand:
             return
         self.in_hand.add(row.id)
-        if row.kind in (WorkKind.START, WorkKind.STIMULUS, WorkKind.ALTERATION):
+        if row.kind in _ASKING:
             self._in_background(row, self._take(row))
         else:
             self._give(row, self._simple_job(row))
@@ -168,7 +172,7 @@ class Uptake:
                 await alter_page(self._node, row)
                 self.in_hand.discard(row.id)
             else:
-                await self._node.post.take(row)
+                await (unread.look(self._node, row) if row.kind == WorkKind.UNREAD else self._node.post.take(row))
                 self.in_hand.discard(row.id)
         except StoreUnavailable:
             self.in_hand.discard(row.id)  # It is still there when the store is back.

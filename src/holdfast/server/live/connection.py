@@ -158,7 +158,7 @@ class Connection:
         if not self._principal.may(permission):
             raise PermissionDenied(permission, self._principal.name)
         if said.topic == "instances":
-            return topics.follow_instances(self._backend, said.key, said.after)
+            return topics.follow_instances(self._backend, self._renderings, said.key)
         if not said.key:
             return None
         if said.topic == "definition":

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.server.views import instances, journal
 
 if TYPE_CHECKING:
     from holdfast.server.backend import Backend
 
 KEPT_MAX = 256
+LIST_MAX = 100
 CHANGES_MAX = 100
 """Commits that are sent one by one; who is further behind gets the state."""
 
@@ -73,6 +76,23 @@ class Renderings:
             ]
 
         found: list[Rendering] = await self._once(("changes", instance_id, after, version), make)
+        return found
+
+    async def listing(self, definition_id: str | None) -> tuple[list[dict[str, Any]], dict[str, int]]:
+        """The latest instances of a definition, or of all, and how many there are of each status."""
+
+        async def make() -> tuple[list[dict[str, Any]], dict[str, int]]:
+            store, tenant = self._backend.store, self._backend.tenant
+            wanted = InstanceFilter(definition_ids=(definition_id,) if definition_id else ())
+            page = await store.search(
+                InstanceQuery(tenant=tenant, filter=wanted, sort=InstanceSort.UPDATED, descending=True, limit=LIST_MAX)
+            )
+            items = [(await instances.item(self._backend, row)).model_dump(mode="json") for row in page.items]
+            return items, dict(await store.count_by_status(tenant, wanted))
+
+        found: tuple[list[dict[str, Any]], dict[str, int]] = await self._once(
+            ("list", definition_id, self._backend.watch.turn, int(time.monotonic())), make
+        )
         return found
 
     async def _once(self, key: Hashable, make: Callable[[], Awaitable[Any]]) -> Any:

@@ -14,10 +14,8 @@ import msgspec
 
 from holdfast.errors import DefinitionNotFound, InstanceNotFound
 from holdfast.model.catalog import DefinitionQuery, Which
-from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.server.live.renderings import Rendering, Renderings
 from holdfast.server.live.watch import GONE
-from holdfast.server.views import instances
 
 if TYPE_CHECKING:
     from holdfast.server.backend import Backend
@@ -25,6 +23,9 @@ if TYPE_CHECKING:
 LIST_MAX = 100
 LIST_APART = timedelta(milliseconds=250)
 """A list is looked at no more often than this, however much happens."""
+
+LOOK_AGAIN = timedelta(seconds=1)
+"""Lists may be written a moment behind the commit: after a change they are looked at once more."""
 
 PERMISSIONS = {"instance": "instances:read", "definition": "definitions:read", "instances": "instances:read"}
 
@@ -92,30 +93,32 @@ async def _definition(backend: Backend, key: str) -> dict[str, Any] | None:
     }
 
 
-async def follow_instances(backend: Backend, key: str | None, after: int | None) -> AsyncIterator[Rendering]:
+async def follow_instances(backend: Backend, renderings: Renderings, key: str | None) -> AsyncIterator[Rendering]:
     """The latest instances of a definition, or of all, with counts by status: a snapshot, then what changed in it (rule M8).
     The number only counts messages; a new connection begins with a new snapshot."""
     number = 0
     seen: dict[str, int] = {}
     counts: Any = None
-    wanted = InstanceFilter(definition_ids=(key,) if key else ())
+    looked_again = False
     with backend.watch.anything() as bell:
         while True:
             bell.clear()
-            query = InstanceQuery(
-                tenant=backend.tenant, filter=wanted, sort=InstanceSort.UPDATED, descending=True, limit=LIST_MAX
-            )
-            page = await backend.store.search(query)
-            now = {row.id: row.version for row in page.items}
-            counted = dict(await backend.store.count_by_status(backend.tenant, wanted))
-            changed = [row for row in page.items if seen.get(row.id) != row.version]
+            rows, counted = await renderings.listing(key)
+            changed = [row for row in rows if seen.get(row["id"]) != row["version"]]
             if number == 0 or changed or counted != counts:
                 number += 1
-                data: dict[str, Any] = {
-                    "items": [(await instances.item(backend, row)).model_dump(mode="json") for row in changed],
-                    "counts": counted,
-                }
-                yield Rendering("state" if number == 1 else "change", number, msgspec.json.encode(data))
-                seen, counts = now, counted
-            await bell.wait()
+                data = msgspec.json.encode({"items": changed, "counts": counted})
+                yield Rendering("state" if number == 1 else "change", number, data)
+                seen, counts = {row["id"]: row["version"] for row in rows}, counted
+            looked_again = await _wait(bell, None if looked_again else LOOK_AGAIN)
             await asyncio.sleep(LIST_APART.total_seconds())
+
+
+async def _wait(bell: asyncio.Event, limit: timedelta | None) -> bool:
+    """Until something happened; whether the limit was over first."""
+    try:
+        async with asyncio.timeout(None if limit is None else limit.total_seconds()):
+            await bell.wait()
+    except TimeoutError:
+        return True
+    return False

@@ -59,6 +59,8 @@ class Watch:
         self._tenant = tenant
         self._watchers: dict[str, set[Watcher]] = {}
         self._anyone: set[asyncio.Event] = set()
+        self.turn = 0
+        """Grows whenever something was committed anywhere: who looked at this turn has seen it."""
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
 
@@ -109,12 +111,19 @@ class Watch:
                 number = await self._store.wait_for_change(seen, timedelta(0)) if seen < 0 else seen
                 await self._look()
                 seen = await self._wait(number)
+                if seen != number:
+                    self._ring()
             except HoldfastError:
                 logger.warning("watching instances failed, going on", exc_info=True)
                 await asyncio.sleep(LOOK_ANYWAY.total_seconds())
             for bell in tuple(self._anyone):
                 bell.set()
             await asyncio.sleep(APART.total_seconds())
+
+    def _ring(self) -> None:
+        self.turn += 1
+        for bell in self._anyone:
+            bell.set()
 
     async def _wait(self, number: int) -> int:
         """Until something changed, or somebody new watches."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.requests import Request
 
 from holdfast.errors import NotSignedIn
@@ -15,12 +15,13 @@ from holdfast.server.documented import answers
 from holdfast.server.operating import Operating
 from holdfast.server.paging import Cursor, Limit
 from holdfast.server.problems import Refusal
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.instances import BookmarkItem, InstanceResult
 from holdfast.server.security import public, requires
 from holdfast.server.views import bookmarks as views, instances
 
-router = APIRouter(prefix="/bookmarks", tags=["bookmarks"], responses=answers(404, 409))
+router = Routes("/bookmarks", tags=["bookmarks"], responses=answers(404, 409))
 
 CALL_BACK_WAIT = timedelta(seconds=5)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import Body, Header, Query, Response
 
 from holdfast.server.authors import Authors
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit, Sort, paged
 from holdfast.server.problems import Refusal
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import BulkResult, Document, Page
 from holdfast.server.schemas.definitions import (
     DefinitionDetail,
@@ -27,7 +28,7 @@ from holdfast.server.schemas.definitions import (
 from holdfast.server.security import requires
 from holdfast.server.views import definitions as views, drawing
 
-router = APIRouter(prefix="/definitions", tags=["definitions"], responses=answers())
+router = Routes("/definitions", tags=["definitions"], responses=answers())
 
 READ, WRITE, PUBLISH = requires("definitions:read"), requires("definitions:write"), requires("definitions:publish")
 

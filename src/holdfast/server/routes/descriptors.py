@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.problems import not_found
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.descriptors import (
     ActivityInfo,
     ActivityList,
@@ -17,8 +16,8 @@ from holdfast.server.schemas.descriptors import (
 from holdfast.server.security import requires
 from holdfast.server.views import descriptors as views
 
-router = APIRouter(
-    prefix="/descriptors",
+router = Routes(
+    "/descriptors",
     tags=["descriptors"],
     dependencies=[requires("definitions:read")],
     responses=answers(),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit, Sort, read_sort
 from holdfast.server.problems import Refusal
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.instances import (
     ExecutionList,
@@ -26,9 +27,7 @@ from holdfast.server.schemas.instances import (
 from holdfast.server.security import requires
 from holdfast.server.views import incidents, instances as views, journal
 
-router = APIRouter(
-    prefix="/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers()
-)
+router = Routes("/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers())
 
 SORTS = (*(item.value for item in InstanceSort), "definition_name")
 Many = Annotated[list[str], Query()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from holdfast.model.alterations import ALTERATION, AlterationPlan
 from holdfast.model.listing import InstanceFilter
@@ -15,6 +15,7 @@ from holdfast.server.documented import answers
 from holdfast.server.operating import as_filter
 from holdfast.server.paging import Cursor, Limit
 from holdfast.server.problems import Refusal, not_found
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Done, Page
 from holdfast.server.schemas.instances import IncidentItem
 from holdfast.server.schemas.operations import (
@@ -28,7 +29,7 @@ from holdfast.server.security import requires
 from holdfast.server.views import dead_letters as letters, incidents
 from holdfast.server.views.instances import shown
 
-router = APIRouter(tags=["operations"], responses=answers())
+router = Routes(tags=["operations"], responses=answers())
 
 READ = requires("operations:read")
 Operator = Annotated[Principal, requires("operations:write")]

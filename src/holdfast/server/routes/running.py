@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import Header, Response
 from starlette.requests import Request
 
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.definitions import (
     BulkDispatchRequest,
     BulkDispatchResult,
@@ -21,7 +22,7 @@ from holdfast.server.schemas.instances import ExecuteResult
 from holdfast.server.security import requires
 from holdfast.server.starting import Asking, Starter
 
-router = APIRouter(prefix="/definitions", tags=["running"], responses=answers(404, 409))
+router = Routes("/definitions", tags=["running"], responses=answers(404, 409))
 
 Who = Annotated[Principal, requires("definitions:execute")]
 IdempotencyKey = Annotated[

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit, Sort, paged
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import NextTimes, ScheduleItem, StartedNow, TriggerItem
 from holdfast.server.security import requires
 from holdfast.server.views.instances import shown
 
-router = APIRouter(tags=["schedules"], responses=answers())
+router = Routes(tags=["schedules"], responses=answers())
 
 READ, WRITE = requires("definitions:read"), requires("operations:write")
 Count = Annotated[int, Query(ge=1, le=100)]

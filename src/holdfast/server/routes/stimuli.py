@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Header
+from fastapi import Header
 from starlette.requests import Request
 
 from holdfast.model.principal import Principal
@@ -13,11 +13,12 @@ from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
 from holdfast.runtime.doctor.stimulus import diagnose
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import EventRequest, ExplainRequest, Explanation, Receipt, StimulusRequest
 from holdfast.server.security import requires
 from holdfast.server.views.instances import shown
 
-router = APIRouter(tags=["events"], responses=answers(404))
+router = Routes(tags=["events"], responses=answers(404))
 
 Sender = Annotated[Principal, requires("events:send")]
 IdempotencyKey = Annotated[

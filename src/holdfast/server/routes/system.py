@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from holdfast.server import trying
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import (
     ActivityTrialRequest,
     ActivityTrialResult,
@@ -24,7 +25,7 @@ from holdfast.server.schemas.operations import (
 from holdfast.server.security import requires
 from holdfast.server.views import settings, statistics
 
-router = APIRouter(tags=["system"], responses=answers())
+router = Routes(tags=["system"], responses=answers())
 
 
 @router.get("/nodes", dependencies=[requires("operations:read")])

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.tasks import Task
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import CompleteTaskRequest, TaskItem
 from holdfast.server.security import requires
 from holdfast.server.views.instances import shown
 
-router = APIRouter(prefix="/tasks", tags=["tasks"], responses=answers(404, 409))
+router = Routes("/tasks", tags=["tasks"], responses=answers(404, 409))
 
 Reader = Annotated[Principal, requires("tasks:read")]
 Worker = Annotated[Principal, requires("tasks:complete")]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, File, Query, UploadFile
+from fastapi import File, Query, UploadFile
 from starlette.responses import Response
 
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.definitions import ExportRequest, ImportResult
 from holdfast.server.security import requires
 from holdfast.server.transfers import Transfers
 
-router = APIRouter(prefix="/definitions", tags=["definitions"], responses=answers(404))
+router = Routes("/definitions", tags=["definitions"], responses=answers(404))
 
 ZIP = {200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}}
 JSON_FILE = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
 
 
-@router.post("/export", dependencies=[requires("definitions:read")], response_class=Response, responses=ZIP)  # type: ignore[arg-type]
+@router.post("/export", dependencies=[requires("definitions:read")], response_class=Response, responses=ZIP)
 async def export_definitions(server: Server, body: ExportRequest) -> Response:
     """A zip with one JSON file per definition: its latest version."""
     data = await Transfers(server).archive(body.ids, body.format)
@@ -34,7 +35,7 @@ async def export_definitions(server: Server, body: ExportRequest) -> Response:
     "/{id}/export",
     dependencies=[requires("definitions:read")],
     response_class=Response,
-    responses=JSON_FILE,  # type: ignore[arg-type]
+    responses=JSON_FILE,
 )
 async def export_definition(
     id: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header
+from fastapi import Body, Header
 from starlette.responses import Response
 
 from holdfast.model.principal import Principal
@@ -12,6 +12,7 @@ from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.operating import Operating
 from holdfast.server.removals import Removals
+from holdfast.server.routing import Routes
 from holdfast.server.schemas.instances import (
     AlterRequest,
     CancelRequest,
@@ -26,7 +27,7 @@ from holdfast.server.schemas.instances import (
 )
 from holdfast.server.security import requires
 
-router = APIRouter(prefix="/instances", tags=["instances"], responses=answers(404, 409))
+router = Routes("/instances", tags=["instances"], responses=answers(404, 409))
 
 Who = Annotated[Principal, requires("instances:write")]
 Deleter = Annotated[Principal, requires("instances:delete")]

@@ -92,7 +92,7 @@ class Generator:
             self.number(depth),
             self.items(depth),
             self.pick(
-                "p", "p.items", "d", "(a, xs)", f"f'{{a}}-{{await act({self.number(1)})!r:>3}}-{{b}}'",
+                "p", "p.items", "d", "(a, xs)", f"f'{{a}}-{{await act({_in_quotes(self.number(1))})!r:>3}}-{{b}}'",
                 f"{{'k': {self.number(1)}, **d, 'a': {self.number(1)}}}", f"Box({self.number(1)}, {self.items(1)})",
                 "Colour.RED", "1.5", "{1, 2}", "2**70",
             ),
@@ -295,3 +295,8 @@ def program(seed: int, statements: int = 12) -> str:
     generator.inner = False
     main = generator.function("main", "a, xs", statements, 3, [START, MAYBE])
     return "\n".join([*head, *sub, *main])
+
+
+def _in_quotes(text: str) -> str:
+    """For a place inside single quotes: before Python 3.12 an f-string may not hold its own quotes."""
+    return text.replace("'", '"')

@@ -1,0 +1,100 @@
+"""The heartbeat in a thread of its own: a busy loop loses nothing, a loop that stands still does (rule H13)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from holdfast import Holdfast
+from holdfast.model.cluster import NodeState
+from holdfast.model.work import Owner
+from holdfast.persistence.memory import MemoryStore
+from holdfast.runtime.durable import heart as heart_module
+from holdfast.runtime.durable.heart import Heart
+from holdfast.runtime.durable.runtime import Runtime
+
+WITHIN = 20.0
+
+
+class Pulse:
+    """The second handle of a store: notes who beats, and when."""
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+        self.beat_now = threading.Semaphore(0)
+        self.answer = True
+        self.closed = False
+
+    async def open(self, *, migrate: bool = True) -> None:
+        assert not migrate
+
+    async def close(self) -> None:
+        self.closed = True
+
+    async def beat(self, owner: Owner, state: NodeState = NodeState.LIVE) -> bool:
+        self.threads.add(threading.get_ident())
+        self.beat_now.release()
+        return self.answer
+
+
+@pytest.fixture
+async def beating() -> AsyncIterator[tuple[Runtime, Pulse]]:
+    pulse: Any = Pulse()
+    engine = Holdfast(entry_points=False)
+    runtime = engine.runtime_on(MemoryStore(), node="n")
+    every = timedelta(milliseconds=5)
+    runtime.node.heart = Heart(
+        runtime.node, timedelta(seconds=30), beat_every=every, second_handle=lambda: pulse
+    )
+    async with runtime:
+        yield runtime, pulse
+    assert pulse.closed
+    engine.close()
+
+
+async def test_it_beats_beside_a_loop_that_is_busy(beating: tuple[Runtime, Pulse]) -> None:
+    runtime, pulse = beating
+    for _ in range(3):  # The loop does nothing else meanwhile, and cannot.
+        assert pulse.beat_now.acquire(timeout=WITHIN)
+
+    assert threading.get_ident() not in pulse.threads
+    assert runtime.node.heart.may_start_effects
+
+
+async def test_it_stops_when_the_loop_stands_still(
+    beating: tuple[Runtime, Pulse], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime, pulse = beating
+    assert await asyncio.to_thread(pulse.beat_now.acquire, timeout=WITHIN)
+    monkeypatch.setattr(heart_module, "STUCK_AFTER", timedelta(0))
+    while pulse.beat_now.acquire(timeout=0.2):  # The beats under way; then there are no more, as the loop is held here.
+        pass
+
+    monkeypatch.setattr(heart_module, "STUCK_AFTER", timedelta(minutes=1))
+    assert await asyncio.to_thread(pulse.beat_now.acquire, timeout=WITHIN)
+    assert not runtime.node.heart.fenced
+
+
+async def test_a_later_life_of_the_node_ends_this_one(beating: tuple[Runtime, Pulse]) -> None:
+    runtime, pulse = beating
+    pulse.answer = False
+    async with asyncio.timeout(WITHIN):
+        while True:
+            if runtime.node.heart.fenced:
+                break
+            await asyncio.sleep(0.005)
+
+    assert not runtime.node.heart.may_start_effects
+
+
+async def test_a_node_that_could_not_renew_for_long_starts_no_effects(beating: tuple[Runtime, Pulse]) -> None:
+    runtime, _ = beating
+    await runtime.node.heart.stop()
+    assert runtime.node.heart.may_start_effects
+    runtime.node.heart._renewed -= 20.5  # of 30 seconds
+    assert not runtime.node.heart.may_start_effects
