@@ -156,7 +156,7 @@ class Measuring:
         found = 0
         for path in paths:
             page.goto(self.server.url + path)
-            page.locator("h1").first.wait_for()
+            page.locator("h1, .hf-designer").first.wait_for()
             page.wait_for_load_state("networkidle")
             page.evaluate(AXE.read_text(encoding="utf-8"))
             for one in page.evaluate("async () => (await axe.run(document)).violations"):

@@ -51,7 +51,7 @@ def sign_in(page: Page, url: str) -> None:
 
 def take(page: Page, url: str, path: str, file: Path) -> None:
     page.goto(url + path)
-    page.locator("h1").first.wait_for()
+    page.locator("h1, .hf-designer").first.wait_for()
     page.wait_for_load_state("networkidle")
     page.screenshot(path=file)
 

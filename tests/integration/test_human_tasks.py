@@ -196,3 +196,37 @@ async def test_a_task_goes_with_its_instance(cluster: Any) -> None:
 
     with pytest.raises(TaskNotFound):
         await tasks.get(task_id)
+
+
+@dataclass
+class Line:
+    article: str
+    pieces: int = 1
+
+
+@dataclass
+class Order:
+    lines: list[Line]
+
+
+@workflow
+async def ordering() -> Any:
+    order = await ask("ann", form=Order)
+    return [line.pieces for line in order.lines]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: ordering, lambda: Workflow(HumanTask(assignee="ann", form=Order), id="order")]
+)
+async def test_forms_within_forms_survive_the_store(cluster: Any, make: Any) -> None:
+    a, b = await cluster.node("a", types=[Order]), await cluster.node("b", types=[Order])
+    identity, _, task_id = await started(a, make())
+    others = Tasks(b.node)
+
+    with pytest.raises(AnswerRefused) as refused:
+        await others.complete(task_id, "ann", {"lines": [{"article": "x"}, {"pieces": "two"}]})
+    done = await others.complete(task_id, "ann", {"lines": [{"article": "x", "pieces": 2}]})
+
+    assert [item.path for item in refused.value.problems] == ["/lines/1/article", "/lines/1/pieces"]
+    assert done.answer == {"lines": [{"article": "x", "pieces": 2}]}
+    assert (await b.wait_at_rest(identity)).status is Status.FINISHED

@@ -16,6 +16,7 @@ from holdfast.model.instance import JournalEvent
 from holdfast.model.work import NOBODY
 from holdfast.runtime.durable.placement import INLINE, Placement
 from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.steps import Share
 from tests.integration.conftest import Cluster
 
 QUEUE = "heavy"
@@ -276,7 +277,9 @@ async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> Non
         settled += 1
 
     async with asyncio.timeout(30):
-        taken = await asyncio.gather(*(a.node.steps._run(identity, row.ref, "", settle, None) for _ in range(64)))
+        taken = await asyncio.gather(
+            *(a.node.steps._run(identity, row.ref, "", Share(()), settle, None) for _ in range(64))
+        )
 
     assert sum(taken) == 1
     assert settled == 64
@@ -287,6 +290,22 @@ async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> Non
 async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, carried: Carried) -> None:
     a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=await carried.placement(QUEUE))
     a.node.steps.concurrency = 2
+    identity = await start(a, Workflow(ParallelForEach(expr("list(range(8))"), crowd.bind(), item="n"), id="many"))
+    a.node.take_work()
+
+    assert (await ended(a, identity)).status is Status.FINISHED
+    assert len(bench.calls) == 8
+    assert bench.most <= 2
+
+
+async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried) -> None:
+    a = await cluster.node(
+        "a",
+        activities=ALL,
+        queues=("default", QUEUE),
+        placement=await carried.placement(QUEUE),
+        step_limits=f"{QUEUE}=2",
+    )
     identity = await start(a, Workflow(ParallelForEach(expr("list(range(8))"), crowd.bind(), item="n"), id="many"))
     a.node.take_work()
 

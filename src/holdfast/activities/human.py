@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 
 from holdfast.authoring.activity import Activity
-from holdfast.authoring.fields import field, output
+from holdfast.authoring.fields import field, literal, output
 from holdfast.errors import ActivityFault
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
+from holdfast.model.forms import form_of
 from holdfast.model.instance import Bookmark
 from holdfast.model.scope import Scope
 from holdfast.model.tasks import TASK, addressee
@@ -32,7 +33,7 @@ class HumanTask(Activity, pure=True, category="People", icon="user-check"):
     role: str | None = field(default=None, kw_only=True)
     """Whoever has this role; without an assignee and a role anybody may answer."""
     form: Any = field(default=None, kw_only=True)
-    """JSON Schema of the answer; without one any answer will do."""
+    """JSON Schema of the answer, or a class of data; without one any answer will do."""
     about: Any = field(default=None, kw_only=True)
     """Data that is shown with the form."""
     due: Any = field(default=None, kw_only=True)
@@ -40,6 +41,14 @@ class HumanTask(Activity, pure=True, category="People", icon="user-check"):
     task_id: str = output()
     completed_by: str = output()
     result: Any = output()
+
+    def __init__(self, title: Any = "", **given: Any) -> None:
+        form = given.get("form")
+        if isinstance(form, type):
+            given["form"] = literal(form_of(form))
+        elif isinstance(form, Mapping):
+            given["form"] = literal(dict(form))  # `$ref` in it is not ours to read.
+        super().__init__(**({"title": title} | given))
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

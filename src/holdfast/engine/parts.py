@@ -11,6 +11,7 @@ from holdfast.execution.segment import Limits
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.ports import Clock, Outlet, Services, StepDispatcher, Store, Transport, WorkflowDispatcher
+from holdfast.runtime.allowance import parse_limits
 from holdfast.runtime.background import Recurring
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.runner import Runner
@@ -125,6 +126,7 @@ class Parts(Library):
                 definitions=self.definitions,
                 queues=queues or [name.strip() for name in settings.queues.split(",") if name.strip()],
                 step_concurrency=settings.step_concurrency,
+                step_limits=parse_limits(settings.step_limits),
                 single_tasks=[
                     Recurring(item.name, item.every, item.task)
                     for item in self.registry.recurring_tasks

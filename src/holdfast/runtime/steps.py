@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -29,6 +30,7 @@ from holdfast.model.stored import InstanceRow
 from holdfast.model.ticket import DefinitionRef, Ticket
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow, queue_of
 from holdfast.ports import Delivery, StepDispatcher
+from holdfast.runtime.allowance import Allowance, Limit
 from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step, step_row
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("holdfast")
 
 POLL = timedelta(milliseconds=250)
+BREATH = timedelta(milliseconds=20)
+"""Between two looks at the table while rows of it are in hand."""
 PAUSE = 1.0
 """Seconds until a carrier or store that failed is asked again."""
 SENT_MAX = 10_000
@@ -53,19 +57,42 @@ class SentStep(Struct, frozen=True, kw_only=True):
     trigger_data: Any = None
 
 
+class Share:
+    """Queues that are taken from together: all without a limit of their own, or one that has one."""
+
+    def __init__(self, queues: Sequence[str], allowance: Allowance | None = None) -> None:
+        self.queues = list(queues)
+        self.allowance = allowance
+        self.in_hand: set[str] = set()
+        self.running: set[Key] = set()
+
+    def room(self, free: int) -> int:
+        return free if self.allowance is None else min(free, self.allowance.room(len(self.in_hand) + len(self.running)))
+
+    def begin(self, mark: str) -> None:
+        self.in_hand.add(mark)
+        if self.allowance is not None:
+            self.allowance.take(1)
+
+
 class Steps:
-    def __init__(self, node: Node, placement: Placement, concurrency: int) -> None:
+    def __init__(
+        self, node: Node, placement: Placement, concurrency: int, limits: Mapping[str, Limit] | None = None
+    ) -> None:
         self._node = node
         self._placement = placement
         self.concurrency = concurrency
         """Steps that run here at one time."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking: asyncio.Task[None] | None = None
-        self._in_hand: set[str] = set()
-        self._running: set[Key] = set()
         self._changed = asyncio.Event()
         self._sent: dict[tuple[str, int, int], float] = {}
-        self.queues = [queue_of(node.tenant, queue) for queue in node.queues]
+        limits = limits or {}
+        free = [queue_of(node.tenant, queue) for queue in node.queues if queue not in limits]
+        limited = [
+            Share([queue_of(node.tenant, queue)], Allowance(limits[queue])) for queue in node.queues if queue in limits
+        ]
+        self._shares = [*([Share(free)] if free else []), *limited]
 
     # -- sending -------------------------------------------------------------------------------------------------------
 
@@ -124,8 +151,8 @@ class Steps:
     # -- taking --------------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        source = self._placement.source
-        taking = [self._take_rows] if source is None else [self._take_tickets, self._take_rows]
+        ways = [self._take_rows] if self._placement.source is None else [self._take_tickets, self._take_rows]
+        taking = [partial(way, share) for share in self._shares for way in ways]
         self._taking = asyncio.get_running_loop().create_task(_together(taking), name="holdfast-steps")
 
     async def stop_taking(self) -> None:
@@ -143,102 +170,112 @@ class Steps:
 
     def ended(self, key: Key) -> None:
         """An effect that ran here has ended."""
-        if key in self._running:
-            self._running.discard(key)
-            self._changed.set()
+        for share in self._shares:
+            if key in share.running:
+                share.running.discard(key)
+                self._changed.set()
 
-    @property
-    def room(self) -> int:
+    def _room(self, share: Share) -> int:
         node = self._node
         if node.gate.paused or not node.heart.may_start_effects:
             return 0
-        return self.concurrency - len(self._running) - len(self._in_hand)
+        return share.room(self.concurrency - sum(len(item.running) + len(item.in_hand) for item in self._shares))
 
-    async def _until_room(self) -> int:
-        while (room := self.room) <= 0:
+    async def _until_room(self, share: Share) -> int:
+        while (room := self._room(share)) <= 0:
             self._changed.clear()
             try:
-                async with asyncio.timeout(PAUSE):
+                async with asyncio.timeout(PAUSE if share.allowance is None else share.allowance.patience):
                     await self._changed.wait()
             except TimeoutError:
                 continue
         return room
 
-    async def _take_rows(self) -> None:
+    async def _take_rows(self, share: Share) -> None:
         """Steps on the work table: all of them, or those that the broker could not hold back."""
-        node, queues, seen = self._node, [STEP_QUEUE + queue for queue in self.queues], 0
+        node, queues, seen = self._node, [STEP_QUEUE + queue for queue in share.queues], 0
         while True:
             try:
-                room = await self._until_room()
-                async with node.store.claim(queues, room, lacking=node.pins.lacking) as claim:
-                    rows = [row for row in claim.rows if row.id not in self._in_hand]
+                room = await self._until_room(share)
+                # Those in hand are in the table until they are deleted: look past them.
+                async with node.store.claim(queues, room + len(share.in_hand), lacking=node.pins.lacking) as claim:
+                    rows = [row for row in claim.rows if row.id not in share.in_hand][:room]
                 for row in rows:
-                    self._in_hand.add(row.id)
-                    self._in_background(self._take_row(row))
+                    share.begin(row.id)
+                    self._in_background(self._take_row(row, share))
                 if not rows:
-                    seen = await node.store.wait_for_change(seen, await self._until_due(queues))
+                    least = BREATH if share.in_hand else timedelta(milliseconds=1)
+                    seen = await node.store.wait_for_change(seen, await self._until_due(queues, least))
             except StoreError:
                 logger.warning("steps could not be read from the work table", exc_info=True)
                 await asyncio.sleep(PAUSE)
 
-    async def _until_due(self, queues: Sequence[str]) -> timedelta:
+    async def _until_due(self, queues: Sequence[str], least: timedelta) -> timedelta:
         due = await self._node.store.next_due(queues)
         if due is None:
             return POLL
-        return min(POLL, max(due - await self._node.store.now(), timedelta(milliseconds=1)))
+        return min(POLL, max(due - await self._node.store.now(), least))
 
-    async def _take_row(self, row: WorkRow) -> None:
-        execution, attempt = read_step(row)
+    async def _take_row(self, row: WorkRow, share: Share) -> None:
+        ref = EffectRef(*read_step(row), NOBODY)
         assert row.instance_id is not None
+        deleting: list[asyncio.Task[None]] = []
 
         async def settle() -> None:
-            self._node.use_up(row.id)
+            deleting.append(self._node.use_up(row.id))
 
         try:
-            await self._run(row.instance_id, EffectRef(execution, attempt, NOBODY), row.content, settle, None)
+            await self._run(row.instance_id, ref, row.content, share, settle, None)
+            if deleting:
+                await asyncio.wait(deleting)  # In hand until then, or it would be claimed again.
         finally:
-            self._in_hand.discard(row.id)
+            share.in_hand.discard(row.id)
             self._changed.set()
 
-    async def _take_tickets(self) -> None:
+    async def _take_tickets(self, share: Share) -> None:
         source = self._placement.source
         assert source is not None
         while True:
             try:
-                async with source.consume(self.queues, prefetch=self.concurrency) as consumer:
+                async with source.consume(share.queues, prefetch=self.concurrency) as consumer:
                     async for delivery in consumer:
-                        await self._until_room()
+                        await self._until_room(share)
                         mark = f"{delivery.ticket.instance_id}.{delivery.ticket.execution}"
-                        self._in_hand.add(mark)
-                        self._in_background(self._take_delivery(delivery, mark))
+                        share.begin(mark)
+                        self._in_background(self._take_delivery(delivery, share, mark))
             except TransportError:
                 logger.warning("steps could not be taken from %s", source.name, exc_info=True)
                 await asyncio.sleep(PAUSE)
 
-    async def _take_delivery(self, delivery: Delivery, mark: str) -> None:
+    async def _take_delivery(self, delivery: Delivery, share: Share, mark: str) -> None:
         try:
-            await self.run_ticket(delivery.ticket, delivery.ack, delivery.nack)
+            await self._run_ticket(delivery.ticket, share, delivery.ack, delivery.nack)
         finally:
-            self._in_hand.discard(mark)
+            share.in_hand.discard(mark)
             self._changed.set()
 
-    async def run_ticket(
-        self, ticket: Ticket, settle: Callable[[], Awaitable[None]], give_back: Callable[[], Awaitable[None]]
+    async def _run_ticket(
+        self,
+        ticket: Ticket,
+        share: Share,
+        settle: Callable[[], Awaitable[None]],
+        give_back: Callable[[], Awaitable[None]],
     ) -> bool:
         """Run what a ticket names, if it is still so; whether it was begun here."""
         if ticket.instance_id is None or ticket.execution is None or ticket.tenant != self._node.tenant:
             await settle()
             return False
         ref = EffectRef(ticket.execution, ticket.attempt, NOBODY)
-        return await self._run(ticket.instance_id, ref, ticket.content, settle, give_back)
+        return await self._run(ticket.instance_id, ref, ticket.content, share, settle, give_back)
 
     async def run_to_end(self, ticket: Ticket) -> bool:
-        """The same, and wait until it has ended: for carriers whose own workers count what they run."""
+        """Run what a ticket names, and wait until it has ended: for carriers whose own workers count what they run.
+        Whether it was begun here."""
 
         async def nothing() -> None:
             """The carrier settles by itself."""
 
-        begun = await self.run_ticket(ticket, nothing, nothing)
+        begun = await self._run_ticket(ticket, Share(()), nothing, nothing)
         node, identity = self._node, ticket.instance_id
         while begun and identity is not None and ticket.execution is not None:
             news = node.news(identity)  # Subscribe, then look.
@@ -252,6 +289,7 @@ class Steps:
         instance_id: str,
         ref: EffectRef,
         content: str,
+        share: Share,
         settle: Callable[[], Awaitable[None]],
         give_back: Callable[[], Awaitable[None]] | None,
     ) -> bool:
@@ -270,7 +308,7 @@ class Steps:
         if owned is None:
             return False
         key = instance_id, ref.execution
-        self._running.add(key)
+        share.running.add(key)
         node.hold(instance_id)
         try:
             await node.takeover.adopt(owned)

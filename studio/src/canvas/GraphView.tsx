@@ -1,6 +1,6 @@
 /** A definition to look at: for instances (with statuses), versions and differences. */
 
-import { Background, BackgroundVariant, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { Background, BackgroundVariant, Controls, Position, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { isDark } from "../app/theme";
@@ -8,20 +8,24 @@ import { directionIn } from "../editor/commands/places";
 import type { Catalogue } from "../model/descriptors";
 import { ancestry, placesOf, type Definition } from "../model/document";
 import { crumbsOf, doorOf, focusOn, levelOf, ROOT, type Focus } from "../model/focus";
-import { graphOf } from "../model/graph";
+import { graphOf, type Graph } from "../model/graph";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
+import { isNestable, nestedOf, type Nested } from "../model/nested";
 import { Breadcrumb } from "./Breadcrumb";
 import "./canvas.css";
 import "./designer.css";
 import { Card, CardActionsContext, type CardActions } from "./Card";
+import { Frame, type FrameNode } from "./Frame";
 import { NoteCard } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
 import { useCatalogue } from "./useCatalogue";
 import { usePlaces } from "./usePlaces";
 import { Arrows, Way } from "./Way";
 
-const NODE_TYPES = { card: Card, note: NoteCard };
+const NODE_TYPES = { card: Card, note: NoteCard, frame: Frame };
+
+type Shown = AnyNode | FrameNode;
 const EDGE_TYPES = { way: Way };
 const NO_PROBLEMS = new Map<string, never>();
 
@@ -51,28 +55,38 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
   const catalogue = own ?? asked.catalogue;
   const document = useMemo(() => withIds(given as JsonObject), [given]);
   const [focus, setFocus] = useState<Focus>(ROOT);
-  const flow = useReactFlow<AnyNode, WayEdge>();
+  const flow = useReactFlow<Shown, WayEdge>();
+  // The whole workflow on one drawing, unless it is a state machine, very big, or one level of it was opened.
+  const nested = useMemo(
+    () => (focus === ROOT && hasContainers(document) && isNestable(document, placesOf(document).size) ? nestedOf(document, catalogue) : null),
+    [document, catalogue, focus],
+  );
   const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
-  const graph = useMemo(() => graphOf(level, catalogue), [level, catalogue]);
+  const graph = useMemo(() => (nested === null ? graphOf(level, catalogue) : flat(nested)), [nested, level, catalogue]);
   const isFree = level.kind === "flowchart" || level.kind === "states";
-  const direction = isFree ? directionIn(level, graph) : "down";
-  const places = usePlaces(graph, level.kind, direction);
+  const direction = isFree && nested === null ? directionIn(level, graph) : "down";
+  const computed = usePlaces(nested === null ? graph : NOTHING, level.kind, direction);
+  const places = useMemo(() => (nested === null ? computed : new Map(nested.boxes.map((box) => [box.node.id, { x: box.x, y: box.y }]))), [nested, computed]);
+  const kind = nested === null ? level.kind : "flowchart";
   const marks = useMemo(() => withContainers(document, statuses), [document, statuses]);
   const drawing = useMemo<Drawing>(
-    () => ({ graph, level: level.kind, places, direction, selection: new Set(selected === null ? [] : [selected]), problems: NO_PROBLEMS, marks, readOnly: true }),
-    [graph, level.kind, places, direction, selected, marks],
+    () => ({ graph, level: kind, places, direction, selection: new Set(selected === null ? [] : [selected]), problems: NO_PROBLEMS, marks, readOnly: true }),
+    [graph, kind, places, direction, selected, marks],
   );
   const lastNodes = useRef<AnyNode[]>([]);
   const lastEdges = useRef<WayEdge[]>([]);
-  const nodes = useMemo(() => (lastNodes.current = toNodes(drawing, lastNodes.current)), [drawing]);
+  const nodes = useMemo<Shown[]>(() => {
+    const cards = (lastNodes.current = toNodes(drawing, lastNodes.current));
+    return nested === null ? cards : framed(nested, cards, marks, selected);
+  }, [drawing, nested, marks, selected]);
   const edges = useMemo(() => (lastEdges.current = toEdges(drawing, lastEdges.current, edgeMarks)), [drawing, edgeMarks]);
 
   // An activity chosen elsewhere (in the journal, say) is shown where it stands.
   useEffect(() => {
     const place = selected === null ? undefined : placesOf(document).get(selected);
-    if (place === undefined) return;
+    if (place === undefined || nested !== null) return;
     setFocus((now) => (levelOf(document, catalogue, now).activities.some((activity) => activity.id === selected) ? now : focusOn(place)));
-  }, [selected, document, catalogue]);
+  }, [selected, document, catalogue, nested]);
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}`;
   useEffect(() => {
     const turn = requestAnimationFrame(() => void flow.fitView({ padding: 0.16, maxZoom: 1 }));
@@ -83,9 +97,9 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
   const crumbs = crumbsOf(document, catalogue, level);
   return (
     <CardActionsContext.Provider value={actions}>
-      <div className="hf-canvas" data-kind={level.kind}>
+      <div className="hf-canvas" data-kind={kind} data-nested={nested === null ? undefined : ""}>
         <Arrows />
-        <ReactFlow<AnyNode, WayEdge>
+        <ReactFlow<Shown, WayEdge>
           nodes={nodes}
           edges={edges}
           nodeTypes={NODE_TYPES}
@@ -93,7 +107,7 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
           nodesDraggable={false}
           nodesConnectable={false}
           deleteKeyCode={null}
-          onNodeClick={(_event, node) => onSelect?.(node.type === "card" ? node.id : null)}
+          onNodeClick={(_event, node) => onSelect?.(node.type === "note" ? null : node.id)}
           onPaneClick={() => onSelect?.(null)}
           onNodeDoubleClick={(_event, node) => {
             const activity = node.type === "card" ? node.data.node.activity : null;
@@ -121,6 +135,52 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
       </div>
     </CardActionsContext.Provider>
   );
+}
+
+const NOTHING: Graph = { nodes: [], edges: [], notes: [] };
+
+function hasContainers(document: Definition): boolean {
+  return [...placesOf(document).values()].some((place) => place.depth > 1 || (place.depth === 1 && place.index === null));
+}
+
+function flat(nested: Nested): Graph {
+  return { nodes: nested.boxes.map((box) => box.node), edges: nested.edges, notes: [] };
+}
+
+/** Frames in the place of the cards of containers, the outer ones behind the inner. */
+function framed(nested: Nested, cards: readonly AnyNode[], marks: Readonly<Record<string, Mark>>, selected: string | null): Shown[] {
+  const byId = new Map(cards.map((card) => [card.id, card]));
+  return nested.boxes.flatMap((box): Shown[] => {
+    const card = byId.get(box.node.id);
+    if (box.kind === "card") return card === undefined ? [] : [{ ...card, zIndex: 20 } as Shown];
+    const size = { width: box.width, height: box.height };
+    const handle = { width: 8, height: 8 };
+    return [
+      {
+        id: box.node.id,
+        type: "frame",
+        position: { x: box.x, y: box.y },
+        data: { box, mark: marks[box.node.id] ?? null },
+        selected: box.node.id === selected,
+        zIndex: box.depth,
+        ...size,
+        measured: size,
+        handles: [
+          { id: "in", type: "target", position: Position.Top, x: box.width / 2 - 4, y: -4, ...handle },
+          ...(box.node.outcomes.length > 0 ? box.node.outcomes : ["Done"]).map((id, index, all) => ({
+            id,
+            type: "source" as const,
+            position: Position.Bottom,
+            x: (box.width * (index + 1)) / (all.length + 1) - 4,
+            y: box.height - 4,
+            ...handle,
+          })),
+        ],
+        draggable: false,
+        ariaLabel: [box.node.title, box.node.telling].filter(Boolean).join(", "),
+      },
+    ];
+  });
 }
 
 const RANK = ["faulted", "running", "suspended", "waiting", "scheduled", "added", "removed", "changed", "moved", "completed", "finished", "canceled", "skipped"];

@@ -48,9 +48,7 @@ async def beating() -> AsyncIterator[tuple[Runtime, Pulse]]:
     engine = Holdfast(entry_points=False)
     runtime = engine.runtime_on(MemoryStore(), node="n")
     every = timedelta(milliseconds=5)
-    runtime.node.heart = Heart(
-        runtime.node, timedelta(seconds=30), beat_every=every, second_handle=lambda: pulse
-    )
+    runtime.node.heart = Heart(runtime.node, timedelta(seconds=30), beat_every=every, second_handle=lambda: pulse)
     async with runtime:
         yield runtime, pulse
     assert pulse.closed

@@ -26,6 +26,7 @@ from holdfast.model.ids import IdGenerator
 from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow, ValueRow
 from holdfast.model.work import DEFAULT_QUEUE, NOBODY, Owner, queue_of
 from holdfast.ports import Clock, CronCalendar, DefinitionSource, MiddlewarePlacement, Outlet, Services, Store
+from holdfast.runtime.allowance import Limit
 from holdfast.runtime.background import Recurring
 from holdfast.runtime.durable.care import Gate
 from holdfast.runtime.durable.changes import Maker
@@ -82,6 +83,7 @@ class Node:
         definitions: DefinitionSource | None = None,
         queues: Sequence[str] = (DEFAULT_QUEUE,),
         step_concurrency: int = 32,
+        step_limits: Mapping[str, Limit] | None = None,
         single_tasks: Sequence[Recurring] = (),
         placement: Placement | None = None,
         keeps_states: bool = False,
@@ -113,7 +115,7 @@ class Node:
         self.takeover = TakeOver(self)
         self.firing = Firing(self)
         self.references = References(self)
-        self.steps = Steps(self, self.placement, step_concurrency)
+        self.steps = Steps(self, self.placement, step_concurrency, step_limits)
         self.single = SingleTasks(self, single_tasks)
         self.effects = EffectsHere(self, pools, middleware, cancel_grace)
         self._plan_of = plan_of
@@ -202,7 +204,7 @@ class Node:
     def submit(self, job: Job) -> None:
         self._lanes[crc32(job.instance_id.encode()) % len(self._lanes)].submit(job)
 
-    def use_up(self, work_id: str) -> None:
+    def use_up(self, work_id: str) -> asyncio.Task[None]:
         """Delete a work row that asks for nothing any more."""
 
         async def delete() -> None:
@@ -214,6 +216,7 @@ class Node:
         task = asyncio.get_running_loop().create_task(delete())
         self._chores.add(task)
         task.add_done_callback(self._chores.discard)
+        return task
 
     # -- states --------------------------------------------------------------------------------------------------------
 

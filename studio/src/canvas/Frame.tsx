@@ -1,0 +1,38 @@
+/** A container around what it holds, in a drawing of the whole workflow. */
+
+import type { Node, NodeProps } from "@xyflow/react";
+import { memo } from "react";
+import type { Box } from "../model/nested";
+import { toneOf } from "../ui/Status";
+import { ActivityIcon } from "./ActivityIcon";
+import type { Mark } from "./nodes";
+
+export type FrameData = { readonly box: Box; readonly mark: Mark | null };
+export type FrameNode = Node<FrameData, "frame">;
+
+const CHANGES: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
+
+export const Frame = memo(function Frame({ data, selected }: NodeProps<FrameNode>) {
+  const { box, mark } = data;
+  const { node } = box;
+  const tone = mark === null ? undefined : (CHANGES[mark.status] ?? toneOf(mark.status));
+  return (
+    <div className={`hf-card hf-frame ${selected ? "selected" : ""} ${node.unknown ? "unknown" : ""}`} data-tone={tone} data-status={mark?.status} data-depth={box.depth % 2} title={mark?.hint}>
+      <div className="hf-face hf-frame-face">
+        <span className="hf-icon">
+          <ActivityIcon name={node.icon} />
+        </span>
+        <span className="hf-words">
+          <span className="hf-title">{node.title}</span>
+          <span className={`hf-telling ${node.telling ? "" : "faint"}`}>{node.telling || node.typeName}</span>
+        </span>
+        {mark?.count !== undefined && mark.count > 1 ? <span className="hf-count">{mark.count}</span> : null}
+      </div>
+      {box.lanes.map((lane, index) => (
+        <span key={index} className="hf-lane" style={{ left: lane.x, width: lane.width }}>
+          {lane.title}
+        </span>
+      ))}
+    </div>
+  );
+});

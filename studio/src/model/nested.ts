@@ -1,0 +1,221 @@
+/**
+ * A whole workflow as one drawing: containers are frames around what they hold. For looking at, not for editing.
+ *
+ * Sizes come first, from the inside out; then places, from the outside in.
+ */
+
+import dagre from "@dagrejs/dagre";
+import { portTitle, type Catalogue } from "./descriptors";
+import { hasType, isActivityInEntry, slotsOf, type Activity, type Connection, type Definition } from "./document";
+import { entryTitle, isMachine } from "./focus";
+import { DONE, nodeOf, type GraphEdge, type GraphNode, type Point } from "./graph";
+import { CARD_WIDTH, sizeOf, snap, type Size } from "./layout";
+
+export interface Lane {
+  readonly title: string;
+  readonly x: number;
+  readonly width: number;
+}
+
+export interface Box extends Point, Size {
+  readonly kind: "card" | "frame";
+  readonly node: GraphNode;
+  readonly depth: number;
+  readonly lanes: readonly Lane[];
+}
+
+export interface Nested {
+  readonly boxes: readonly Box[];
+  readonly edges: readonly GraphEdge[];
+}
+
+/** Containers that are only an order of things: their content stands where they would. */
+const THIN: ReadonlySet<string> = new Set(["Sequence", "Flowchart", "Function", "Scope", "Branch"]);
+
+const HEAD = 48;
+const LANE_HEAD = 24;
+const PAD = 16;
+const GAP = 32;
+const EMPTY: Size = { width: 96, height: 32 };
+
+export function nestedOf(definition: Definition, catalogue: Catalogue): Nested {
+  const boxes: Box[] = [];
+  const edges: GraphEdge[] = [];
+  const block = blockOf(definition.root, catalogue);
+  place(block, { x: 0, y: 0 }, 0, boxes, edges);
+  return { boxes, edges };
+}
+
+/** Whether one drawing says more than levels to step into: not for machines, and not for very big ones. */
+export function isNestable(definition: Definition, count: number): boolean {
+  return !isMachine(definition.root) && count <= 400;
+}
+
+// -- from the inside out -----------------------------------------------------------------------------------------------
+
+interface Item extends Size {
+  readonly node: GraphNode;
+  readonly parts: readonly { readonly title: string; readonly block: Block }[];
+}
+
+interface Block extends Size {
+  readonly kind: "chain" | "chart" | "row";
+  readonly items: readonly Item[];
+  readonly connections: readonly Connection[];
+  readonly places: ReadonlyMap<string, Point>;
+}
+
+/** What one activity looks like where a block is wanted. */
+function blockOf(activity: Activity, catalogue: Catalogue): Block {
+  if (!THIN.has(activity.type)) return chain([activity], catalogue);
+  const inner = activity["activities"] ?? activity["body"];
+  if (hasType(inner)) return blockOf(inner, catalogue);
+  const children = Array.isArray(inner) ? (inner as unknown[]).filter(hasType) : [];
+  return activity.type === "Flowchart" ? chart(activity, children, catalogue) : chain(children, catalogue);
+}
+
+function chain(activities: readonly Activity[], catalogue: Catalogue): Block {
+  // A sequence in a sequence is one sequence.
+  const flat = activities.flatMap((activity) => flattened(activity));
+  const items = flat.map((activity) => itemOf(activity, catalogue));
+  const width = Math.max(EMPTY.width, ...items.map((item) => item.width));
+  const places = new Map<string, Point>();
+  let y = 0;
+  for (const item of items) {
+    places.set(item.node.id, { x: snap((width - item.width) / 2), y });
+    y += item.height + GAP;
+  }
+  return { kind: "chain", items, connections: [], places, width, height: items.length === 0 ? EMPTY.height : y - GAP };
+}
+
+function flattened(activity: Activity): Activity[] {
+  const inner = activity["activities"];
+  if (activity.type !== "Sequence" || !Array.isArray(inner)) return [activity];
+  return (inner as unknown[]).filter(hasType).flatMap(flattened);
+}
+
+function row(activities: readonly Activity[], catalogue: Catalogue): Block {
+  const items = activities.map((activity) => itemOf(activity, catalogue));
+  const places = new Map<string, Point>();
+  let x = 0;
+  for (const item of items) {
+    places.set(item.node.id, { x, y: 0 });
+    x += item.width + GAP;
+  }
+  const height = Math.max(EMPTY.height, ...items.map((item) => item.height));
+  return { kind: "row", items, connections: [], places, width: items.length === 0 ? EMPTY.width : x - GAP, height };
+}
+
+function chart(activity: Activity, children: readonly Activity[], catalogue: Catalogue): Block {
+  const items = children.map((child) => itemOf(child, catalogue));
+  const connections = activity.connections ?? [];
+  const isPlaced = items.length > 0 && items.every((item) => item.node.position !== null && item.parts.length === 0);
+  const places = isPlaced ? given(items) : arranged(items, connections);
+  const width = Math.max(EMPTY.width, ...items.map((item) => (places.get(item.node.id)?.x ?? 0) + item.width));
+  const height = Math.max(EMPTY.height, ...items.map((item) => (places.get(item.node.id)?.y ?? 0) + item.height));
+  return { kind: "chart", items, connections, places, width, height };
+}
+
+function given(items: readonly Item[]): Map<string, Point> {
+  const left = Math.min(...items.map((item) => item.node.position?.x ?? 0));
+  const top = Math.min(...items.map((item) => item.node.position?.y ?? 0));
+  return new Map(items.map((item) => [item.node.id, { x: (item.node.position?.x ?? 0) - left, y: (item.node.position?.y ?? 0) - top }]));
+}
+
+function arranged(items: readonly Item[], connections: readonly Connection[]): Map<string, Point> {
+  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  graph.setGraph({ rankdir: "TB", ranksep: 56, nodesep: 40 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const item of items) graph.setNode(item.node.id, { width: item.width, height: item.height });
+  for (const [index, { from, to }] of connections.entries()) {
+    if (from !== to && graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to, {}, String(index));
+  }
+  dagre.layout(graph);
+  return new Map(
+    items.map((item) => {
+      const at = graph.node(item.node.id);
+      return [item.node.id, { x: snap(at.x - item.width / 2), y: snap(at.y - item.height / 2) }];
+    }),
+  );
+}
+
+const bare = new WeakMap<GraphNode, GraphNode>();
+
+/** A frame shows what is inside: no chips to open it. */
+function withoutChips(node: GraphNode): GraphNode {
+  let found = bare.get(node);
+  if (found === undefined) bare.set(node, (found = { ...node, chips: [] }));
+  return found;
+}
+
+function itemOf(activity: Activity, catalogue: Catalogue): Item {
+  const parts = isMachine(activity) ? [] : partsOf(activity, catalogue);
+  const whole = nodeOf(activity, catalogue);
+  if (parts.length === 0) {
+    const node = isMachine(activity) ? whole : withoutChips(whole);
+    return { node, parts, ...sizeOf(node, "down") };
+  }
+  const inner = parts.reduce((sum, part) => sum + part.block.width, 0) + PAD * (parts.length - 1);
+  const height = HEAD + LANE_HEAD + Math.max(...parts.map((part) => part.block.height)) + PAD;
+  return { node: withoutChips(whole), parts, width: snap(Math.max(CARD_WIDTH, inner + PAD * 2)), height: snap(height) };
+}
+
+function partsOf(activity: Activity, catalogue: Catalogue): { title: string; block: Block }[] {
+  const ports = new Map((catalogue.get(activity.type)?.ports ?? []).map((port) => [port.name, portTitle(port)]));
+  return slotsOf(activity).flatMap((slot): { title: string; block: Block }[] => {
+    const title = ports.get(slot.port) ?? slot.port;
+    if (slot.kind === "one") return [{ title, block: blockOf(slot.activity, catalogue) }];
+    if (slot.kind === "many") return [{ title, block: THIN.has(activity.type) ? chain(slot.activities, catalogue) : row(slot.activities, catalogue) }];
+    return slot.entries.flatMap((entry, index) =>
+      Object.values(entry)
+        .filter(isActivityInEntry)
+        .map((child) => ({ title: entryTitle(entry, index), block: blockOf(child, catalogue) })),
+    );
+  });
+}
+
+// -- from the outside in -----------------------------------------------------------------------------------------------
+
+function place(block: Block, at: Point, depth: number, boxes: Box[], edges: GraphEdge[]): void {
+  for (const item of block.items) {
+    const own = block.places.get(item.node.id) ?? { x: 0, y: 0 };
+    placeItem(item, { x: at.x + own.x, y: at.y + own.y }, depth, boxes, edges);
+  }
+  if (block.kind === "chain") {
+    for (const [index, item] of block.items.slice(1).entries()) {
+      const before = block.items[index];
+      if (before !== undefined) edges.push(way(before.node, item.node.id, null, ""));
+    }
+  } else if (block.kind === "chart") {
+    const known = new Map(block.items.map((item) => [item.node.id, item.node]));
+    for (const { from, to, outcome } of block.connections) {
+      const source = known.get(from);
+      if (source === undefined || !known.has(to)) continue;
+      const isPlain = (outcome ?? DONE) === DONE && source.outcomes.length <= 1;
+      edges.push(way(source, to, outcome ?? null, isPlain ? "" : (outcome ?? DONE)));
+    }
+  }
+}
+
+function way(source: GraphNode, target: string, outcome: string | null, label: string): GraphEdge {
+  return { id: `${source.id}|${outcome ?? ""}|${target}`, source: source.id, target, outcome, label, index: null };
+}
+
+function placeItem(item: Item, at: Point, depth: number, boxes: Box[], edges: GraphEdge[]): void {
+  const { node, width, height } = item;
+  if (item.parts.length === 0) {
+    boxes.push({ kind: "card", node, depth, lanes: [], ...at, width, height });
+    return;
+  }
+  const inner = item.parts.reduce((sum, part) => sum + part.block.width, 0) + PAD * (item.parts.length - 1);
+  let x = (width - inner) / 2;
+  const lanes = item.parts.map((part) => {
+    const lane = { title: part.title, x, width: part.block.width };
+    x += part.block.width + PAD;
+    return lane;
+  });
+  boxes.push({ kind: "frame", node, depth, lanes, ...at, width, height });
+  for (const [index, part] of item.parts.entries()) {
+    place(part.block, { x: at.x + (lanes[index]?.x ?? 0), y: at.y + HEAD + LANE_HEAD }, depth + 1, boxes, edges);
+  }
+}

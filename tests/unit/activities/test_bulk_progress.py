@@ -1,0 +1,48 @@
+"""What a BulkDispatchWorkflows keeps: results that came before are not written again (rule H14)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.activities.bulk import CHUNK, Progress, dump, load
+from holdfast.runtime.durable.large_values import pack_state
+
+
+def progress(total: int) -> Progress:
+    return Progress(total=total, items=[], request={"wait": True}, next=total)
+
+
+def packed(found: Progress) -> Any:
+    """As in a state: among the activations of an instance."""
+    return pack_state({"activations": [{"id": 1, "node": "bulk", "data": dump(found)}], "scopes": []})
+
+
+def ended(index: int) -> list[Any]:
+    return [index, "finished", {"text": f"result number {index}"}]
+
+
+def test_it_survives_being_written() -> None:
+    found = progress(1_000)
+    for index in range(700):
+        found.add(ended(699 - index))
+
+    again = load(dump(found), None)  # type: ignore[arg-type]  # it does not ask for the activation
+
+    assert list(again.ended()) == list(found.ended())
+    assert again.done == set(range(700))
+    assert (again.total, again.next, again.request) == (1_000, 1_000, {"wait": True})
+
+
+def test_what_is_full_is_written_once() -> None:
+    found = progress(10_000)
+    written: set[str] = set()
+    sizes = []
+    for index in range(10_000):
+        found.add(ended(index))
+        if index % CHUNK == CHUNK - 1:
+            state = packed(found)
+            fresh = {ref: data for ref, data in state.values.items() if ref not in written}
+            written |= set(state.values)
+            sizes.append(len(state.state) + sum(map(len, fresh.values())))
+
+    assert max(sizes[-8:]) <= min(sizes[:8]) * 1.5
