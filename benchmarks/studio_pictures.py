@@ -76,7 +76,7 @@ def main() -> None:
         ids = demo.seed(server)
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for theme in ("light", "dark"):
-            context = browser.new_context(viewport=SIZE)  # type: ignore[arg-type] # a plain dict of the two sizes
+            context = browser.new_context(viewport=SIZE, reduced_motion="reduce")  # type: ignore[arg-type] # a plain dict of the two sizes
             context.set_default_timeout(PATIENCE_MS)
             context.add_init_script(
                 f"localStorage.setItem('holdfast.theme', '{theme}'); localStorage.setItem('holdfast.tour', 'done')"

@@ -107,7 +107,9 @@ async def resumes(server: Server, requests: int) -> dict[str, float]:
     number = count()
 
     async def resume(wire: Wire) -> None:
-        reply = await wire.ask("POST", f"/api/instances/{names[next(number)]}/resume", b'{"payload":1}')
+        reply = await wire.ask(
+            "POST", f"/api/instances/{names[next(number)]}/resume", b'{"bookmark_id":"b1","payload":1}'
+        )
         assert reply.status == 200, reply
 
     whole, _ = await pushed(server, len(names), resume)

@@ -67,9 +67,19 @@ if TYPE_CHECKING:
     )
     from holdfast.model.instance import Bookmark, Incident, JournalEntry, Status
     from holdfast.model.policy import JournalRule, MergeMode, OnLost, Retry
+    from holdfast.model.requests import (
+        DispatchDefinition,
+        Dispatched,
+        DispatchInstance,
+        DispatchResume,
+        DispatchStimulus,
+        DispatchTrigger,
+        Receipt,
+    )
     from holdfast.persistence import Store
     from holdfast.ports import ChildResult, Context, MiddlewarePlacement, Plugin
     from holdfast.runtime.handles import Handle
+    from holdfast.runtime.outbox import Webhook
     from holdfast.runtime.result import RunResult
     from holdfast.runtime.runner import Runner
 
@@ -132,9 +142,19 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "holdfast.model.instance": ("Bookmark", "Incident", "JournalEntry", "Status"),
     "holdfast.model.policy": ("JournalRule", "MergeMode", "OnLost", "Retry"),
+    "holdfast.model.requests": (
+        "DispatchDefinition",
+        "DispatchInstance",
+        "DispatchResume",
+        "DispatchStimulus",
+        "DispatchTrigger",
+        "Dispatched",
+        "Receipt",
+    ),
     "holdfast.persistence": ("Store",),
     "holdfast.ports": ("ChildResult", "Context", "MiddlewarePlacement", "Plugin"),
     "holdfast.runtime.handles": ("Handle",),
+    "holdfast.runtime.outbox": ("Webhook",),
     "holdfast.runtime.result": ("RunResult",),
     "holdfast.runtime.runner": ("Runner",),
 }
@@ -161,7 +181,13 @@ __all__ = [
     "Cron",
     "Definition",
     "Delay",
+    "DispatchDefinition",
+    "DispatchInstance",
+    "DispatchResume",
+    "DispatchStimulus",
+    "DispatchTrigger",
     "DispatchWorkflow",
+    "Dispatched",
     "DoWhile",
     "DownloadHttpFile",
     "End",
@@ -202,6 +228,7 @@ __all__ = [
     "Poll",
     "PublishEvent",
     "ReadLine",
+    "Receipt",
     "Retry",
     "RunResult",
     "RunScript",
@@ -223,6 +250,7 @@ __all__ = [
     "Timer",
     "Try",
     "Variable",
+    "Webhook",
     "While",
     "Workflow",
     "WorkflowFunction",

@@ -46,12 +46,12 @@ class Process:
 
     def ask(self, method: str, path: str, body: Any = None, token: str = "") -> tuple[int, Any]:
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.url + path, data, method=method)  # noqa: S310
+        request = urllib.request.Request(self.url + path, data, method=method)
         request.add_header("Content-Type", "application/json")
         if token:
             request.add_header("Authorization", f"Bearer {token}")
         try:
-            with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=30) as response:
                 return response.status, json.loads(response.read() or b"null")
         except urllib.error.HTTPError as error:
             with error:
@@ -147,9 +147,7 @@ def test_two_processes_share_one_address(tmp_path: Path) -> None:
         (("missing.json",), "no file 'missing.json'"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_plain_words(
-    arguments: tuple[str, ...], words: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_served_is_told_in_plain_words(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "holdfast.cli", "serve", "--port", "0", *arguments],
         cwd=tmp_path,

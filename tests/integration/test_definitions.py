@@ -175,9 +175,13 @@ async def test_a_workflow_that_is_used_is_part_of_its_users_content(cluster: Any
     again = (await first.definitions.publish("greet")).version
     assert again.content != published.content
     async with asyncio.timeout(5):
-        while (await second.client(second.node.next_id()).create_and_run("greet")).lines != ["two"]:
-            await second.definitions.reuse.refresh()
+        await until(lambda: _says_two(second))
+    await second.definitions.reuse.refresh()
     assert "PolitePart" in {name for name, _ in second.engine.registry.activity_types}
+
+
+async def _says_two(runtime: Any) -> bool:
+    return bool((await runtime.client(runtime.node.next_id()).create_and_run("greet")).lines == ["two"])
 
 
 # -- code --------------------------------------------------------------------------------------------------------------

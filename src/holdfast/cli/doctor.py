@@ -21,7 +21,7 @@ as_json = json_option("Print the findings as JSON.")
 
 @click.group(
     invoke_without_command=True,
-    epilog="\b\nExamples:\n  holdfast doctor --store sqlite:///holdfast.db\n  holdfast doctor instance 5Q0XK2…",
+    epilog="\b\nExample:\n  holdfast doctor --store sqlite:///holdfast.db\n  holdfast doctor instance 5Q0XK2…",
 )
 @store
 @click.option("--transport", metavar="URL", help="A broker to look at too; the setting `transport` if it is not given.")

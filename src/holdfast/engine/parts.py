@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine.library import Library
 from holdfast.execution.segment import Limits
 from holdfast.model.stored import DEFAULT_TENANT
-from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.ports import Clock, Outlet, Services, StepDispatcher, Store, Transport, WorkflowDispatcher
 from holdfast.runtime.allowance import parse_limits
 from holdfast.runtime.background import Recurring
@@ -97,8 +96,8 @@ class Parts(Library):
     ) -> Runtime:
         """A runtime on a store that is open: `async with engine.runtime_on(store) as runtime`. It takes no work by itself.
 
-        `queues` are those that it serves when it takes work (else those of the settings), `placement` says where effects run and what carries steps,
-        `second_handle` makes another handle of the store, for the heartbeat.
+        `queues` are those that it serves when it takes work (else those of the settings), `placement` says where effects
+        run and what carries steps, `second_handle` makes another handle of the store, for the heartbeat.
         """
         from holdfast.runtime.durable.node import Node
         from holdfast.runtime.durable.placement import Placement

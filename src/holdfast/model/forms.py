@@ -18,10 +18,15 @@ Schema = Mapping[str, Any]
 DEPTH_MAX = 64
 """A form that refers to itself ends here."""
 
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "integer": lambda value: _is_number(value) and float(value).is_integer(),
-    "number": lambda value: _is_number(value),
+    "number": _is_number,
     "boolean": lambda value: isinstance(value, bool),
     "object": lambda value: isinstance(value, Mapping),
     "array": lambda value: isinstance(value, list | tuple),
@@ -179,10 +184,6 @@ def _matched(pattern: str, value: str) -> None:
 
 def _problem(path: str, code: str, message: str) -> Problem:
     return Problem(path=path, code=code, message=message, remedy="")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _same(value: Any, other: Any) -> bool:

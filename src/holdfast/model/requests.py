@@ -46,6 +46,8 @@ class Request(Struct, frozen=True, kw_only=True, tag_field="request"):
 
 
 class DispatchDefinition(Request, frozen=True, kw_only=True, tag="definition"):
+    """A new instance of a definition. It is there as `pending` when the answer comes."""
+
     definition_id: str
     version: int | Which = Which.PUBLISHED
     input: Mapping[str, Any] = {}
@@ -64,8 +66,8 @@ class DispatchDefinition(Request, frozen=True, kw_only=True, tag="definition"):
 
 
 class DispatchInstance(Request, frozen=True, kw_only=True, tag="instance"):
-    """A suspended instance is resumed at the bookmark, at the one of that activity, or at its only one. A faulted one runs
-    its failed activities again (that activity's, if one is named)."""
+    """An instance is to go on. A suspended one is resumed at the bookmark, at the one of that activity, or at its only one; a
+    faulted one runs its failed activities again."""
 
     instance_id: str
     input: Mapping[str, Any] = {}
@@ -78,6 +80,8 @@ class DispatchInstance(Request, frozen=True, kw_only=True, tag="instance"):
 
 
 class DispatchTrigger(Request, frozen=True, kw_only=True, tag="trigger"):
+    """An instance of every published workflow with a trigger of that type and payload."""
+
     activity_type: str
     payload: Any = None
     """What triggers are matched by."""
@@ -89,6 +93,8 @@ class DispatchTrigger(Request, frozen=True, kw_only=True, tag="trigger"):
 
 
 class DispatchResume(Request, frozen=True, kw_only=True, tag="resume"):
+    """Every instance that waits at a bookmark of that type and payload is to go on."""
+
     activity_type: str
     payload: Any = None
     """What bookmarks are matched by."""
@@ -99,8 +105,8 @@ class DispatchResume(Request, frozen=True, kw_only=True, tag="resume"):
 
 
 class DispatchStimulus(Request, frozen=True, kw_only=True, tag="stimulus"):
-    """Addressed to an instance, a correlation id or a key: taken by the oldest bookmark that fits, once. Addressed to
-    nobody it is a broadcast: all that fit now take it."""
+    """Something happened. Addressed to an instance, a correlation id or a key: taken by the oldest bookmark that fits, once.
+    Addressed to nobody it is a broadcast: all that fit now take it."""
 
     type: str = EVENT
     payload: Any = None

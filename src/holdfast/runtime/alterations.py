@@ -191,8 +191,7 @@ def checked(alterations: Sequence[Alteration | Mapping[str, Any]]) -> tuple[Alte
     """Alterations as given in Python or as JSON."""
     try:
         found = tuple(
-            msgspec.convert(dict(item), Alteration) if isinstance(item, Mapping) else item
-            for item in alterations
+            msgspec.convert(dict(item), Alteration) if isinstance(item, Mapping) else item for item in alterations
         )
     except msgspec.ValidationError as error:
         raise ExecutionError(f"This is not an alteration: {error}.") from error

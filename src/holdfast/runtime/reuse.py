@@ -1,8 +1,8 @@
 """Workflows used as activities, where definitions live in a store.
 
-A workflow is resolved when its user is published, and is part of the user's content (rule M14): later versions of it change nothing
-for those who were published before. The engine's catalogue follows what is published as usable, so that editors offer it and the
-compiler finds it.
+A workflow is resolved when its user is published, and is part of the user's content (rule M14): later versions of it change
+nothing for those who were published before. The engine's catalogue follows what is published as usable, so that editors offer
+it and the compiler finds it.
 """
 
 from __future__ import annotations
@@ -163,4 +163,3 @@ class Reuse:
                 yield parse_definition(document, trusted=content.origin is Origin.CODE)
             except HoldfastError:
                 logger.warning("'%s' cannot be used as an activity here", row.definition_id, exc_info=True)
-

@@ -95,6 +95,7 @@ def make_api(backend: Backend) -> FastAPI:
     )
     api.state.backend = backend
     problems.install(api)
+    http_workflows.mount(api, backend)  # First: its requests need not pass by all the other routes.
     for router in ROUTERS:
         add_routes(api, router, "/api", answers())
     for router in ACCOUNTS:
@@ -102,7 +103,6 @@ def make_api(backend: Backend) -> FastAPI:
     add_routes(api, health.describing(lambda: describe(api)), "/api")
     add_routes(api, health.router)
     add_routes(api, metrics.router)
-    http_workflows.mount(api, backend)
     connection.mount(api, backend)
     api.openapi = lambda: describe(api)  # type: ignore[method-assign]
     return api

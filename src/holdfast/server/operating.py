@@ -36,12 +36,12 @@ class Operating:
         runtime = self._server.runtime
         if key is not None:
             await runtime.resume(instance_id, bookmark, payload, idempotency=key)
-        elif bookmark is None:
-            await runtime.operators.resume(instance_id, None, payload, who=self._who)
-        else:
-            answer = await runtime.ask(ResumeVerb(instance_id, Asked(self._who), bookmark, payload))
-            if answer.result is not None and answer.version:
-                return views.result_of(self._server, answer.result, answer.version)
+            return await self._now(instance_id)
+        if bookmark is None:
+            bookmark = runtime.only_bookmark(await runtime.read(instance_id)).id
+        answer = await runtime.ask(ResumeVerb(instance_id, Asked(self._who), bookmark, payload))
+        if answer.result is not None and answer.version:
+            return views.result_of(self._server, answer.result, answer.version)
         return await self._now(instance_id)
 
     async def cancel(self, instance_id: str, body: CancelRequest) -> InstanceResult:

@@ -93,7 +93,7 @@ class Security:
 def facts_of(connection: HTTPConnection) -> RequestFacts:
     return RequestFacts(
         method=str(connection.scope.get("method", "GET")),
-        path=connection.url.path,
+        path=str(connection.scope["path"]),
         headers=dict(connection.headers),
         query=dict(connection.query_params),
         client=connection.client.host if connection.client else None,

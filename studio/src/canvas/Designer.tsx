@@ -26,6 +26,7 @@ import { ConflictDialog } from "./ConflictDialog";
 import { ConnectBox } from "./ConnectBox";
 import { paletteOf, toPng, toSvg } from "./exporting";
 import { directionIn } from "../editor/commands/places";
+import { GraphView } from "./GraphView";
 import { ProblemsPanel } from "./ProblemsPanel";
 import { PublishDialog } from "./PublishDialog";
 import { PythonView } from "./PythonView";
@@ -289,16 +290,21 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
       <div className="hf-work" style={{ gridTemplateColumns: columns }}>
         {showsLibrary && !readOnly ? <Library catalogue={catalogue} isMachine={level.kind === "states"} onAdd={(type) => canvas.current?.add(type)} /> : null}
         <div className="hf-middle">
-          {view === "source" ? isCode ? <PythonView document={document} selected={selection[0] ?? null} /> : <SourceView /> : null}
-          <div className={`hf-canvas-slot ${isCode && view === "source" ? "half" : ""}`} hidden={view === "source" && !isCode}>
-            <Canvas
-              problems={worst}
-              handle={canvas}
-              onComments={(id) => {
-                session.select([id]);
-                setShowsInspector(true);
-              }}
-            />
+          {view === "source" ? <SourceView /> : null}
+          {isCode && view === "canvas" ? <PythonView document={document} selected={selection[0] ?? null} /> : null}
+          <div className="hf-canvas-slot" hidden={view === "source"}>
+            {isCode ? (
+              <GraphView document={document} catalogue={catalogue} selected={selection[0] ?? null} onSelect={(id) => session.select(id === null ? [] : [id])} />
+            ) : (
+              <Canvas
+                problems={worst}
+                handle={canvas}
+                onComments={(id) => {
+                  session.select([id]);
+                  setShowsInspector(true);
+                }}
+              />
+            )}
           </div>
           {showsProblems ? <ProblemsPanel problems={problems} onShow={showProblem} onClose={() => setShowsProblems(false)} /> : null}
         </div>

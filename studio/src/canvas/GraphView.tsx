@@ -70,8 +70,8 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
   const kind = nested === null ? level.kind : "flowchart";
   const marks = useMemo(() => withContainers(document, statuses), [document, statuses]);
   const drawing = useMemo<Drawing>(
-    () => ({ graph, level: kind, places, direction, selection: new Set(selected === null ? [] : [selected]), problems: NO_PROBLEMS, marks, readOnly: true }),
-    [graph, kind, places, direction, selected, marks],
+    () => ({ graph, level: kind, places, direction, selection: new Set(selected === null ? [] : [selected]), problems: NO_PROBLEMS, marks, readOnly: true, nested: nested !== null }),
+    [graph, kind, places, direction, selected, marks, nested],
   );
   const lastNodes = useRef<AnyNode[]>([]);
   const lastEdges = useRef<WayEdge[]>([]);

@@ -46,6 +46,8 @@ export interface Drawing {
   readonly problems: ReadonlyMap<string, Worst>;
   readonly marks: Readonly<Record<string, Mark>>;
   readonly readOnly: boolean;
+  /** Frames around cards: connections go straight, above the frames. */
+  readonly nested?: boolean;
 }
 
 export function toNodes(drawing: Drawing, before: readonly AnyNode[]): AnyNode[] {
@@ -171,7 +173,7 @@ export function toEdges(
 ): WayEdge[] {
   const old = new Map(before.map((edge) => [edge.id, edge]));
   const nodes = new Map(drawing.graph.nodes.map((node) => [node.id, node]));
-  const around = detours(drawing.graph, drawing.places, drawing.direction);
+  const around = drawing.nested ? new Map<string, Detour>() : detours(drawing.graph, drawing.places, drawing.direction);
   return drawing.graph.edges.map((edge) => {
     const detour = around.get(edge.id) ?? null;
     const selected = edge.index !== null && drawing.selection.has(`edge:${edge.index}`);
@@ -196,6 +198,7 @@ export function toEdges(
       sourceHandle,
       targetHandle: "in",
       selected,
+      ...(drawing.nested ? { zIndex: 10 } : {}),
       selectable: edge.index !== null,
       focusable: edge.index !== null,
       reconnectable: edge.index !== null && drawing.level === "flowchart" && !drawing.readOnly,

@@ -13,7 +13,7 @@ export const columns = (
   ask: (asked: Asked) => void,
   onLabel: (label: string) => void,
 ): Column<Row>[] => [
-  { id: "name", label: t("name"), sort: "name", cell: (row) => <Name row={row} /> },
+  { id: "name", label: t("name"), sort: "name", wide: true, cell: (row) => <Name row={row} /> },
   { id: "state", label: t("state"), sort: "published_version", cell: (row) => <State row={row} /> },
   { id: "version", label: t("version"), sort: "version", number: true, cell: (row) => row.latest_version },
   {
@@ -63,7 +63,7 @@ function Name({ row }: { row: Row }) {
 
 function State({ row }: { row: Row }) {
   return (
-    <span className="row" style={{ gap: 4 }}>
+    <span className="row" style={{ gap: 4, whiteSpace: "nowrap" }}>
       {row.published_version ? <Badge tone="ok">{t("publishedVersion", { n: row.published_version })}</Badge> : null}
       {row.has_draft || !row.published_version ? (
         <Badge tone="off">{row.published_version ? t("draftAfter", { n: row.latest_version }) : t("draft")}</Badge>

@@ -29,7 +29,7 @@ export function TriggersPage() {
       name={(row) => `${row.type} ${row.definition_id}`}
       columns={[
         { id: "type", label: t("type"), sort: "type", cell: (row) => <Badge tone="accent">{row.type}</Badge> },
-        { id: "payload", label: t("payload"), cell: (row) => <Value value={row.payload} /> },
+        { id: "payload", label: t("payload"), wide: true, cell: (row) => <Value value={row.payload} /> },
         {
           id: "definition",
           label: t("definition"),

@@ -204,6 +204,7 @@ const columns = (
     id: "definition",
     label: t("definition"),
     sort: "definition_id",
+    wide: true,
     cell: (row) => (
       <div style={{ lineHeight: "18px" }}>
         <Link className="name" to="/instances/$id" params={{ id: row.id }}>

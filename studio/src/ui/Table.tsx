@@ -11,6 +11,8 @@ export type Column<Row> = {
   sort?: string;
   number?: boolean;
   tight?: boolean;
+  /** Takes what the others leave, and is cut off rather than made to scroll. */
+  wide?: boolean;
   cell: (row: Row) => ReactNode;
 };
 
@@ -72,7 +74,7 @@ export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selec
                 </td>
               ) : null}
               {columns.map((column) => (
-                <td key={column.id} className={`${column.number ? "number" : ""} ${column.tight ? "tight" : ""}`}>
+                <td key={column.id} className={kind(column)}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -83,6 +85,9 @@ export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selec
     </div>
   );
 }
+
+const kind = <Row,>({ number, tight, wide }: Column<Row>): string =>
+  [number ? "number" : "", tight ? "tight" : "", wide ? "wide" : ""].filter(Boolean).join(" ");
 
 export function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(ids);
@@ -99,7 +104,7 @@ function Head<Row>({ column, sort, onSort }: HeadProps<Row>) {
   return (
     <th
       scope="col"
-      className={`${column.number ? "number" : ""} ${column.tight ? "tight" : ""}`}
+      className={kind(column)}
       aria-sort={active ? (down ? "descending" : "ascending") : undefined}
     >
       {by && onSort ? (

@@ -179,22 +179,25 @@ async def test_when_the_patience_is_over_the_caller_hears_where_to_look(hosted: 
         assert instance["status"] == "suspended"
 
 
-async def test_the_answer_may_come_from_another_node(hosted: Hosted, serve: Serve, tmp_path: Any) -> None:
+async def test_the_answer_may_come_from_another_node(serve: Serve, store_url: str) -> None:
     """The door is on a node that takes no work: the rest of the workflow happens elsewhere."""
-    url = f"sqlite:///{tmp_path / 'holdfast.db'}"
+    if store_url == "memory://":
+        pytest.skip("a store in memory is of one process")
+    url = store_url
     split = workflow(
         "split", endpoint("split"), Delay(timedelta(milliseconds=1)), WriteHttpResponse(content="from the worker")
     )
-    door = await serve(Holdfast(store=url, entry_points=False, workflows=[split], worker=False, node="door"))
-    async with Holdfast(store=url, entry_points=False, workflows=[split], node="worker"):
+    common: dict[str, Any] = {"store": url, "entry_points": False, "workflows": [split], "tenant": "replies"}
+    door = await serve(Holdfast(**common, worker=False, node="door"))
+    async with Holdfast(**common, node="worker"):
         answer = await door.ask("GET", "/workflows/split")
 
     assert (answer.status, answer.body) == (200, b"from the worker")
-    assert list(await door.engine.runtime.node.store.list_records(_replies())) == []
+    assert list(await door.engine.runtime.node.store.list_records(_replies("replies"))) == []
 
 
-def _replies() -> RecordQuery:
-    return RecordQuery(kind=REPLY)
+def _replies(tenant: str = "") -> RecordQuery:
+    return RecordQuery(tenant=tenant, kind=REPLY)
 
 
 # -- bookmarks ---------------------------------------------------------------------------------------------------------
@@ -502,6 +505,18 @@ async def test_the_same_key_starts_once_and_gives_the_same_answer(hosted: Hosted
     assert [answer.body for answer in answers] == [{"seen": {"n": 1}}] * 5
     assert len({answer.headers["X-Workflow-Instance-Id"] for answer in answers}) == 1
     assert (other.status, other.body["code"]) == (422, "idempotency.reused")
+
+
+async def test_a_key_is_its_callers_own(hosted: Hosted) -> None:
+    api = await hosted(echo("mine", "mine", "POST", authorize=True), auth=True)
+    accounts = api.app.backend.accounts
+    keys = [(await accounts.keys.add(name, roles=["viewer"]))[1] for name in ("a", "b")]
+
+    answers = [
+        await api.ask("POST", "/workflows/mine", headers={"X-Api-Key": key, "Idempotency-Key": "k-1"}) for key in keys
+    ]
+
+    assert [answer.body["user"]["name"] for answer in answers] == ["a", "b"]
 
 
 async def test_a_node_that_pauses_sends_callers_elsewhere(hosted: Hosted) -> None:

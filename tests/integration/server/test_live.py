@@ -10,6 +10,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from starlette.websockets import WebSocket
 
 from holdfast import Event, Holdfast, Sequence, SetVariable, Workflow, expr
 from holdfast.server.live import renderings
@@ -297,3 +298,34 @@ async def test_a_change_made_by_another_process_is_heard(serve: Serve, servers: 
         heard = await client.until(lambda message: n_of(message) == 1)
 
     assert heard[-1]["kind"] == "change"
+
+
+async def test_a_client_that_does_not_read_holds_nobody_up_and_is_told_the_latest(
+    api: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a message is on its way nothing piles up: the next one is made of what is true by then."""
+    monkeypatch.setattr(renderings, "CHANGES_MAX", 2)
+    identity = await started(api)
+    slow_send = asyncio.Event()
+    real = WebSocket.send_text
+    held: list[str] = []
+
+    async def send_text(self: WebSocket, data: str) -> None:
+        if '"id":"slow"' in data and '"kind":"change"' in data and not slow_send.is_set():
+            held.append(data)
+            await slow_send.wait()
+        await real(self, data)
+
+    monkeypatch.setattr(WebSocket, "send_text", send_text)
+    async with following(api) as slow, following(api) as quick:
+        for client, name in ((slow, "slow"), (quick, "quick")):
+            await client.say(op="subscribe", id=name, topic="instance", key=identity)
+            await client.hear()
+        for number in range(ROUNDS):
+            await go(api, identity)
+            await quick.until(partial(is_at, number + 1))
+        assert len(held) == 1
+        slow_send.set()
+        heard = await slow.until(partial(is_at, ROUNDS))
+
+    assert [message["kind"] for message in heard] == ["change", "state"]

@@ -47,7 +47,7 @@ def test_problems_of_a_document_are_all_told() -> None:
     )
 
     response = respond(error, "/api/x")
-    body = json.loads(response.body)
+    body = json.loads(bytes(response.body))
 
     assert response.media_type == MEDIA_TYPE
     assert (body["status"], body["code"], body["instance"]) == (422, "definition.invalid", "/api/x")
@@ -57,7 +57,7 @@ def test_problems_of_a_document_are_all_told() -> None:
 
 
 def test_what_went_wrong_inside_stays_inside(caplog: pytest.LogCaptureFixture) -> None:
-    body = json.loads(respond(RuntimeError("the password is 1234"), "/api/x").body)
+    body = json.loads(bytes(respond(RuntimeError("the password is 1234"), "/api/x").body))
 
     assert body["status"] == 500
     assert "1234" not in str(body)

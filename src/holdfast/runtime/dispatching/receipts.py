@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
 
-
 class Accepted(Struct, frozen=True, kw_only=True):
     fingerprint: str
     instance_ids: tuple[str, ...] = ()

@@ -95,7 +95,8 @@ def alter(live: LiveInstance, alterations: Sequence[Alteration], targets: Target
     """Change the instance; False if there was nothing to change. What raises leaves it half changed: throw it away."""
     if live.status in (Status.FINISHED, Status.CANCELED):
         return False
-    return any([_alter(live, item, targets, asked) for item in alterations])
+    changed = [_alter(live, item, targets, asked) for item in alterations]
+    return any(changed)
 
 
 def _alter(live: LiveInstance, item: Alteration, targets: Targets, asked: Asked) -> bool:

@@ -35,7 +35,17 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Job:
     """One delivery to one instance."""
 
-    __slots__ = ("answer", "changed", "consumes_effect", "consumes_work", "fires", "guards", "instance_id", "sure", "tries")
+    __slots__ = (
+        "answer",
+        "changed",
+        "consumes_effect",
+        "consumes_work",
+        "fires",
+        "guards",
+        "instance_id",
+        "sure",
+        "tries",
+    )
 
     consumes_inbox: tuple[str, ...] = ()
     """Kept stimuli that it delivers: deleted by the commit that did it."""

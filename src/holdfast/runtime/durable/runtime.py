@@ -235,7 +235,7 @@ class Runtime:
     ) -> RunResult:
         """Resume a bookmark (the only one, if none is named). A second time with the same key does nothing more."""
         if bookmark is None:
-            bookmark = self._only_bookmark(await self.read(instance_id)).id
+            bookmark = self.only_bookmark(await self.read(instance_id)).id
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
             body = stimulus_hash(bookmark, payload)
@@ -297,7 +297,7 @@ class Runtime:
         return RunResult(live, [], {})
 
     @staticmethod
-    def _only_bookmark(result: RunResult) -> Bookmark:
+    def only_bookmark(result: RunResult) -> Bookmark:
         delivery.refuse_at_rest(result._live)
         waiting = result.bookmarks
         if len(waiting) != 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from holdfast import telemetry
@@ -30,12 +30,16 @@ logger = logging.getLogger("holdfast")
 LOST_MAX = 3
 """Attempts that may die with their process: the next one fails instead (rule H15)."""
 PAGE = 100
+FORGET_EVERY = 100
+"""Sweeps between two looks for nodes that are long gone."""
+FORGET_AFTER = timedelta(days=1)
 
 
 class TakeOver:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._task: asyncio.Task[None] | None = None
+        self._sweeps = 0
 
     # -- all the time --------------------------------------------------------------------------------------------------
 
@@ -63,6 +67,9 @@ class TakeOver:
             return 0
         now = await node.store.now()
         await self._look_around(now)
+        self._sweeps += 1
+        if self._sweeps % FORGET_EVERY == 0:
+            await node.store.forget_nodes(now - FORGET_AFTER)
         lost = await node.store.lost_effects(PAGE)
         waiting = [row for row in await node.store.waiting_effects(now, PAGE) if row.tenant == node.tenant]
         # Given back by a node that was stopped, or imported: inline ones wait for nobody but us.

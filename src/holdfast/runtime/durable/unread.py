@@ -84,4 +84,3 @@ async def look(node: Node, row: WorkRow) -> int:
 async def keep_looking(node: Node, instance_id: str) -> None:
     """Put the row there, if it is not."""
     await node.store.enqueue([looking(node.tenant, instance_id, node.clock.now())])
-

@@ -125,12 +125,14 @@ class Door:
         size_max = self._backend.engine.settings.http_request_size_max
         body = await read_body(request, match.endpoint, size_max)
         key = request.headers.get("idempotency-key")
+        if key is not None and principal is not None:
+            key = f"{principal.id}:{key}"  # The answer to one caller is none of another's business.
         request_id = secrets.token_hex(12) if key is None else _key_id(key, match)
         hidden = SECRET_HEADERS if principal is not None else frozenset[str]()
         payload = {
             "request_id": request_id,
             "method": request.method,
-            "path": request.url.path,
+            "path": request.scope["path"],
             "query": _query(request),
             "headers": {name: value for name, value in request.headers.items() if name not in hidden},
             "route": dict(match.values),

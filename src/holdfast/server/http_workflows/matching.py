@@ -8,6 +8,7 @@ would wake somebody else's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -81,7 +82,7 @@ class Matcher:
 
     async def _matches(self, parts: Sequence[str], method: str, address: Address) -> list[Match]:
         """Those that come first: bookmarks of whom the request names, then triggers, then bookmarks of anybody."""
-        keys = [key_of(ENDPOINT, key) for key in request_keys(parts, method)]
+        keys = [_wake_key(key["route"], key["method"]) for key in request_keys(parts, method)]
         if not address.is_empty and (named := await self._bookmarks(keys, parts, method, address)):
             return named
         started = await self._triggers(keys, parts)
@@ -141,6 +142,11 @@ class Matcher:
             if row.finished is not None:
                 raise InstanceEnded(row.id, row.status)
         raise Refusal(404, "route.not_found", f"No workflow waits at {method} /{'/'.join(parts)}.")
+
+
+@lru_cache(4096)
+def _wake_key(route: str, method: str) -> int:
+    return key_of(ENDPOINT, {"route": route, "method": method})
 
 
 def _in(result: RunResult, parts: Sequence[str], method: str) -> list[Match]:
