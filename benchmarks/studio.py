@@ -145,7 +145,9 @@ class Measuring:
         page.evaluate(FRAMES)
         for step in range(1, 61):
             page.mouse.move(x + 6 + 3 * step, y + 6 + 2 * step)
-        worst = page.evaluate("() => { cancelAnimationFrame(window.ticking); return Math.max(...window.frames_ms.slice(1)); }")
+        worst = page.evaluate(
+            "() => { cancelAnimationFrame(window.ticking); return Math.max(...window.frames_ms.slice(1)); }"
+        )
         page.mouse.up()
         context.close()
         return round(float(worst), 1)
@@ -189,7 +191,15 @@ def measure(server: StudioServer, browser: Browser) -> dict[str, float]:
         server.call("POST", "/api/definitions", document)
     measuring = Measuring(browser, server)
     names = ["definitions", "instances", "tasks", "dashboard", "schedules", "triggers", "dead-letters", "alterations"]
-    names += ["nodes", "users", "roles", "api-keys", "settings", "definitions/approval", "definitions/approval/versions"]
+    names += [
+        "nodes",
+        "users",
+        "roles",
+        "api-keys",
+        "settings",
+        "definitions/approval",
+        "definitions/approval/versions",
+    ]
     return {
         "first_load_kb": measuring.first_load_kb(),
         "list_ms": measuring.usable_ms("/definitions", "document.querySelectorAll('td a.name').length > 0"),

@@ -8,10 +8,12 @@ clash is always an error at start, with both claimants by name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from graphlib import CycleError, TopologicalSorter
 from importlib import metadata
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -80,6 +82,7 @@ class Registry(Struct, frozen=True, kw_only=True):
     recurring_tasks: tuple[RecurringTask, ...] = ()
     stores: Mapping[str, Factory] = {}
     transports: Mapping[str, Factory] = {}
+    studio_modules: Mapping[str, Path] = {}
 
     def latest(self) -> dict[str, ActivityType]:
         """The highest version of each activity type."""
@@ -204,6 +207,14 @@ class Registrar:
     def transport(self, scheme: str, factory: Factory) -> None:
         self._claim("transport", scheme, factory)
 
+    def studio(self, name: str, module: Path) -> None:
+        if not re.fullmatch(r"[a-z0-9-]+", name) or not module.is_file():
+            raise PluginError(
+                f"The Studio module '{name}' of plugin '{self._claimant}' is to be {module}. "
+                "Give a name of small letters, digits and hyphens, and a file that exists."
+            )
+        self._claim("Studio module", name, module)
+
     def registry(self) -> Registry:
         return Registry(
             plugins=tuple(self.plugins),
@@ -223,6 +234,7 @@ class Registrar:
             recurring_tasks=tuple(self._table("recurring task").values()),
             stores=self._table("store"),
             transports=self._table("transport"),
+            studio_modules=self._table("Studio module"),
         )
 
     @property

@@ -53,7 +53,7 @@ EVENTS: tuple[Event, ...] = (
     Event("request.dispatched", "it was accepted", ("request", "target", "instance_ids")),
     Event(
         "stimulus.settled",
-        "a stimulus was delivered, started an instance, was kept, forgotten, unread, expired or swept",
+        "a stimulus was delivered, started an instance, was refused, kept, forgotten, unread, expired or swept",
         ("stimulus_id", "type", "name", "outcome"),
         logging.DEBUG,
     ),

@@ -87,7 +87,7 @@ async def run_order(engine: Holdfast, spans: Spans) -> str:
     runtime = engine.runtime
     with trace.get_tracer("web", tracer_provider=spans.provider).start_as_current_span("POST /orders"):
         answer = await runtime.dispatcher.dispatch(DispatchDefinition(definition_id="order"))
-    identity = str(answer.instance_id)  # type: ignore[union-attr]
+    identity = str(answer.instance_id)
     seen = -1
     async with asyncio.timeout(20):
         while not (found := await runtime.read(identity)).bookmarks:

@@ -11,9 +11,10 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast import Event, PublishEvent, Sequence, SetOutput, Status, Workflow, expr, wait_for, workflow
-from holdfast.errors import InstanceEnded, InstanceNotFound, KeyReused
+from holdfast.errors import InstanceEnded, InstanceNotFound, InvalidInput, KeyReused
 from holdfast.model.commit import Commit
 from holdfast.model.listing import InstanceFilter
+from holdfast.model.requests import DispatchTrigger
 from holdfast.runtime.durable import leftovers, messages, post
 from holdfast.runtime.durable.messages import Stimulus
 
@@ -340,6 +341,20 @@ async def test_a_stimulus_that_started_an_instance_is_consumed(cluster: Any) -> 
     assert count == 1
     assert node.stimuli.counts == {"started": 1, "delivered": 1}
     assert (await node.node.store.count(cluster.tenant, InstanceFilter(statuses=("suspended",)))) == 1
+
+
+async def test_a_workflow_that_cannot_start_by_it_keeps_nobody_else_from_it(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    for name, inputs in (("asks-too-much", {"amount": int}), ("starts", {})):
+        await node.definitions.deploy(Workflow(Sequence(Event("go", can_start=True)), id=name, inputs=inputs))
+    sleeper = await started(node, waiting("go"))
+
+    await node.stimuli.event("go", 1, wait=SOON)
+
+    assert await outputs(node, sleeper) == {"found": [1]}
+    assert node.stimuli.counts == {"refused": 1, "started": 1, "delivered": 1}
+    with pytest.raises(InvalidInput):
+        await node.dispatcher.dispatch(DispatchTrigger(activity_type="Event", payload={"event_name": "go"}))
 
 
 async def test_the_same_key_twice_does_it_once(cluster: Any) -> None:

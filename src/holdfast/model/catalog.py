@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from holdfast.errors import OriginRefused
+from holdfast.errors import OriginRefused, VersionConflict
 from holdfast.model.definition import Definition
 from holdfast.model.stored import DEFAULT_TENANT
 
@@ -125,6 +125,12 @@ class DefinitionQuery(Struct, frozen=True, kw_only=True):
 
 def content_hash(document: bytes) -> str:
     return blake2b(document, digest_size=16).hexdigest()
+
+
+def check_expected(definition_id: str, found: str, expected: str | None) -> None:
+    """Refuse to write over what somebody else has written meanwhile; `found` is the content of the latest version."""
+    if expected is not None and expected != found:
+        raise VersionConflict(definition_id, expected, found)
 
 
 def check_origin(content: DefinitionContent) -> None:

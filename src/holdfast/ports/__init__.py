@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
@@ -25,13 +26,13 @@ from holdfast.ports.access import (
     ResumeLinks,
 )
 from holdfast.ports.context import Child, ChildResult, Context
+from holdfast.ports.definition_store import DefinitionStore
 from holdfast.ports.dispatching import WorkflowDispatcher
 from holdfast.ports.outlets import LifecycleEvent, Outlet
 from holdfast.ports.store import (
     Claim,
     Codec,
     CommitStore,
-    DefinitionStore,
     EffectStore,
     InboxStore,
     Loaded,
@@ -252,6 +253,8 @@ class Registration(Protocol):
     def endpoint_policy(self, name: str, policy: EndpointPolicy) -> None: ...
     def store(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
     def transport(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
+    def studio(self, name: str, module: Path) -> None:
+        """An ES module that the Studio loads at start: editors, panels, pages, languages (docs/studio.md)."""
 
 
 class Plugin(Protocol):

@@ -160,7 +160,7 @@ class Definitions:
                 details = replace(details, folder=folder)
             number = _draft_number(latest, definition)
             label, content = self._made(replace(definition, version=number), details)
-            return await self._save(label, content, ())
+            return await self._save(label, content, (), expected_hash)
 
     async def publish(self, definition_id: str, version: int | None = None) -> Published:
         """Publish a version, the latest if none is named. One that is published already is indexed again."""
@@ -314,9 +314,13 @@ class Definitions:
         return label, DefinitionContent(tenant=node.tenant, hash=content, created=now, document=document)
 
     async def _save(
-        self, label: DefinitionVersion, content: DefinitionContent, rows: Sequence[TriggerRow]
+        self,
+        label: DefinitionVersion,
+        content: DefinitionContent,
+        rows: Sequence[TriggerRow],
+        expected: str | None = None,
     ) -> DefinitionVersion:
-        saved = await self._node.store.save_version(label, content, rows)
+        saved = await self._node.store.save_version(label, content, rows, expected=expected)
         self._node.pins.current.changed()
         return saved
 

@@ -152,7 +152,8 @@ class Stimuli:
 
     @property
     def counts(self) -> dict[str, int]:
-        """What became of stimuli on this node since it started: delivered, started, kept, forgotten, unread, expired, swept."""
+        """What became of stimuli on this node since it started: delivered, started, refused, kept, forgotten,
+        unread, expired, swept."""
         return dict(self._runtime.node.post.counts)
 
 

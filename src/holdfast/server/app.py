@@ -68,7 +68,7 @@ def create_app(
     backend = Backend(engine, auth=auth, base_path=base_path, authenticators=authenticators)
     api = make_api(backend)
     if studio:
-        api.mount("/", Studio(backend.base_path))
+        api.mount("/", Studio(backend.base_path, modules=engine.registry.studio_modules))
     return wrapped(api, backend)
 
 

@@ -14,6 +14,7 @@ from holdfast.server.problems import Refusal
 from holdfast.server.schemas.base import BulkFailure
 from holdfast.server.schemas.instances import (
     CancelRequest,
+    ForkRequest,
     ImportedInstance,
     InstanceFilterBody,
     InstanceResult,
@@ -68,8 +69,8 @@ class Operating:
         changes = [{"type": "modify_variable", "variable": name, "value": value} for name, value in variables.items()]
         return await self.alter(instance_id, changes, why)
 
-    async def fork(self, instance_id: str) -> ImportedInstance:
-        made = await self._server.runtime.fork(instance_id, who=self._who)
+    async def fork(self, instance_id: str, body: ForkRequest) -> ImportedInstance:
+        made = await self._server.runtime.fork(instance_id, version=body.version, who=self._who, why=body.why)
         return ImportedInstance(id=made, position=(await self._server.runtime.node.row(made)).version)
 
     async def delete(self, instance_id: str) -> None:

@@ -58,6 +58,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.InstanceEnded: Answer(409, "instance.ended"),
     errors.PlaceTaken: Answer(409, "instance.place_taken"),
     errors.KeyReused: Answer(422, "idempotency.reused"),
+    errors.MigrationRefused: Answer(409, "instance.not_migratable"),
     errors.InvalidState: Answer(422, "instance.invalid_state"),
     errors.VariableNotFound: Answer(422, "variable.not_found"),
     errors.AlreadyStored: Answer(409, "already_stored"),

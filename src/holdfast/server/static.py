@@ -7,7 +7,9 @@ that lies beside its name with `.br` or `.gz` is sent compressed to those who ta
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
@@ -18,6 +20,8 @@ from holdfast.server.problems import problem
 FOLDER = Path(__file__).parent / "studio"
 OURS = ("api", "workflows", "health", "metrics")
 """First parts of addresses that are no page of the Studio: unknown ones below are 404."""
+MODULES = "studio-plugins"
+"""Where the modules of plugins are."""
 ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 FOREVER = "public, max-age=31536000, immutable"
 EACH_TIME = "no-cache"
@@ -32,8 +36,11 @@ MISSING = """<!doctype html><title>Holdfast</title><h1>Holdfast</h1>
 class Studio:
     """An ASGI application: what no route has answered."""
 
-    def __init__(self, base_path: str, folder: Path = FOLDER) -> None:
+    def __init__(
+        self, base_path: str, folder: Path = FOLDER, *, modules: Mapping[str, Path] = MappingProxyType({})
+    ) -> None:
         self._base = base_path
+        self._modules = {f"{MODULES}/{name}.js": file for name, file in modules.items()}
         self._folder = folder
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,7 +53,11 @@ class Studio:
         if scope["method"] not in {"GET", "HEAD"} or path.partition("/")[0] in OURS:
             return problem(404, "route.not_found", "There is nothing at this address.", path=scope["path"])
         if path == "config.json":
-            return JSONResponse({"api": self._base, "plugins": []}, headers={"Cache-Control": EACH_TIME})
+            return JSONResponse(
+                {"api": self._base, "plugins": list(self._modules)}, headers={"Cache-Control": EACH_TIME}
+            )
+        if path in self._modules:
+            return FileResponse(self._modules[path], media_type="text/javascript", headers={"Cache-Control": EACH_TIME})
         found = self._file(path)
         if found is not None and found.name != "index.html":
             return self._sent(found, Headers(scope=scope))

@@ -2547,6 +2547,16 @@ export interface components {
             /** Path */
             path: string;
         };
+        /** ForkRequest */
+        ForkRequest: {
+            /**
+             * Version
+             * @description Go on from this version of the instance.
+             */
+            version?: number | null;
+            /** Why */
+            why?: string | null;
+        };
         /** GraphEdge */
         GraphEdge: {
             /**
@@ -3815,9 +3825,16 @@ export interface components {
             sampled: boolean;
             /**
              * Stuck
+             * @description Live instances that nothing will wake; 100 at most.
              * @default 0
              */
             stuck: number;
+            /**
+             * Stuck Counted
+             * @description False: too many live ones to look at now; see `/metrics`.
+             * @default true
+             */
+            stuck_counted: boolean;
             /** Throughput */
             throughput: components["schemas"]["ThroughputPoint"][];
             /**
@@ -6063,7 +6080,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ForkRequest"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             201: {

@@ -54,7 +54,7 @@ function Side({ onFind }: { onFind: () => void }) {
         <img src="./favicon.svg" alt="" />
         <span className="word">Holdfast</span>
       </Link>
-      <button type="button" className="entry" onClick={onFind} aria-label={`${t("find")} Ctrl K`} title={t("find")}>
+      <button type="button" className="entry" onClick={onFind} title={t("find")}>
         <Icon name="search" />
         <span className="word grow">{t("find")}</span>
         <kbd aria-hidden="true">Ctrl K</kbd>
@@ -88,12 +88,12 @@ function Side({ onFind }: { onFind: () => void }) {
         ) : null}
       </nav>
       <div className="feet">
-        <button type="button" className="entry" onClick={switchTheme} aria-label={isDark() ? t("light") : t("dark")}>
+        <button type="button" className="entry" onClick={switchTheme} title={isDark() ? t("light") : t("dark")}>
           <Icon name={isDark() ? "sun" : "moon"} />
           <span className="word">{isDark() ? t("light") : t("dark")}</span>
         </button>
         {me ? (
-          <button type="button" className="entry" onClick={() => void signOut()} aria-label={t("out", { name: me.name })}>
+          <button type="button" className="entry" onClick={() => void signOut()} title={t("out", { name: me.name })}>
             <Icon name="out" />
             <span className="word clip">{t("out", { name: me.name })}</span>
           </button>

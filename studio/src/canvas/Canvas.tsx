@@ -22,8 +22,8 @@ import { directionIn } from "../editor/commands/places";
 import { mayConnect } from "../editor/rules";
 import { DRAG_TYPE } from "../library/Library";
 import { doorOf, levelOf, type Focus } from "../model/focus";
-import { graphOf, STATE, type Point } from "../model/graph";
-import { placeAfter } from "../model/layout";
+import { graphOf, STATE, type Graph, type Point } from "../model/graph";
+import { placeAfter, sizeOf, type Direction } from "../model/layout";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import "./canvas.css";
@@ -259,7 +259,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       void flow.setCenter(node.position.x + 116, node.position.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), duration: 120 });
     },
     add: (type) => add(type, null),
-    note: () => run(commands.addNote(flow.screenToFlowPosition(centreOf(frame.current)))),
+    note: () => run(commands.addNote(freeCorner(flow.screenToFlowPosition(cornerOf(frame.current)), graph, places, direction))),
     paste: (text) => pasteText(text, flow.screenToFlowPosition(centreOf(frame.current)), run),
   };
 
@@ -320,7 +320,6 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               onlyRenderVisibleElements={graph.nodes.length > VIRTUAL_FROM}
               elevateNodesOnSelect={false}
               colorMode={isDark() ? "dark" : "light"}
-              proOptions={{ hideAttribution: true }}
               fitView
               fitViewOptions={{ padding: 0.16, maxZoom: 1 }}
             >
@@ -388,6 +387,24 @@ function afterSelected(graph: { readonly nodes: readonly { readonly id: string; 
 function centreOf(element: HTMLElement | null): Point {
   const box = element?.getBoundingClientRect();
   return box === undefined ? { x: innerWidth / 2, y: innerHeight / 2 } : { x: box.x + box.width / 2 - 116, y: box.y + box.height / 2 - 28 };
+}
+
+function cornerOf(element: HTMLElement | null): Point {
+  const box = element?.getBoundingClientRect();
+  return { x: (box?.x ?? 0) + 24, y: (box?.y ?? 0) + 24 };
+}
+
+/** For a note: the first place below the corner where no card stands. */
+function freeCorner(corner: Point, graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): Point {
+  const taken = graph.nodes.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) }));
+  let at = corner;
+  for (let step = 0; step < 200; step += 1) {
+    const here = at;
+    const blocking = [...taken, ...graph.notes].find((box) => here.x < box.x + box.width && box.x < here.x + 200 && here.y < box.y + box.height && box.y < here.y + 104);
+    if (blocking === undefined) return at;
+    at = { ...at, y: blocking.y + blocking.height + 16 };
+  }
+  return at;
 }
 
 function screenOf(flow: { flowToScreenPosition(point: Point): Point }, place: Point | null, frame: HTMLElement | null): Point {

@@ -4,6 +4,8 @@ import { Handle, Position, type NodeProps } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
 import { catalogue } from "../app/messages";
 import type { Focus } from "../model/focus";
+import type { GraphNode } from "../model/graph";
+import type { Direction } from "../model/layout";
 import { toneOf } from "../ui/Status";
 import { ActivityIcon } from "./ActivityIcon";
 import { shareOf, type CardData, type CardNode } from "./nodes";
@@ -43,6 +45,7 @@ export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) 
     return (
       <div className={names.filter(Boolean).join(" ")} data-tone={tone || undefined}>
         {distance === 1 ? node.title : null}
+        <StillHandles node={node} direction={direction} />
       </div>
     );
   }
@@ -68,6 +71,26 @@ export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) 
     </div>
   );
 });
+
+/**
+ * Where connections end, for cards that nobody connects by hand now. React Flow measures these when a card appears, but
+ * unlike its own handles they listen to nothing: with a thousand cards that is what makes a drag smooth.
+ */
+export function StillHandles({ node, direction }: { node: GraphNode; direction: Direction }) {
+  const isDown = direction === "down";
+  const outcomes = node.outcomes.length > 0 ? node.outcomes : ["Done"];
+  return (
+    <>
+      <i className="hf-still target" data-handleid="in" data-nodeid={node.id} data-handlepos={isDown ? "top" : "left"} style={isDown ? { left: "50%", top: 0 } : { left: 0, top: "50%" }} />
+      {outcomes.map((outcome, index) => {
+        const share = `${shareOf(index, outcomes.length) * 100}%`;
+        return (
+          <i key={outcome} className="hf-still source" data-handleid={outcome} data-nodeid={node.id} data-handlepos={isDown ? "bottom" : "right"} style={isDown ? { left: share, top: "100%" } : { left: "100%", top: share }} />
+        );
+      })}
+    </>
+  );
+}
 
 function Badges({ data }: { data: CardData }) {
   const { node, problem, mark } = data;

@@ -196,6 +196,10 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     if (id === "open" && target.closest("button, a, summary") !== null) return;
     if (view === "source" && !isGlobal) return;
     if (act(id)) event.preventDefault();
+    // What had the keyboard may be gone (removed, undone); the next key belongs to the canvas all the same.
+    requestAnimationFrame(() => {
+      if (globalThis.document.activeElement === globalThis.document.body) frame.current?.focus({ preventScroll: true });
+    });
   };
 
   // The canvas has the keyboard as soon as the page is there.
@@ -220,10 +224,12 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
 
   const name = document.name || document.id;
   const middle = { x: innerWidth / 2 - 160, y: 96 };
-  const columns = [showsLibrary && !readOnly ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""].filter(Boolean).join(" ");
+  const hasLibrary = showsLibrary && !readOnly && view === "canvas";
+  const columns = [hasLibrary ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""].filter(Boolean).join(" ");
   return (
     <div ref={frame} className="hf-designer" tabIndex={-1} onKeyDown={onKeyDown}>
       <header className="hf-bar">
+        <h1 className="visually-hidden">{name}</h1>
         <Link to="/definitions" className="hf-back" aria-label={t("all")} title={t("all")}>
           ‹
         </Link>
@@ -288,7 +294,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         </div>
       ) : null}
       <div className="hf-work" style={{ gridTemplateColumns: columns }}>
-        {showsLibrary && !readOnly ? <Library catalogue={catalogue} isMachine={level.kind === "states"} onAdd={(type) => canvas.current?.add(type)} /> : null}
+        {hasLibrary ? <Library catalogue={catalogue} isMachine={level.kind === "states"} onAdd={(type) => canvas.current?.add(type)} /> : null}
         <div className="hf-middle">
           {view === "source" ? <SourceView /> : null}
           {isCode && view === "canvas" ? <PythonView document={document} selected={selection[0] ?? null} /> : null}

@@ -1,11 +1,12 @@
 /** A container around what it holds, in a drawing of the whole workflow. */
 
-import { Handle, Position, type Node, type NodeProps } from "@xyflow/react";
+import type { Node, NodeProps } from "@xyflow/react";
 import { memo } from "react";
 import type { Box } from "../model/nested";
 import { toneOf } from "../ui/Status";
 import { ActivityIcon } from "./ActivityIcon";
-import { shareOf, type Mark } from "./nodes";
+import { StillHandles } from "./Card";
+import type { Mark } from "./nodes";
 
 export type FrameData = { readonly box: Box; readonly mark: Mark | null };
 export type FrameNode = Node<FrameData, "frame">;
@@ -18,10 +19,7 @@ export const Frame = memo(function Frame({ data, selected }: NodeProps<FrameNode
   const tone = mark === null ? undefined : (CHANGES[mark.status] ?? toneOf(mark.status));
   return (
     <div className={`hf-card hf-frame ${selected ? "selected" : ""} ${node.unknown ? "unknown" : ""}`} data-tone={tone} data-status={mark?.status} data-depth={box.depth % 2} title={mark?.hint}>
-      <Handle id="in" type="target" position={Position.Top} isConnectable={false} />
-      {(node.outcomes.length > 0 ? node.outcomes : ["Done"]).map((outcome, index, all) => (
-        <Handle key={outcome} id={outcome} type="source" position={Position.Bottom} isConnectable={false} style={{ left: `${shareOf(index, all.length) * 100}%` }} />
-      ))}
+      <StillHandles node={node} direction="down" />
       <div className="hf-face hf-frame-face">
         <span className="hf-icon">
           <ActivityIcon name={node.icon} />

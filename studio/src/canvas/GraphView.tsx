@@ -120,7 +120,6 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
           maxZoom={2}
           onlyRenderVisibleElements={graph.nodes.length > 150}
           colorMode={isDark() ? "dark" : "light"}
-          proOptions={{ hideAttribution: true }}
           fitView
           fitViewOptions={{ padding: 0.16, maxZoom: 1 }}
         >

@@ -4,6 +4,7 @@ import type { LevelKind } from "../model/focus";
 import type { Graph, GraphNode, Point } from "../model/graph";
 import { handleOf } from "../model/graph";
 import { sizeOf, type Direction } from "../model/layout";
+import { detourPath, detours, rounded } from "../model/routing";
 import { iconPath } from "./ActivityIcon";
 import { shareOf } from "./nodes";
 
@@ -53,6 +54,7 @@ export function toSvg(picture: Picture, palette: Palette): { svg: string; width:
   const top = Math.min(0, ...all.map((box) => box.y)) - MARGIN;
   const width = Math.max(...all.map((box) => box.x + box.width), 200) - left + MARGIN;
   const height = Math.max(...all.map((box) => box.y + box.height), 100) - top + MARGIN;
+  const around = detours(graph, places, direction);
   const parts = [
     `<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="${palette.ground}"/>`,
     ...graph.notes.map((note) => noteSvg(note, palette)),
@@ -62,7 +64,7 @@ export function toSvg(picture: Picture, palette: Palette): { svg: string; width:
       if (from === undefined || to === undefined) return "";
       const names = from.node.outcomes.length > 0 ? from.node.outcomes : ["Done"];
       const share = shareOf(Math.max(0, names.indexOf(handleOf(edge.outcome, names))), names.length);
-      return edgeSvg(from, to, share, edge.label, direction, palette);
+      return edgeSvg(from, to, share, edge.label, direction, palette, around.get(edge.id)?.channel);
     }),
     ...boxes.map(({ node, at, size }) => cardSvg(node, at, size, palette)),
   ];
@@ -95,15 +97,13 @@ interface Box {
   readonly size: { readonly width: number; readonly height: number };
 }
 
-function edgeSvg(from: Box, to: Box, share: number, label: string, direction: Direction, palette: Palette): string {
+function edgeSvg(from: Box, to: Box, share: number, label: string, direction: Direction, palette: Palette, channel: number | undefined): string {
   const isDown = direction === "down";
   const start = isDown ? { x: from.at.x + from.size.width * share, y: from.at.y + from.size.height } : { x: from.at.x + from.size.width, y: from.at.y + from.size.height * share };
   const end = isDown ? { x: to.at.x + to.size.width / 2, y: to.at.y } : { x: to.at.x, y: to.at.y + to.size.height / 2 };
-  const middle = { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 };
-  const bend = Math.max(40, (isDown ? Math.abs(end.y - start.y) : Math.abs(end.x - start.x)) / 2);
-  const path = isDown
-    ? `M${start.x} ${start.y}C${start.x} ${start.y + bend} ${end.x} ${end.y - bend} ${end.x} ${end.y}`
-    : `M${start.x} ${start.y}C${start.x + bend} ${start.y} ${end.x - bend} ${end.y} ${end.x} ${end.y}`;
+  const step = { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 };
+  const corners = isDown ? [start, { x: start.x, y: step.y }, { x: end.x, y: step.y }, end] : [start, { x: step.x, y: start.y }, { x: step.x, y: end.y }, end];
+  const { path, label: middle } = channel === undefined ? { path: rounded(corners), label: step } : detourPath(start, end, channel, direction);
   const width = label.length * 6.2 + 12;
   const name = label
     ? `<rect x="${middle.x - width / 2}" y="${middle.y - 9}" width="${width}" height="18" rx="9" fill="${palette.ground}"/><text x="${middle.x}" y="${middle.y + 4}" text-anchor="middle" font-size="11" fill="${palette.soft}">${escape(label)}</text>`

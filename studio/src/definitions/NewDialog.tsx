@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client";
+import { ApiError } from "../api/errors";
 import { forget } from "../api/queries";
 import { Button, Dialog, SelectField, TextArea, TextField } from "../ui";
 import { idOf } from "./verbs";
@@ -36,7 +37,8 @@ export function NewDialog({ onClose }: { onClose: () => void }) {
       onClose();
       void navigate({ to: "/definitions/$id", params: { id: key } });
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      const taken = error instanceof ApiError && error.status === 409;
+      setProblem(taken ? t("taken", { id: key }) : error instanceof Error ? error.message : String(error));
       setBusy(false);
     }
   };

@@ -53,6 +53,7 @@ export const t = catalogue("definitions", {
   idHint: "How code and addresses call it; it stays",
   description: "Description",
   create: "Create",
+  taken: "There is a definition “{id}” already. Choose another id.",
   deleteTitle: "Delete {n|definition|definitions}?",
   deleteText: "All versions go. Instances that still run keep their own copy and go on.",
   retractTitle: "Retract {n|definition|definitions}?",

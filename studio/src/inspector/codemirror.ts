@@ -80,6 +80,8 @@ export function createCode(options: CodeOptions): Code {
       ],
     }),
   });
+  // What scrolls can be reached by keyboard even where nothing can be typed.
+  if (options.tall) view.scrollDOM.tabIndex = 0;
   return {
     set(value) {
       if (value === view.state.doc.toString()) return;

@@ -15,7 +15,7 @@ export function InstanceActions({ detail }: { detail: InstanceDetail }) {
   const navigate = useNavigate();
   const [asked, setAsked] = useState<BulkAction | null>(null);
   const writable = can("instances:write");
-  const alive = detail.finished === null && detail.status !== "canceled" && detail.status !== "finished";
+  const alive = detail.status !== "canceled" && detail.status !== "finished";
   const fork = async () => {
     const made = await api.post<{ id?: string; instance_id?: string }>(apiPath("instances", detail.id, "fork"), {});
     const id = made.instance_id ?? made.id ?? "";

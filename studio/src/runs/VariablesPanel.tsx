@@ -15,7 +15,9 @@ export function VariablesPanel({ detail, entries, moment, onTravel }: Props) {
   const [changed, setChanged] = useState<string | null>(null);
   const variables = moment ? moment.variables : detail.state.variables;
   const changes = useMemo(() => variableChanges(detail.document, entries), [detail.document, entries]);
-  const alterable = !moment && can("instances:write") && !detail.finished;
+  // What has faulted can still be mended and retried.
+  const over = detail.status === "finished" || detail.status === "canceled";
+  const alterable = !moment && can("instances:write") && !over;
   return (
     <>
       <Values

@@ -12,6 +12,8 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 from typing import Any
 
 from holdfast.testing.servers import ServiceMissing
@@ -21,6 +23,7 @@ PASSWORD = "harbour-lantern-42"
 BUILT = Path(__file__).resolve().parents[3] / "src/holdfast/server/studio/index.html"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BROWSER_VARIABLE = "HOLDFAST_TEST_CHROMIUM"
+START_SECONDS = 60.0
 FLAGS = ["--no-sandbox", "--force-color-profile=srgb", "--disable-lcd-text"]
 
 
@@ -41,8 +44,9 @@ class Refused(Exception):
 class StudioServer:
     """`holdfast serve`, and what a program would ask of it."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, said: Said | None = None) -> None:
         self.url = url
+        self._said = said
         self._token: str | None = None
 
     def sign_in(self) -> None:
@@ -58,7 +62,8 @@ class StudioServer:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 text = answer.read()
         except urllib.error.HTTPError as error:
-            raise Refused(f"{method} {path}: {error.code} {error.read().decode()}") from error
+            log = "".join(self._said.lines[-40:]) if self._said is not None and error.code >= 500 else ""
+            raise Refused(f"{method} {path}: {error.code} {error.read().decode()}\n{log}") from error
         return json.loads(text) if text else None
 
     def publish(self, document: dict[str, Any]) -> None:
@@ -83,8 +88,9 @@ def served(folder: Path, *arguments: str, **environment: str) -> Iterator[Studio
         stderr=subprocess.STDOUT,
         text=True,
     )
+    said = Said(process)
     try:
-        server = StudioServer(_address(process))
+        server = StudioServer(said.address(), said)
         server.sign_in()
         yield server
     finally:
@@ -94,15 +100,33 @@ def served(folder: Path, *arguments: str, **environment: str) -> Iterator[Studio
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
+        said.close()
 
 
-def _address(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    said: list[str] = []
-    for line in process.stdout:
-        said.append(line)
-        if "http://" in line:
-            return "http://" + line.split("http://", 1)[1].split()[0].rstrip("/")
-    raise AssertionError("the server did not start:\n" + "".join(said))
+class Said:
+    """What the server writes, read all the time so that it never waits for us."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.lines: list[str] = []
+        self._process = process
+        self._address: Queue[str | None] = Queue()
+        self._reader = Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.lines.append(line)
+            if "http://" in line:
+                self._address.put("http://" + line.split("http://", 1)[1].split()[0].rstrip("/"))
+        self._address.put(None)
+
+    def address(self) -> str:
+        found = self._address.get(timeout=START_SECONDS)
+        assert found is not None, "the server did not start:\n" + "".join(self.lines)
+        return found
+
+    def close(self) -> None:
+        self._reader.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()

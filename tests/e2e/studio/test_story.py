@@ -105,7 +105,7 @@ def _draw(page: Page, designer: Designer) -> None:
     designer.after("Add after True", "Human task")
     designer.inspector.get_by_label("Title", exact=True).fill("Approve the refund")
     designer.next("Human task", "Set variable")
-    designer.inspector.get_by_label("Variable", exact=True).last.fill("share")
+    designer.inspector.get_by_role("combobox", name="Variable", exact=True).select_option("share")
     designer.code("Value", "amount // parts")
     designer.saved()
 

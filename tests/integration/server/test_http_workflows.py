@@ -505,6 +505,8 @@ async def test_the_same_key_starts_once_and_gives_the_same_answer(hosted: Hosted
     assert [answer.body for answer in answers] == [{"seen": {"n": 1}}] * 5
     assert len({answer.headers["X-Workflow-Instance-Id"] for answer in answers}) == 1
     assert (other.status, other.body["code"]) == (422, "idempotency.reused")
+    endless = await api.ask("POST", "/workflows/once", {"n": 1}, headers={"Idempotency-Key": "k" * 201})
+    assert (endless.status, endless.body["code"]) == (422, "idempotency.too_long")
 
 
 async def test_a_key_is_its_callers_own(hosted: Hosted) -> None:

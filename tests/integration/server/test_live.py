@@ -249,7 +249,7 @@ async def test_what_is_no_message_ends_the_connection(api: Caller, nonsense: str
 # -- many, and elsewhere -----------------------------------------------------------------------------------------------
 
 
-async def test_a_thousand_follow_one_instance_and_it_is_read_once_per_change(api: Caller) -> None:
+async def test_many_follow_one_instance_and_it_is_read_once_per_change(api: Caller) -> None:
     identity = await started(api)
     reads = 0
     node = api.engine.runtime.node
@@ -265,7 +265,7 @@ async def test_a_thousand_follow_one_instance_and_it_is_read_once_per_change(api
         connector = aiohttp.TCPConnector(limit=0)
         session = await stack.enter_async_context(aiohttp.ClientSession(connector=connector))
         clients = []
-        for _ in range(1_000):
+        for _ in range(300):
             socket = await stack.enter_async_context(session.ws_connect(f"{api.url}/api/live"))
             client = Follower(socket)
             await client.say(op="subscribe", id="s", topic="instance", key=identity)

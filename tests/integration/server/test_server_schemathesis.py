@@ -22,7 +22,7 @@ from holdfast.server import create_app
 
 from .documents import FAILING, HELLO, WAITING
 
-REQUESTS = int(os.environ.get("HOLDFAST_TEST_REQUESTS", "6"))
+REQUESTS = int(os.environ.get("HOLDFAST_TEST_REQUESTS", "3"))
 NOT_TRIED = {"/api/auth/login", "/api/auth/logout", "/api/nodes/this/pause"}
 """Back-off, the end of a session and a node that takes no work would spoil the requests after them."""
 

@@ -14,6 +14,7 @@ from holdfast.model.catalog import (
     Origin,
     TriggerRow,
     Which,
+    check_expected,
     check_origin,
 )
 from holdfast.model.listing import folded
@@ -25,9 +26,17 @@ class MemoryDefinitions(MemoryPart):
         return self._tables.epoch
 
     async def save_version(
-        self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow] = ()
+        self,
+        label: DefinitionVersion,
+        content: DefinitionContent,
+        triggers: Sequence[TriggerRow] = (),
+        *,
+        expected: str | None = None,
     ) -> DefinitionVersion:
         check_origin(content)
+        versions = self._versions(label.tenant, label.definition_id)
+        latest = max(versions, key=lambda row: row.version, default=None)
+        check_expected(label.definition_id, "" if latest is None else latest.content, expected)
         self._refuse_mixed_origin(label, content)
         self._tables.contents.setdefault((content.tenant, content.hash), content)
         previous = self._tables.versions.get((label.tenant, label.definition_id, label.version))

@@ -17,6 +17,7 @@ from holdfast.model.catalog import (
     Origin,
     TriggerRow,
     Which,
+    check_expected,
     check_origin,
 )
 from holdfast.model.listing import folded
@@ -33,10 +34,15 @@ class SqlDefinitions(SqlPart):
         return await self._read(self._epoch())
 
     async def save_version(
-        self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow] = ()
+        self,
+        label: DefinitionVersion,
+        content: DefinitionContent,
+        triggers: Sequence[TriggerRow] = (),
+        *,
+        expected: str | None = None,
     ) -> DefinitionVersion:
         check_origin(content)
-        return await self._write(lambda: self._save(label, content, triggers))
+        return await self._write(lambda: self._save(label, content, triggers, expected))
 
     async def deploy(
         self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str
@@ -82,10 +88,17 @@ class SqlDefinitions(SqlPart):
         return CONTENT.decode(rows[0], self._codec) if rows else None
 
     def _save(
-        self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow]
+        self,
+        label: DefinitionVersion,
+        content: DefinitionContent,
+        triggers: Sequence[TriggerRow],
+        expected: str | None,
     ) -> Script[DefinitionVersion]:
-        yield from self._count_up("epoch")
+        yield from self._count_up(
+            "epoch"
+        )  # Who counts has the row: others wait here, so that what is read next stays so.
         labels = yield from self._labels(label.tenant, label.definition_id, self._dialect.lock)
+        check_expected(label.definition_id, labels[-1].content if labels else "", expected)
         yield from self._put_content(labels, label, content)
         previous = next((row for row in labels if row.version == label.version), None)
         if label.published or (previous is not None and previous.published):

@@ -83,7 +83,10 @@ async def triggered(runtime: Runtime, request: DispatchTrigger) -> list[tuple[Tr
         raise DefinitionError(
             f"{len(rows)} triggers match, so their instances cannot all be '{request.instance_id}'. Leave the id out."
         )
-    return [(row, await _triggered(runtime, request, row)) for row in rows]
+    found = [(row, await _triggered(runtime, request, row)) for row in rows]
+    for _, asked in found:
+        asked.checked()  # All of them, before one is started.
+    return found
 
 
 async def _triggered(runtime: Runtime, request: DispatchTrigger, row: TriggerRow) -> Start:

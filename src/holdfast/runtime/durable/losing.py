@@ -12,7 +12,7 @@ import random
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast import telemetry
-from holdfast.errors import InstanceAtRest, InstanceNotFound, KeyReused, StoreError, StoreUnavailable
+from holdfast.errors import InstanceNotFound, KeyReused, PlaceTaken, StoreError, StoreUnavailable
 from holdfast.model.commit import Loss, Lost
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
@@ -37,9 +37,8 @@ def other_request(holder: str | None, key: str = "") -> KeyReused:
     return KeyReused(key, holder)
 
 
-def place_taken(instance_id: str, holder: str | None) -> InstanceAtRest:
-    remedy = f"Instance {holder} runs, and its definition allows one at a time. Wait for its end, or cancel it."
-    return InstanceAtRest(instance_id, Status.FAULTED.value, remedy=remedy)
+def place_taken(instance_id: str, holder: str | None) -> PlaceTaken:
+    return PlaceTaken(instance_id, Status.FAULTED.value, holder)
 
 
 class Submits(Protocol):

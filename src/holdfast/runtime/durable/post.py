@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from holdfast import telemetry
-from holdfast.errors import BookmarkNotFound, InstanceAtRest, InstanceNotFound
+from holdfast.errors import BookmarkNotFound, InstanceAtRest, InstanceNotFound, InvalidInput
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.commit import Commit, Committed
 from holdfast.model.guard import Guard, idempotency_key
@@ -75,7 +75,7 @@ class Post:
     def __init__(self, node: Node) -> None:
         self._node = node
         self.counts: Counter[str] = Counter()
-        """What became of stimuli on this node: delivered, started, kept, forgotten, unread, expired, swept."""
+        """What became of stimuli on this node: delivered, started, refused, kept, forgotten, unread, expired, swept."""
         self.settled = Settled()
         self._kept_for: set[str] = set()
         """Instances that something was kept for here."""
@@ -279,7 +279,12 @@ class Post:
             trace=found.trace,
         )
         if await node.slot_holder(plan, found.correlation_id) is None:
-            job = start_job(node, asked)
+            try:
+                job = start_job(node, asked)
+            except InvalidInput as error:  # It cannot start by this; the others can.
+                logger.warning("a %s did not start '%s': %s", found.event_name or found.type, row.definition_id, error)
+                self._count("refused", found)
+                return identity
             assert job.answer is not None
             node.submit(job)
             answer = await job.answer

@@ -37,6 +37,7 @@ from holdfast.server.security import Security, facts_of
 
 PATH = "/workflows"
 TRIES = 3
+KEY_LENGTH_MAX = 200
 RETRY_AFTER = timedelta(seconds=5)
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
 
@@ -125,6 +126,8 @@ class Door:
         size_max = self._backend.engine.settings.http_request_size_max
         body = await read_body(request, match.endpoint, size_max)
         key = request.headers.get("idempotency-key")
+        if key is not None and len(key) > KEY_LENGTH_MAX:
+            raise Refusal(422, "idempotency.too_long", f"An Idempotency-Key has at most {KEY_LENGTH_MAX} characters.")
         if key is not None and principal is not None:
             key = f"{principal.id}:{key}"  # The answer to one caller is none of another's business.
         request_id = secrets.token_hex(12) if key is None else _key_id(key, match)

@@ -16,6 +16,7 @@ from holdfast.server.routing import Routes
 from holdfast.server.schemas.instances import (
     AlterRequest,
     CancelRequest,
+    ForkRequest,
     ImportedInstance,
     InstanceResult,
     InstancesBulkRequest,
@@ -87,9 +88,9 @@ async def change_variables(id: str, server: Server, who: Who, body: VariablesReq
 
 
 @router.post("/{id}/fork", status_code=201)
-async def fork_instance(id: str, server: Server, who: Who) -> ImportedInstance:
+async def fork_instance(id: str, server: Server, who: Who, body: ForkRequest | None = None) -> ImportedInstance:
     """Another instance that goes on from the same state."""
-    return await Operating(server, who.name).fork(id)
+    return await Operating(server, who.name).fork(id, body or ForkRequest())
 
 
 @router.delete("/{id}", status_code=204)

@@ -209,6 +209,11 @@ class AlterRequest(Request):
     why: str | None = None
 
 
+class ForkRequest(Request):
+    version: int | None = Field(default=None, ge=1, lt=2**62, description="Go on from this version of the instance.")
+    why: str | None = None
+
+
 class InstanceFilterBody(Request):
     ids: list[str] = []
     status: list[StatusName] = []

@@ -265,7 +265,8 @@ class Statistics(Payload):
     durations: Durations
     by_definition: list[DefinitionStatistics]
     oldest_waiting: InstanceItem | None = None
-    stuck: int = 0
+    stuck: int = Field(default=0, description="Live instances that nothing will wake; 100 at most.")
+    stuck_counted: bool = Field(default=True, description="False: too many live ones to look at now; see `/metrics`.")
     incidents_open: int = 0
     dead_letters: int = 0
     work_ready: int = 0

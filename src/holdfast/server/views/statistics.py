@@ -7,7 +7,7 @@ Counts are exact: the store counts per interval. Durations are taken from the in
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -30,6 +30,7 @@ SAMPLE = 5_000
 LONGEST = timedelta(days=90)
 HOURLY_UP_TO = timedelta(days=3)
 ATTENTION = 20
+SCANNED, STUCK = 5_000, 100
 
 
 async def collect(server: Backend, range: str) -> Statistics:
@@ -38,8 +39,9 @@ async def collect(server: Backend, range: str) -> Statistics:
     interval: Literal["hour", "day"] = "hour" if span <= HOURLY_UP_TO else "day"
     step = timedelta(hours=1) if interval == "hour" else timedelta(days=1)
     begins = _floor(now - span, step)
-    everything = InstanceFilter(system=False)
+    by_status = dict(await server.store.count_by_status(server.tenant, InstanceFilter(system=False)))
     stats = await server.store.stats(server.tenant)
+    stuck = await _stuck(server, by_status)
     ended = await _sample(server, InstanceFilter(finished_from=begins, system=False), InstanceSort.FINISHED)
     started = await _sample(server, InstanceFilter(created_from=begins, system=False), InstanceSort.CREATED)
     return Statistics(
@@ -47,11 +49,12 @@ async def collect(server: Backend, range: str) -> Statistics:
         begins=begins,
         interval=interval,
         throughput=await _throughput(server, begins, now, step, started, ended),
-        by_status=dict(await server.store.count_by_status(server.tenant, everything)),
+        by_status=by_status,
         durations=_durations(ended),
         by_definition=await _by_definition(server, started, ended),
         oldest_waiting=await _oldest(server),
-        stuck=len(await server.store.find_stuck(100)) if span <= timedelta(days=1) else 0,
+        stuck=0 if stuck is None else stuck,
+        stuck_counted=stuck is not None,
         incidents_open=stats.incidents_open,
         dead_letters=stats.dead_letters,
         work_ready=stats.work_ready,
@@ -180,6 +183,14 @@ async def _oldest(server: Backend) -> InstanceItem | None:
         )
     )
     return await instances.item(server, page.items[0]) if page.items else None
+
+
+async def _stuck(server: Backend, by_status: Mapping[str, int]) -> int | None:
+    """A slow scan: not while somebody waits for a page over many; `/metrics` looks for them in the background."""
+    alive = sum(count for status, count in by_status.items() if not Status(status).at_rest)
+    if alive > SCANNED:
+        return None
+    return sum(key.tenant == server.tenant for key in await server.store.find_stuck(STUCK))
 
 
 async def _attention(server: Backend) -> list[Attention]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast.errors import OriginRefused
+from holdfast.errors import OriginRefused, VersionConflict
 from holdfast.model.catalog import (
     DefinitionContent,
     DefinitionQuery,
@@ -70,6 +70,23 @@ class DefinitionContract(ContractBase):
         found = await store.find_version(tenant, "order", 1)
         assert found == label(tenant, new, name="New")
         assert await store.load_content(tenant, old.hash) == old
+
+    async def test_of_two_that_save_over_the_same_content_one_does(self, store: Store, tenant: str) -> None:
+        first, *others = [content(tenant, b'{"v": %d}' % number) for number in range(6)]
+        await store.save_version(label(tenant, first), first, expected="")
+
+        told = await asyncio.gather(
+            *(store.save_version(label(tenant, each), each, expected=first.hash) for each in others),
+            return_exceptions=True,
+        )
+
+        saved = [item for item in told if not isinstance(item, BaseException)]
+        assert len(saved) == 1
+        assert all(isinstance(item, VersionConflict) for item in told if isinstance(item, BaseException))
+        assert await store.find_version(tenant, "order", Which.LATEST) == saved[0]
+        with pytest.raises(VersionConflict):
+            await store.save_version(label(tenant, first, 2), first, expected="")
+        assert await store.find_version(tenant, "order", 2) is None
 
     async def test_one_version_is_published_and_the_highest_is_the_latest(self, store: Store, tenant: str) -> None:
         holds = [content(tenant, b'{"v": %d}' % number) for number in range(3)]

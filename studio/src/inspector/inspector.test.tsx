@@ -1,0 +1,153 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { studio } from "../app/plugins";
+import type { Json } from "../model/json";
+import { hintFor, hintOfSchema, isWanted, optionsFor, withoutNull, type EditorProps } from "./editing";
+import { LiteralEditor } from "./editors";
+import { asValue } from "./editors/compound";
+import { InputEditor } from "./InputEditor";
+
+afterEach(cleanup);
+
+const props = (more: Partial<EditorProps> = {}): EditorProps => ({
+  id: "x",
+  label: "Field",
+  value: undefined,
+  onChange: () => undefined,
+  schema: {},
+  options: [],
+  placeholder: "",
+  names: [],
+  readOnly: false,
+  invalid: false,
+  ...more,
+});
+
+const show = (hint: string, more: Partial<EditorProps> = {}) => {
+  const changed = vi.fn<(value: Json | undefined) => void>();
+  render(
+    <QueryClientProvider client={new QueryClient()}>
+      <LiteralEditor hint={hint} {...props({ onChange: changed, ...more })} />
+    </QueryClientProvider>,
+  );
+  return changed;
+};
+
+describe("which editor", () => {
+  it("follows the hint, under any of its names", () => {
+    expect(hintFor("X", { name: "a", hint: "multi-line" })).toBe("multiline");
+    expect(hintFor("X", { name: "a", hint: "text" })).toBe("text");
+    expect(hintFor("X", { name: "a", hint: "colour" })).toBe("colour");
+    expect(hintFor("X", { name: "a", secret: true })).toBe("secret");
+    expect(hintFor("SetVariable", { name: "variable", hint: "text" })).toBe("variable");
+    expect(hintFor("FlowJoin", { name: "mode", hint: "text" })).toBe("options");
+  });
+
+  it("is told by the schema where there is no hint", () => {
+    expect(hintOfSchema({ type: "string", format: "duration" })).toBe("duration");
+    expect(hintOfSchema({ anyOf: [{ type: "integer" }, { type: "null" }] })).toBe("number");
+    expect(hintOfSchema({ type: "object", properties: {} })).toBe("schema");
+    expect(hintOfSchema({})).toBe("any");
+    expect(withoutNull({ anyOf: [{ type: "string" }, { type: "integer" }] })).toEqual({ anyOf: [{ type: "string" }, { type: "integer" }] });
+  });
+
+  it("shows an input only while its condition holds", () => {
+    const input = { name: "body", when: { method: ["POST", "PUT"] } };
+    expect(isWanted(input, { method: "POST" }, [])).toBe(true);
+    expect(isWanted(input, { method: "GET" }, [])).toBe(false);
+    expect(isWanted(input, {}, [{ name: "method", default: "PUT" }])).toBe(true);
+    expect(optionsFor("X", { name: "a", schema: { enum: [1, 2] } })).toEqual([1, 2]);
+  });
+});
+
+describe("editors", () => {
+  it("writes numbers as numbers, within limits", () => {
+    const changed = show("number", { schema: { type: "integer", minimum: 1, maximum: 5 } });
+    const box = screen.getByRole("spinbutton");
+    expect([box.getAttribute("min"), box.getAttribute("max")]).toEqual(["1", "5"]);
+    fireEvent.change(box, { target: { value: "3" } });
+    expect(changed).toHaveBeenCalledWith(3);
+    fireEvent.change(box, { target: { value: "" } });
+  });
+
+  it("writes durations as the server reads them", () => {
+    const changed = show("duration", { value: "PT30S" });
+    const boxes = screen.getAllByRole("spinbutton");
+    fireEvent.change(boxes[0]!, { target: { value: "2" } });
+    expect(changed).toHaveBeenCalledWith("P2DT30S");
+  });
+
+  it("offers choices, and keeps one that is not among them", () => {
+    const changed = show("options", { options: ["wait_any", "wait_all"], value: "other" });
+    expect(screen.getAllByRole("option").map((option) => option.textContent)).toEqual(["Choose …", "other", "Wait any", "Wait all"]);
+    fireEvent.change(screen.getByRole("combobox"), { target: { value: '"wait_all"' } });
+    expect(changed).toHaveBeenCalledWith("wait_all");
+  });
+
+  it("edits lists and maps in place", () => {
+    const list = show("list", { value: ["a"], schema: { type: "array", items: { type: "string" } } });
+    fireEvent.click(screen.getByRole("button", { name: "Add" }));
+    expect(list).toHaveBeenCalledWith(["a", ""]);
+    cleanup();
+    const map = show("map", { value: { a: 1 } });
+    fireEvent.change(screen.getByLabelText("Value"), { target: { value: "true" } });
+    expect(map).toHaveBeenCalledWith({ a: true });
+    expect([asValue("12"), asValue("12 apples"), asValue("[1]"), asValue("no")]).toEqual([12, "12 apples", [1], "no"]);
+  });
+
+  it("draws an object by its schema", () => {
+    const changed = show("schema", { schema: { type: "object", properties: { city: { type: "string", title: "City" } }, required: ["city"] } });
+    fireEvent.change(screen.getByLabelText("City *"), { target: { value: "Oslo" } });
+    expect(changed).toHaveBeenCalledWith({ city: "Oslo" });
+  });
+
+  it("falls back to the schema for a hint that nobody knows, and takes a plugin's editor when one comes", () => {
+    show("colour", { schema: { type: "boolean" } });
+    expect(screen.getByRole("switch")).toBeDefined();
+    cleanup();
+    studio.editor("colour", {
+      mount(element, { value, onChange }) {
+        const button = document.createElement("button");
+        button.textContent = `paint ${String(value)}`;
+        button.onclick = () => onChange("red");
+        element.append(button);
+        return undefined;
+      },
+    });
+    const changed = show("colour", { value: "blue" });
+    fireEvent.click(screen.getByText("paint blue"));
+    expect(changed).toHaveBeenCalledWith("red");
+  });
+});
+
+describe("an input", () => {
+  const input = { name: "text", display_name: "Text", type: "string", schema: { type: "string" }, required: true };
+  const view = (value: Json | undefined) => {
+    const changed = vi.fn<(value: Json | undefined) => void>();
+    render(
+      <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { enabled: false } } })}>
+        <InputEditor type="X" input={input} value={value} onChange={changed} names={[{ name: "total", kind: "variable", type: "integer", from: "workflow" }]} problems={[]} readOnly={false} />
+      </QueryClientProvider>,
+    );
+    return changed;
+  };
+
+  it("switches its language and keeps what was written", () => {
+    const changed = view("hello");
+    fireEvent.change(screen.getByLabelText("Text: kind of value"), { target: { value: "python" } });
+    expect(changed).toHaveBeenCalledWith({ $python: '"hello"' });
+  });
+
+  it("offers the variables in sight", () => {
+    const changed = view({ $variable: "" });
+    fireEvent.change(screen.getByLabelText(/^Text \*?$/), { target: { value: "total" } });
+    expect(changed).toHaveBeenCalledWith({ $variable: "total" });
+  });
+
+  it("guards data that looks like an expression", () => {
+    const changed = view(undefined);
+    fireEvent.change(screen.getByLabelText(/^Text \*?$/), { target: { value: "x" } });
+    expect(changed).toHaveBeenCalledWith("x");
+  });
+});
