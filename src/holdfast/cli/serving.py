@@ -16,6 +16,7 @@ from holdfast.cli.references import activities_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
 from holdfast.model.catalog import Source
+from holdfast.runtime.garbage import calm_collector
 from holdfast.server.app import create_app
 from holdfast.server.backend import Backend
 from holdfast.settings import load_settings
@@ -52,6 +53,7 @@ async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
                 await engine.runtime.definitions.save_and_publish(source.workflow, source=Source.FILE)
         app = create_app(engine, auth=wishes["auth"], studio=wishes["studio"], base_path=wishes["base_path"])
         await app.open()
+        calm_collector()
         try:
             yield app, app.backend
         finally:

@@ -67,6 +67,7 @@ async def _run(engine: Holdfast, options: Any, store: str | None, transport: str
     import asyncio
     import signal
 
+    from holdfast.runtime.garbage import calm_collector
     from holdfast.runtime.worker import Worker
 
     made = Worker(engine, options, store=store, transport=transport, workflows=workflows)
@@ -75,6 +76,7 @@ async def _run(engine: Holdfast, options: Any, store: str | None, transport: str
         loop.add_signal_handler(number, made.stop)
 
     def ready(_: Worker) -> None:
+        calm_collector()
         served = ", ".join(options.queues)
         click.echo(f"worker {options.name} is ready: {served}", err=True)
 

@@ -16,6 +16,9 @@ export function Mounting<Properties>({ mount, properties }: { mount: Mount<Prope
       element.replaceChildren();
     };
   }, [mount]);
-  useEffect(() => mounted.current?.update?.(properties), [properties]);
+  useEffect(() => {
+    // Whatever a plugin returns from here is not ours to keep.
+    mounted.current?.update?.(properties);
+  }, [properties]);
   return <div ref={place} className="plugin" />;
 }

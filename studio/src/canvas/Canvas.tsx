@@ -10,6 +10,7 @@ import {
   useReactFlow,
   useStore,
   type Connection,
+  type EdgeChange,
   type FinalConnectionState,
   type NodeChange,
 } from "@xyflow/react";
@@ -22,8 +23,8 @@ import { directionIn } from "../editor/commands/places";
 import { mayConnect } from "../editor/rules";
 import { DRAG_TYPE } from "../library/Library";
 import { doorOf, levelOf, type Focus } from "../model/focus";
-import { graphOf, STATE, type Graph, type Point } from "../model/graph";
-import { placeAfter, sizeOf, type Direction } from "../model/layout";
+import { graphOf, STATE, type Point } from "../model/graph";
+import { placeAfter } from "../model/layout";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import "./canvas.css";
@@ -31,6 +32,7 @@ import { Card, CardActionsContext, DistanceContext, type CardActions, type Dista
 import { FarWays } from "./FarWays";
 import { NoteCard, NoteContext, type ChangeNote } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
+import { afterSelected, centreOf, cornerOf, distanceAt, edgeUnder, freeCorner, isFreeLevel, pasteText, reorderBy, reselected, roomIn, screenOf } from "./placing";
 import { QuickAdd } from "./QuickAdd";
 import { useEditor, useEditorSession } from "./useEditor";
 import { usePlaces } from "./usePlaces";
@@ -48,6 +50,9 @@ const MINIMAP_LEAST = 20;
 const MINIMAP_MOST = 500;
 const MINIMAP_SIZE = { width: 160, height: 112 };
 const VIRTUAL_FROM = 150;
+const MULTI_KEYS = ["Shift", "Meta", "Control"];
+const SNAP: [number, number] = [8, 8];
+const FIT = { padding: 0.16, maxZoom: 1 };
 const NO_WAYS: WayEdge[] = [];
 const NO_MARKS: Readonly<Record<string, Mark>> = {};
 
@@ -181,6 +186,36 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [level, catalogue],
   );
 
+  const onEdgesChange = useCallback(
+    (changes: EdgeChange<WayEdge>[]) => {
+      const picked = new Map<string, boolean>();
+      for (const change of changes) {
+        if (change.type !== "select") continue;
+        const index = edges.find((edge) => edge.id === change.id)?.data?.index;
+        if (index !== null && index !== undefined) picked.set(`edge:${index}`, change.selected);
+      }
+      if (picked.size > 0) session.select(reselected(session.get().selection, picked));
+    },
+    [edges, session],
+  );
+
+  const reconnect = useCallback(
+    (edge: WayEdge, next: Connection) => {
+      const index = edge.data?.index;
+      if (index !== null && index !== undefined) run(commands.redirect(index, { from: next.source, to: next.target, outcome: next.sourceHandle }));
+    },
+    [run],
+  );
+
+  const openDoor = useCallback(
+    (_event: unknown, node: AnyNode) => {
+      const activity = node.type === "card" ? node.data.node.activity : null;
+      const door = activity === null ? null : doorOf(activity, catalogue);
+      if (door !== null) session.open(door);
+    },
+    [catalogue, session],
+  );
+
   // -- adding -----------------------------------------------------------------------------------------------------------
 
   const add = useCallback(
@@ -190,7 +225,9 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       const source = after === undefined ? undefined : graph.nodes.find((node) => node.id === after.id);
       const edge = ask?.edge === undefined ? undefined : graph.edges.find((item) => item.id === ask.edge);
       const next = { width: 232, height: 56 };
+      const room = edge === undefined || level.kind !== "flowchart" ? null : roomIn(edge, graph, places, direction);
       const place =
+        room?.at ??
         ask?.place ??
         (source !== undefined ? placeAfter(graph, places, source, direction, next) : flow.screenToFlowPosition(centreOf(frame.current)));
       if (level.kind === "states") {
@@ -198,7 +235,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
         return;
       }
       const index = edge !== undefined && edge.index === null ? graph.nodes.findIndex((node) => node.id === edge.target) : undefined;
-      run(commands.addActivity({ type, at: place, after, split: edge?.index ?? undefined, index: index === undefined || index < 0 ? undefined : index }));
+      run(commands.addActivity({ type, at: place, after, split: edge?.index ?? undefined, room: room?.room, index: index === undefined || index < 0 ? undefined : index }));
     },
     [session, graph, places, direction, flow, run, level.kind],
   );
@@ -209,6 +246,15 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       else setAsking(ask);
     },
     [level.kind, flow, run],
+  );
+
+  const onPaneClick = useCallback(
+    (event: { readonly detail: number; readonly clientX: number; readonly clientY: number }) => {
+      if (event.detail !== 2 || readOnly) return;
+      const at = { x: event.clientX, y: event.clientY };
+      quickAdd({ at, place: flow.screenToFlowPosition({ x: at.x - 116, y: at.y - 28 }) });
+    },
+    [readOnly, quickAdd, flow],
   );
 
   const actions = useMemo<CardActions>(
@@ -279,51 +325,34 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               nodeTypes={NODE_TYPES}
               edgeTypes={EDGE_TYPES}
               onNodesChange={onNodesChange}
-              onEdgesChange={(changes) => {
-                const picked = new Map<string, boolean>();
-                for (const change of changes) {
-                  if (change.type !== "select") continue;
-                  const index = edges.find((edge) => edge.id === change.id)?.data?.index;
-                  if (index !== null && index !== undefined) picked.set(`edge:${index}`, change.selected);
-                }
-                if (picked.size > 0) session.select(reselected(session.get().selection, picked));
-              }}
+              onEdgesChange={onEdgesChange}
               onConnect={connect}
               onConnectEnd={connectEnd}
-              onReconnect={(edge, next) => {
-                const index = edge.data?.index;
-                if (index !== null && index !== undefined) run(commands.redirect(index, { from: next.source, to: next.target, outcome: next.sourceHandle }));
-              }}
+              onReconnect={reconnect}
               isValidConnection={isValid}
-              onNodeDoubleClick={(_event, node) => {
-                const activity = node.type === "card" ? node.data.node.activity : null;
-                const door = activity === null ? null : doorOf(activity, catalogue);
-                if (door !== null) session.open(door);
-              }}
-              onPaneClick={(event) => {
-                if (event.detail === 2 && !readOnly) quickAdd({ at: { x: event.clientX, y: event.clientY }, place: flow.screenToFlowPosition({ x: event.clientX - 116, y: event.clientY - 28 }) });
-              }}
+              onNodeDoubleClick={openDoor}
+              onPaneClick={onPaneClick}
               nodesDraggable={!readOnly}
               nodesConnectable={!readOnly}
               connectOnClick={false}
               connectionRadius={32}
               deleteKeyCode={null}
-              multiSelectionKeyCode={["Shift", "Meta", "Control"]}
+              multiSelectionKeyCode={MULTI_KEYS}
               selectionMode={SelectionMode.Partial}
               selectionKeyCode="Shift"
               zoomOnDoubleClick={false}
               panOnScroll
               snapToGrid
-              snapGrid={[8, 8]}
+              snapGrid={SNAP}
               minZoom={0.08}
               maxZoom={2}
               onlyRenderVisibleElements={graph.nodes.length > VIRTUAL_FROM}
               elevateNodesOnSelect={false}
               colorMode={isDark() ? "dark" : "light"}
               fitView
-              fitViewOptions={{ padding: 0.16, maxZoom: 1 }}
+              fitViewOptions={FIT}
             >
-              {distance === 0 ? null : <FarWays nodes={nodes} edges={edges} />}
+              {distance === 0 ? null : <FarWays nodes={nodes} edges={edges} places={places} />}
               <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
               <Controls showInteractive={false} position="bottom-left" orientation="horizontal" />
               {isBig || graph.nodes.length < MINIMAP_LEAST ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />}
@@ -346,80 +375,4 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       </DistanceContext.Provider>
     </CardActionsContext.Provider>
   );
-}
-
-function distanceAt(zoom: number): Distance {
-  return zoom >= 0.45 ? 0 : zoom >= 0.2 ? 1 : 2;
-}
-
-function isFreeLevel(drawing: Drawing): boolean {
-  return drawing.level === "flowchart" || drawing.level === "states";
-}
-
-function reselected(before: readonly string[], picked: ReadonlyMap<string, boolean>): string[] {
-  const kept = before.filter((id) => picked.get(id) !== false);
-  for (const [id, on] of picked) if (on && !kept.includes(id)) kept.push(id);
-  return kept;
-}
-
-/** In a list the height at which a card is dropped says where it goes. */
-function reorderBy(settled: ReadonlyMap<string, Point>, drawing: Drawing, reorder: (id: string, index: number) => void): void {
-  const isRow = drawing.level === "parallel";
-  for (const [id, at] of settled) {
-    if (id.startsWith("note:")) continue;
-    const others = drawing.graph.nodes.filter((node) => node.id !== id);
-    const index = others.filter((node) => {
-      const place = drawing.places.get(node.id);
-      return place !== undefined && (isRow ? place.x < at.x : place.y < at.y);
-    }).length;
-    reorder(id, index);
-  }
-}
-
-function afterSelected(graph: { readonly nodes: readonly { readonly id: string; readonly outcomes: readonly string[] }[]; readonly edges: readonly { readonly source: string; readonly outcome: string | null }[] }, selection: readonly string[]): { id: string; outcome: string } | undefined {
-  if (selection.length !== 1) return undefined;
-  const node = graph.nodes.find((item) => item.id === selection[0]);
-  if (node === undefined || node.outcomes.length === 0) return undefined;
-  const used = new Set(graph.edges.filter((edge) => edge.source === node.id).map((edge) => edge.outcome ?? "Done"));
-  return { id: node.id, outcome: node.outcomes.find((name) => !used.has(name)) ?? node.outcomes[0] ?? "Done" };
-}
-
-function centreOf(element: HTMLElement | null): Point {
-  const box = element?.getBoundingClientRect();
-  return box === undefined ? { x: innerWidth / 2, y: innerHeight / 2 } : { x: box.x + box.width / 2 - 116, y: box.y + box.height / 2 - 28 };
-}
-
-function cornerOf(element: HTMLElement | null): Point {
-  const box = element?.getBoundingClientRect();
-  return { x: (box?.x ?? 0) + 24, y: (box?.y ?? 0) + 24 };
-}
-
-/** For a note: the first place below the corner where no card stands. */
-function freeCorner(corner: Point, graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): Point {
-  const taken = graph.nodes.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) }));
-  let at = corner;
-  for (let step = 0; step < 200; step += 1) {
-    const here = at;
-    const blocking = [...taken, ...graph.notes].find((box) => here.x < box.x + box.width && box.x < here.x + 200 && here.y < box.y + box.height && box.y < here.y + 104);
-    if (blocking === undefined) return at;
-    at = { ...at, y: blocking.y + blocking.height + 16 };
-  }
-  return at;
-}
-
-function screenOf(flow: { flowToScreenPosition(point: Point): Point }, place: Point | null, frame: HTMLElement | null): Point {
-  return place === null ? centreOf(frame) : flow.flowToScreenPosition({ x: place.x, y: place.y + 64 });
-}
-
-function edgeUnder(at: Point): string | null {
-  for (const element of document.elementsFromPoint(at.x, at.y)) {
-    const edge = element.closest<SVGElement>(".react-flow__edge");
-    if (edge !== null) return edge.dataset["id"] ?? null;
-  }
-  return null;
-}
-
-function pasteText(text: string, at: Point, run: (command: ReturnType<typeof commands.paste>) => boolean): void {
-  const clip = commands.readClip(text);
-  if (clip !== null) run(commands.paste(clip, at));
 }

@@ -10,6 +10,7 @@ import type { Definition } from "../model/document";
 import { withRemoved } from "./DiffView";
 import { toSvg, type Palette } from "./exporting";
 import { toEdges, toNodes, type Drawing } from "./nodes";
+import { roomIn } from "./placing";
 import { sourceOf } from "./PythonView";
 
 const draw = (document: Definition, more: Partial<Drawing> = {}): Drawing => {
@@ -74,5 +75,17 @@ describe("the library", () => {
     expect(findActivities(catalogue, "approval").map((item) => item.type)).toContain("RunTask");
     expect(findActivities(catalogue, "zzz")).toEqual([]);
     expect(grouped(findActivities(catalogue, "")).map(([category]) => category)).toEqual([...grouped(findActivities(catalogue, "")).map(([category]) => category)].sort());
+  });
+});
+
+describe("room in a connection", () => {
+  it("moves what follows just as far as it must, and nothing else", () => {
+    const { graph, places } = draw(order);
+    const [edge] = graph.edges;
+    const { at, room } = roomIn(edge!, graph, places, "down")!;
+    expect(room.has("placed")).toBe(false);
+    const moved = room.get("large")!;
+    expect(at.y + 56).toBeLessThan(moved.y);
+    expect(moved.x).toBe(places.get("large")!.x);
   });
 });

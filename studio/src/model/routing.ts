@@ -26,7 +26,18 @@ export interface Detour {
 const CLEAR = 20;
 const STEP = 20;
 
+const known = new WeakMap<ReadonlyMap<string, Point>, { graph: Graph; direction: Direction; found: ReadonlyMap<string, Detour> }>();
+
+/** Found once for a graph in its places; asked again with every selection. */
 export function detours(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): ReadonlyMap<string, Detour> {
+  const last = known.get(places);
+  if (last !== undefined && last.graph.edges === graph.edges && last.direction === direction) return last.found;
+  const found = find(graph, places, direction);
+  known.set(places, { graph, direction, found });
+  return found;
+}
+
+function find(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): ReadonlyMap<string, Detour> {
   const isDown = direction === "down";
   const turned = (point: Point): Point => (isDown ? point : { x: point.y, y: point.x });
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));

@@ -86,7 +86,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
       <div className="notes" role="status">
         {detail.unreadable ? <div className="banner bad">{t("unreadable", { why: detail.unreadable })}</div> : null}
         {detail.waiting_for && at === null ? (
-          <div className="banner wait">
+          <div className={`banner ${detail.status === "faulted" ? "bad" : "wait"}`}>
             <b>{t("waitingFor")}</b>
             {task ? (
               <>
@@ -155,10 +155,10 @@ function Instance({ detail }: { detail: InstanceDetail }) {
 }
 
 /** The journal tells what has happened; the state knows what is alive now. */
-function withState(told: Record<string, { status: string; count: number }>, detail: InstanceDetail) {
+function withState(told: Record<string, { status: string; count: number; hint?: string }>, detail: InstanceDetail) {
   const statuses = { ...told };
   const mark = (id: string | null, status: string) => {
-    if (id) statuses[id] = { status, count: statuses[id]?.count ?? 0 };
+    if (id) statuses[id] = { count: 0, ...statuses[id], status };
   };
   for (const bookmark of detail.state.bookmarks) mark(bookmark.activity_id, "waiting");
   for (const incident of detail.state.incidents) if (incident.open) mark(incident.activity_id, "faulted");

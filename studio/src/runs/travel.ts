@@ -6,7 +6,12 @@ import type { JournalEntry } from "../api/types";
 
 export type ActivityStatus = "running" | "waiting" | "completed" | "faulted" | "canceled" | "skipped" | "compensated";
 
-export type Mark = { status: ActivityStatus; count: number };
+export type Mark = {
+  status: ActivityStatus;
+  count: number;
+  /** What came out of it last, or why it failed: shown when the card is pointed at. */
+  hint?: string;
+};
 
 export type Moment = {
   entry: JournalEntry | null;
@@ -17,6 +22,8 @@ export type Moment = {
 };
 
 export type VariableChange = { sequence: number; at: string; name: string; value: unknown; activity_id: string | null };
+
+const HINT_MOST = 400;
 
 const STATUS: Record<string, ActivityStatus> = {
   started: "running",
@@ -52,7 +59,16 @@ function mark(statuses: Record<string, Mark>, entry: JournalEntry): void {
   if (!entry.activity_id || !status) return;
   const before = statuses[entry.activity_id];
   const ended = status === "completed";
-  statuses[entry.activity_id] = { status, count: (before?.count ?? 0) + (ended ? 1 : 0) };
+  const hint = hintOf(entry) ?? before?.hint;
+  statuses[entry.activity_id] = { status, count: (before?.count ?? 0) + (ended ? 1 : 0), ...(hint ? { hint } : {}) };
+}
+
+function hintOf(entry: JournalEntry): string | undefined {
+  const { data } = entry;
+  if (data === null || data === undefined) return undefined;
+  if (entry.event === "completed") return `→ ${JSON.stringify(data)}`.slice(0, HINT_MOST);
+  if ((entry.event === "faulted" || entry.event === "incident") && isObject(data)) return String(data["message"] ?? "").slice(0, HINT_MOST);
+  return undefined;
 }
 
 /** Every change of a variable that the journal tells of, in order. */

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 from holdfast.testing.servers import ServiceMissing, is_required
+from tests.e2e.studio import demo
 from tests.e2e.studio.service import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
 
 PATIENCE_MS = 20_000
@@ -39,11 +40,19 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         yield server
 
 
+@pytest.fixture(scope="module")
+def seeded(server: StudioServer) -> dict[str, str]:
+    """A few workflows and instances; the ids of some."""
+    return demo.seed(server)
+
+
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(PATIENCE_MS)
-    context.add_init_script("localStorage.setItem('holdfast.tour', 'done'); localStorage.setItem('holdfast.theme', 'light')")
+    context.add_init_script(
+        "localStorage.setItem('holdfast.tour', 'done'); localStorage.setItem('holdfast.theme', 'light')"
+    )
     yield context
     context.close()
 

@@ -6,7 +6,7 @@ import type { Level } from "../../model/focus";
 import { notesOf, type Point } from "../../model/graph";
 import { Ids } from "../../model/ids";
 import { snap } from "../../model/layout";
-import { setAt, type Json, type JsonObject } from "../../model/json";
+import { isObject, setAt, type Json, type JsonObject } from "../../model/json";
 import { YES, no, type Command, type Context, type EditorState } from "../command";
 import { levelIn, mayAdd, mayRemove, mayRename, mayReorder, mayWrap } from "../rules";
 import { changeActivity, connection, setActivities, setConnections, setInside, setKey, withDocument } from "./levels";
@@ -24,6 +24,8 @@ export interface AddOptions {
   readonly index?: number | undefined;
   readonly inputs?: JsonObject | undefined;
   readonly name?: string | undefined;
+  /** Cards that step aside for it, and where to. */
+  readonly room?: ReadonlyMap<string, Point> | undefined;
 }
 
 export function addActivity(options: AddOptions): Command {
@@ -63,10 +65,17 @@ function emptyLists(descriptor: ActivityDescriptor | undefined): JsonObject {
 }
 
 function inserted(level: Level, activity: Activity, options: AddOptions): Activity[] {
-  const before = level.activities;
+  const before = level.activities.map((item) => stepAside(item, options.room?.get(item.id)));
   const after = options.after === undefined ? -1 : before.findIndex((item) => item.id === options.after?.id);
   const index = level.kind === "flowchart" ? before.length : (options.index ?? (after >= 0 ? after + 1 : before.length));
   return before.toSpliced(index, 0, activity);
+}
+
+function stepAside(activity: Activity, at: Point | undefined): Activity {
+  if (at === undefined) return activity;
+  const before = activity.metadata?.["position"];
+  const pinned = isObject(before) && before["pinned"] === true ? { pinned: true } : {};
+  return { ...activity, metadata: { ...activity.metadata, position: { x: snap(at.x), y: snap(at.y), ...pinned } } };
 }
 
 function connectNew(

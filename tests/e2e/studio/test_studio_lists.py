@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.studio import demo
 from tests.e2e.studio.conftest import Studio
 from tests.e2e.studio.service import StudioServer
-
-
-@pytest.fixture(scope="module")
-def seeded(server: StudioServer) -> Iterator[dict[str, str]]:
-    yield demo.seed(server)
 
 
 @pytest.fixture

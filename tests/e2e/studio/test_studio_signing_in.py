@@ -43,7 +43,9 @@ def _lose_session(page: Page) -> None:
     """From now on the server knows neither the access token nor the refresh token, until somebody signs in."""
 
     def refuse(route: Route) -> None:
-        route.fulfill(status=401, content_type="application/problem+json", body='{"title": "no", "status": 401, "code": "auth"}')
+        route.fulfill(
+            status=401, content_type="application/problem+json", body='{"title": "no", "status": 401, "code": "auth"}'
+        )
 
     def signed_in(route: Route) -> None:
         page.unroute("**/api/definitions**")

@@ -26,9 +26,7 @@ def painted(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
     installed = folder / "shades-1.0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: shades\nVersion: 1.0\n", encoding="utf-8")
-    (installed / "entry_points.txt").write_text(
-        "[holdfast.plugins]\nshades = shades_plugin:plugin\n", encoding="utf-8"
-    )
+    (installed / "entry_points.txt").write_text("[holdfast.plugins]\nshades = shades_plugin:plugin\n", encoding="utf-8")
     path = os.pathsep.join([str(folder), str(SHADES), os.environ.get("PYTHONPATH", "")])
     with served(folder, PYTHONPATH=path) as server:
         server.publish(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.studio import demo
 from tests.e2e.studio.conftest import Studio
 from tests.e2e.studio.service import StudioServer
 
@@ -27,11 +24,6 @@ PAGES = {
     "/api-keys": "API keys",
     "/settings": "Settings",
 }
-
-
-@pytest.fixture(scope="module")
-def seeded(server: StudioServer) -> Iterator[dict[str, str]]:
-    yield demo.seed(server)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -104,7 +96,9 @@ def test_a_schedule_is_paused_and_run_now(studio: Studio, server: StudioServer, 
 
 
 def test_the_first_steps_are_shown_once(studio: Studio) -> None:
-    studio.page.add_init_script("if (!sessionStorage.seen) localStorage.removeItem('holdfast.tour'); sessionStorage.seen = 1")
+    studio.page.add_init_script(
+        "if (!sessionStorage.seen) localStorage.removeItem('holdfast.tour'); sessionStorage.seen = 1"
+    )
     studio.open("/definitions")
     tour = studio.page.get_by_role("region", name="First steps")
     expect(tour.get_by_text("1 · Draw")).to_be_visible()

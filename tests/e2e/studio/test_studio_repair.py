@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.studio import demo
 from tests.e2e.studio.conftest import Studio
 from tests.e2e.studio.service import StudioServer
-
-
-@pytest.fixture(scope="module")
-def seeded(server: StudioServer) -> Iterator[dict[str, str]]:
-    yield demo.seed(server)
 
 
 def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio, seeded: dict[str, str]) -> None:
