@@ -7,14 +7,14 @@ from holdfast.model.descriptor import Kind
 from holdfast.plugins import activity_type_of
 
 PURE = {
-    "Break", "BulkDispatchWorkflows", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Cron", "Delay", "DoWhile", "End", "Event",
-    "DispatchWorkflow", "ExecuteWorkflow", "Fault", "Finish", "FlowDecision", "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For",
-    "ForEach", "Fork", "HttpEndpoint", "HumanTask", "If", "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript",
-    "RunTask", "Scope", "Sequence", "SetName", "SetOutput", "SetVariable", "Start", "StartAt", "StateMachine", "Switch",
-    "Timer", "Try", "While", "WriteFileHttpResponse",
-    "WriteHttpResponse", "WriteLine",
-    "Attempt", "Branch", "Choose", "Code", "First", "Function", "Gather", "LoopOver", "LoopWhile", "Return", "Sleep",
-    "Undo", "WaitFor",
+    "Break", "BulkDispatchWorkflows", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Cron",
+    "Delay", "DispatchWorkflow", "DoWhile", "End", "Event", "ExecuteWorkflow", "Fault", "Finish", "FlowDecision",
+    "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For", "ForEach", "Fork", "HttpEndpoint", "HumanTask", "If",
+    "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript", "RunTask", "Scope",
+    "Sequence", "SetName", "SetOutput", "SetVariable", "Start", "StartAt", "StateMachine", "Switch", "Timer", "Try",
+    "While", "WriteFileHttpResponse", "WriteHttpResponse", "WriteLine",
+    "Attempt", "Branch", "Choose", "Code", "First", "Function", "Gather", "LoopOver", "LoopWhile", "Return",
+    "Sleep", "Undo", "WaitFor",
 }  # fmt: skip
 """Control flow, data, bookmarks, scripts, the parts of compiled functions, and what is only a row of the commit."""
 

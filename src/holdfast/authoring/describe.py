@@ -63,6 +63,7 @@ def describe_class(cls: type, facts: ClassFacts, specs: Specs) -> ActivityDescri
                 name=name,
                 kind=PortKind(spec.kind),
                 variables=spec.variables,
+                named_by=spec.named_by,
                 display_name=spec.display_name or spaced(name),
             )
             for name, spec in specs.items()

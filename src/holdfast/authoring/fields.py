@@ -29,6 +29,7 @@ class OutputSpec(Struct, frozen=True, kw_only=True):
 class PortSpec(Struct, frozen=True, kw_only=True):
     kind: str = "one"
     variables: tuple[str, ...] = ()
+    named_by: str | None = None
     display_name: str | None = None
 
 
@@ -61,9 +62,10 @@ def output(*, display_name: str | None = None, description: str | None = None) -
     return OutputSpec(display_name=display_name, description=description)
 
 
-def port(*, variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:
-    """A place for one child. `variables` are handed to it by name when it is scheduled."""
-    return PortSpec(kind="one", variables=variables, display_name=display_name)
+def port(*, variables: tuple[str, ...] = (), named_by: str | None = None, display_name: str | None = None) -> Any:
+    """A place for one child. `variables` are handed to it by name when it is scheduled; the input `named_by` gives the
+    first of them another name."""
+    return PortSpec(kind="one", variables=variables, named_by=named_by, display_name=display_name)
 
 
 def children(*, variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:

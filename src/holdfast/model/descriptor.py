@@ -51,6 +51,8 @@ class PortDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     display_name: str | None = None
     variables: tuple[str, ...] = ()
     """Variables that the activity hands to this child (a loop's current value)."""
+    named_by: str | None = None
+    """The input that gives the first of them another name."""
 
 
 class ActivityDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):

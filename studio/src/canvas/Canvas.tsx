@@ -344,7 +344,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               panOnScroll
               snapToGrid
               snapGrid={SNAP}
-              minZoom={0.08}
+              minZoom={0.02}
               maxZoom={2}
               onlyRenderVisibleElements={graph.nodes.length > VIRTUAL_FROM}
               elevateNodesOnSelect={false}

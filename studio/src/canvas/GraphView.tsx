@@ -116,7 +116,7 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
           }}
           zoomOnDoubleClick={false}
           panOnScroll
-          minZoom={0.08}
+          minZoom={0.02}
           maxZoom={2}
           onlyRenderVisibleElements={graph.nodes.length > 150}
           colorMode={isDark() ? "dark" : "light"}

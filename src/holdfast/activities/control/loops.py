@@ -52,7 +52,7 @@ class ForEach(Activity, pure=True, container=True, category="Looping", icon="rep
     """Runs its body once for each item, in order. The body sees `CurrentValue` and `CurrentIndex`."""
 
     items: list[Any] = field(default=(), evaluated=False)
-    body: Activity | None = port(variables=(VALUE, INDEX))
+    body: Activity | None = port(variables=(VALUE, INDEX), named_by="item")
     item: str = VALUE
     """What the body calls the item."""
     current_value: Any = output()

@@ -95,7 +95,7 @@ class ParallelForEach(Activity, pure=True, container=True, category="Looping", i
     """Runs its body for all items at once, at most `limit` of them at a time."""
 
     items: list[Any] = field(default=(), evaluated=False)
-    body: Activity | None = port(variables=(VALUE, INDEX))
+    body: Activity | None = port(variables=(VALUE, INDEX), named_by="item")
     limit: int | None = None
     """How many bodies may be at work at one time; None is all of them."""
     item: str = VALUE

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Protocol
 
-from holdfast.model.definition import ActivityNode, Definition, PortEntry, Variable
-from holdfast.model.descriptor import ActivityDescriptor
+from holdfast.model.definition import ActivityNode, Definition, Expression, PortEntry, Variable
+from holdfast.model.descriptor import ActivityDescriptor, PortDescriptor
 from holdfast.model.pointers import pointer
 from holdfast.model.problem import Problem, Severity
 from holdfast.model.scope import Names, Shape
@@ -67,14 +67,23 @@ class Survey:
     def _places_in(self, node: ActivityNode, path: str, names: Names, *, certain: bool) -> Iterator[Place]:
         descriptor = self.describe(node)
         own = Names((_shape(path, node.variables), *names.shapes)) if node.variables else names
-        handed = [name for port in descriptor.ports for name in port.variables] if descriptor else []
+        handed = [name for port in descriptor.ports for name in handed_by(port, node)] if descriptor else []
         inner = Names((_handed(path, handed), *own.shapes)) if handed else own
         yield Place(node, path, descriptor, names, inner, certain)
         certain = certain and descriptor is not None
         for port, child, child_path in children_of(node, path):
             found = descriptor.port(port) if descriptor else None
-            here = Names((_handed(child_path, found.variables), *own.shapes)) if found and found.variables else own
+            given = handed_by(found, node) if found else ()
+            here = Names((_handed(child_path, given), *own.shapes)) if given else own
             yield from self._places_in(child, child_path, here, certain=certain)
+
+
+def handed_by(port: PortDescriptor, node: ActivityNode) -> tuple[str, ...]:
+    """The variables that an activity hands to the children of a port, as they are called here."""
+    name = node.inputs.get(port.named_by) if port.named_by else None
+    if isinstance(name, Expression) and name.language == "literal":
+        name = name.source
+    return (name, *port.variables[1:]) if isinstance(name, str) and name else port.variables
 
 
 def children_of(node: ActivityNode, path: str) -> Iterator[tuple[str, ActivityNode, str]]:
