@@ -20,8 +20,10 @@ PATIENCE_MS = 20_000
 expect.set_options(timeout=PATIENCE_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Not for the whole session: as long as Playwright is open, an event loop counts as running in this thread, and no
+    asynchronous test of another module could run."""
     try:
         program = chromium()
     except ServiceMissing as missing:

@@ -103,7 +103,9 @@ def test_a_variable_is_changed_while_the_instance_waits(studio: Studio, server: 
     studio.page.get_by_role("button", name="Change fee").click()
     dialog = studio.page.get_by_role("dialog")
     dialog.get_by_label("Value").fill("99")
-    dialog.get_by_role("button", name="Save").click()
+    with studio.page.expect_response(lambda response: response.request.method in {"PATCH", "POST"}) as answered:
+        dialog.get_by_role("button", name="Save").click()
 
-    expect(studio.page.get_by_role("tabpanel").get_by_text("99").first).to_be_visible()
+    assert answered.value.ok
+    expect(studio.page.get_by_role("tabpanel").get_by_text("99", exact=True).first).to_be_visible()
     assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 99
