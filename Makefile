@@ -61,8 +61,8 @@ studio-pictures: $(READY) $(STUDIO) ## Take the pictures of docs/studio anew, in
 docs: $(READY) ## Write docs/reference anew from the code
 	$(BIN)/python docs/generate.py
 
-bench: $(READY) ## Measure engine and stores, print the figures, write benchmarks/results/latest.json
-	$(BIN)/python -m benchmarks
+bench: $(READY) ## Measure, print the figures, write benchmarks/results/latest.json (GROUPS="python …" for some)
+	$(BIN)/python -m benchmarks $(if $(GROUPS),--keep $(GROUPS))
 
 load: $(READY) ## Measure the server from outside, print the figures, write benchmarks/results/load.json
 	$(BIN)/python -m benchmarks.load

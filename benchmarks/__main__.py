@@ -1,4 +1,8 @@
-"""`python -m benchmarks [FIGURE|GROUP]… [--rounds N]`: all figures are written to the result file, some only printed."""
+"""`python -m benchmarks [FIGURE|GROUP]… [--rounds N] [--keep]`: all figures are written to the result file, some only printed.
+
+With `--keep` the groups that are named replace their figures in the file, and the others stay: a whole run takes long, and
+each group says when, of which commit and under which load it was measured.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from collections.abc import Sequence
 from benchmarks.figures import Effort, Group, UnknownFigure, Unmeasurable, chosen, matches
 from benchmarks.groups import GROUPS
 from benchmarks.page import write_page
-from benchmarks.results import LATEST, meta, table, warn, write
+from benchmarks.results import LATEST, merged, meta, read, stamps, table, warn, write
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,8 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not asked.figure or any(matches(figure, group, name) for name in asked.figure)
     ]
     print(table(figures, values))
-    if not asked.figure:
-        write(LATEST, values, meta(effort))
+    if asked.keep:
+        write(LATEST, merged(read(LATEST), groups, values), stamps(groups))
+    elif not asked.figure:
+        write(LATEST, values, meta(effort) | stamps(groups))
+    if asked.keep or not asked.figure:
         write_page()
     return 0
 
@@ -38,6 +45,9 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure Holdfast.")
     parser.add_argument("figure", nargs="*", help="figures or groups to measure; all if none is named")
     parser.add_argument("--rounds", type=int, default=Effort().rounds, help="turns of each contender")
+    parser.add_argument(
+        "--keep", action="store_true", help="write the groups that are named, keep the rest of the file"
+    )
     return parser.parse_args(arguments)
 
 

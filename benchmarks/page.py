@@ -17,12 +17,13 @@ HEAD = """# Benchmarks
 
 <!-- Written by benchmarks/page.py from benchmarks/results/latest.json; `make bench` writes both anew. -->
 
-`make bench` measures, prints and writes these figures; `python -m benchmarks engine.us_per_activity` measures only some of
-them and writes nothing. All contenders of a comparison take turns in one run, a figure is the best of its turns, and
-garbage collection waits until a turn is over. Work that never waits is measured in CPU time, which on an idle machine is
-the time on the wall; threads and fresh interpreters are measured on the wall. Engine figures run with the default journal,
-the real sandboxed `$python` and no listener for telemetry, without a store. They are never asserted in tests: a shared
-machine may be twice as slow.
+`make bench` measures, prints and writes these figures, `make bench GROUPS="python timers"` those of some groups (the
+end of the page says when each was measured); `python -m benchmarks engine.us_per_activity` measures only some and
+writes nothing. All contenders of a comparison take turns in one run, a figure is the best of its turns, and garbage
+collection waits until a turn is over. Work that never waits is measured in CPU time, which on an idle machine is the
+time on the wall; threads and fresh interpreters are measured on the wall. Engine figures run with the default
+journal, the real sandboxed `$python` and no listener for telemetry, without a store. They are never asserted in
+tests: a shared machine may be twice as slow.
 """
 
 

@@ -7,13 +7,13 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.figures import Effort, Figure
+from benchmarks.figures import Effort, Figure, Group
 from benchmarks.store_databases import FACTS
 
 LATEST = Path(__file__).resolve().parent / "results" / "latest.json"
@@ -76,9 +76,26 @@ def rounded(value: float) -> float:
     return float(f"{value:.3g}") if abs(value) < 1_000 else float(round(value))
 
 
-def write(path: Path, values: Mapping[str, float], facts: Mapping[str, Any]) -> None:
+def stamps(groups: Iterable[Group]) -> dict[str, Any]:
+    """When, of which commit and under which load each group was measured: groups may be measured one by one."""
+    now = meta(Effort())
+    told = f"{now['meta.time']}, commit {now['meta.commit']}, load {now['meta.load']}"
+    return {f"meta.measured.{group.name}": told for group in groups}
+
+
+def merged(kept: Mapping[str, Any], groups: Iterable[Group], values: Mapping[str, float]) -> dict[str, Any]:
+    """What the file holds, with the figures of these groups as they are now: those that could not be measured go."""
+    old = {figure.name for group in groups for figure in group.figures}
+    facts = {name: value for name, value in kept.items() if name.startswith("meta.")}
+    return {name: value for name, value in kept.items() if name not in old and name not in facts} | {**values, **facts}
+
+
+def write(path: Path, values: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
     """Replaces the file as a whole: figures that were not measured are not in it."""
-    flat = {name: rounded(value) for name, value in values.items()} | dict(facts)
+    flat = {
+        name: rounded(value) if isinstance(value, float | int) and not name.startswith("meta.") else value
+        for name, value in values.items()
+    } | dict(facts)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(flat, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

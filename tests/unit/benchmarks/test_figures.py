@@ -136,3 +136,12 @@ def test_the_naive_loop_computes_what_we_compute(load: Workload) -> None:
     assert {name: scope[slot] for name, slot in scope[1].names.items()} == run.variables
     assert live.sequence - 1 == load.activities == len(run.journal) // 2
     assert [str(line) for line in run.lines] == live.lines
+
+
+def test_groups_that_are_measured_alone_leave_the_others_as_they_are() -> None:
+    kept = {"engine.cost": 0.7, "engine.cost.detail": 2.0, "store.commits": 5, "meta.commit": "old"}
+
+    found = results.merged(kept, [GROUP], {"engine.cost": 0.5, "engine.ratio": 11.0})
+
+    assert found == {"store.commits": 5, "engine.cost": 0.5, "engine.ratio": 11.0, "meta.commit": "old"}
+    assert results.stamps([GROUP]).keys() == {"meta.measured.engine"}
