@@ -314,6 +314,27 @@ async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried
     assert bench.most <= 2
 
 
+async def test_the_sweep_leaves_what_is_being_taken(
+    cluster: Cluster, carried: Carried, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between owning a step and beginning it: a sweep that began it too would run it twice, without any fault."""
+    a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=await carried.placement(QUEUE))
+    own, swept = a.node.store.own_effect, []
+
+    async def own_and_sweep(*args: Any) -> Any:
+        owned = await own(*args)
+        swept.append(await a.node.takeover.sweep())
+        return owned
+
+    monkeypatch.setattr(a.node.store, "own_effect", own_and_sweep)
+    identity = await start(a, doubled())
+    a.node.take_work()
+
+    assert (await ended(a, identity)).status is Status.FINISHED
+    assert swept == [0, 0]
+    assert bench.calls == [21, 42]
+
+
 async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdfast.runtime.nodes.LATE", timedelta(0))
     a = await cluster.node("a", work=True, activities=ALL)

@@ -294,6 +294,37 @@ class Steps:
         give_back: Callable[[], Awaitable[None]] | None,
     ) -> bool:
         node = self._node
+        # In hand before it is ours: the sweep picks up what is this node's and nobody works on.
+        node.hold(instance_id)
+        try:
+            owned = await self._own(instance_id, ref, content, settle, give_back)
+            if owned is None:
+                return False
+            key = instance_id, ref.execution
+            share.running.add(key)
+            try:
+                await node.takeover.adopt(owned)
+            except HoldfastError:
+                logger.warning(
+                    "a step of instance %s could not be begun; the sweeper picks it up", instance_id, exc_info=True
+                )
+            finally:
+                if not node.effects.has(*key):
+                    self.ended(key)
+        finally:
+            node.let_go(instance_id)
+        return True
+
+    async def _own(
+        self,
+        instance_id: str,
+        ref: EffectRef,
+        content: str,
+        settle: Callable[[], Awaitable[None]],
+        give_back: Callable[[], Awaitable[None]] | None,
+    ) -> EffectRow | None:
+        """Make it this node's, then let the ticket go; None if it is another's by now, or cannot be taken."""
+        node = self._node
         try:
             if content:
                 await node.pins.plan(content)  # Before it is ours: who lacks the code leaves it to others (rule H10).
@@ -303,24 +334,9 @@ class Steps:
             if give_back is not None:
                 await asyncio.sleep(PAUSE)
                 await give_back()
-            return False
+            return None
         await settle()
-        if owned is None:
-            return False
-        key = instance_id, ref.execution
-        share.running.add(key)
-        node.hold(instance_id)
-        try:
-            await node.takeover.adopt(owned)
-        except HoldfastError:
-            logger.warning(
-                "a step of instance %s could not be begun; the sweeper picks it up", instance_id, exc_info=True
-            )
-        finally:
-            node.let_go(instance_id)
-            if not node.effects.has(*key):
-                self.ended(key)
-        return True
+        return owned
 
     def _in_background(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.get_running_loop().create_task(work)
