@@ -7,7 +7,6 @@ it and the compiler finds it.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -24,6 +23,7 @@ from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.ports import ActivityType
 from holdfast.runtime.catalog import DefinitionCatalog, activity_type_name
+from holdfast.runtime.durable.rounds import Rounds
 from holdfast.runtime.workflow_activities import WorkflowActivityType
 
 if TYPE_CHECKING:
@@ -115,24 +115,13 @@ class Reuse:
         self._epoch = -1
         self._known: dict[str, str] = {}
         """Id and content of those that this put there."""
-        self._task: asyncio.Task[None] | None = None
+        self._rounds = Rounds("reuse", self.refresh, lambda: LOOK, "published workflows could not be read")
 
     def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-reuse")
+        self._rounds.start()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                await self.refresh()
-            except Exception:
-                logger.warning("published workflows could not be read", exc_info=True)
-            await asyncio.sleep(LOOK.total_seconds())
+        await self._rounds.stop()
 
     async def refresh(self) -> None:
         """Look what is published, if something has changed since."""

@@ -19,6 +19,7 @@ from holdfast.errors import HoldfastError
 from holdfast.model.cluster import NodeState
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.ports import Store
+from holdfast.runtime.durable.rounds import Rounds
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -59,28 +60,19 @@ async def missing_code(store: Store, tenant: str) -> list[MissingCode]:
 class References:
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._task: asyncio.Task[None] | None = None
+        self._rounds = Rounds(
+            "references", self.check, lambda: EVERY, "the code of live instances could not be looked through"
+        )
         self._told: set[str] = set()
         """Contents whose `lacking` record of this node is written."""
         self._able: set[str] = set()
         """Contents that this process can run: its code does not go away."""
 
     def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-references")
+        self._rounds.start()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                await self.check()
-            except Exception:
-                logger.warning("the code of live instances could not be looked through", exc_info=True)
-            await asyncio.sleep(EVERY.total_seconds())
+        await self._rounds.stop()
 
     async def list(self) -> list[MissingCode]:
         """Versions that nobody can run, the latest first."""

@@ -6,7 +6,6 @@ an effect is (instance, execution) and stays the same for every attempt (rule H3
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from holdfast.model.work import NOBODY, EffectRef, EffectRow
 from holdfast.runtime.durable.care import CAREFUL_FOR
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import EffectJob, HoldJob, TakenOverJob
+from holdfast.runtime.durable.rounds import Rounds
 from holdfast.runtime.nodes import read_details
 from holdfast.runtime.steps import is_stale
 
@@ -38,27 +38,21 @@ FORGET_AFTER = timedelta(days=1)
 class TakeOver:
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._task: asyncio.Task[None] | None = None
+        self._rounds = Rounds(
+            "takeover",
+            self.sweep,
+            lambda: min(node.sweep_every, node.heart.time_to_live / 3),
+            "effects of dead nodes could not be taken over",
+        )
         self._sweeps = 0
 
     # -- all the time --------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-takeover")
+        self._rounds.start()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
-            self._task = None
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                await self.sweep()
-            except Exception:
-                logger.warning("effects of dead nodes could not be taken over", exc_info=True)
-            await asyncio.sleep(min(self._node.sweep_every, self._node.heart.time_to_live / 3).total_seconds())
+        await self._rounds.stop()
 
     async def sweep(self) -> int:
         """Take over what dead nodes left of any instance of this tenant; how many."""
