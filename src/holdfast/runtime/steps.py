@@ -106,7 +106,8 @@ class Steps:
             context = SentStep(
                 tenant=instance.tenant,
                 instance_id=instance.id,
-                principal=getattr(live, "principal", None) or "",
+                principal=live.principal or "",
+                trace=live.trace or "",
                 trigger_data=live.trigger_payload,
             )
             for row in queued:
