@@ -84,7 +84,7 @@ def stimulus(
     from holdfast.cli.inputs import read_payload
     from holdfast.cli.tables import show_json
 
-    value = read_payload(payload)
+    value = read_payload(payload, "--payload")
 
     async def explain(runtime: Runtime) -> Any:
         return await runtime.stimuli.explain(stimulus_type, value, correlation_id=correlation, instance_id=instance_id)

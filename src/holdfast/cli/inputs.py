@@ -10,19 +10,19 @@ from holdfast.cli.failures import BadInput
 _KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
 
 
-def read_payload(text: str | None) -> Any:
-    """Any JSON value; None if nothing is given."""
+def read_payload(text: str | None, option: str = "--input") -> Any:
+    """Any JSON value; None if nothing is given. `option` is what the user wrote it after."""
     if text is None:
         return None
     if text.startswith("@"):
         path = text[1:]
         if not path:
-            raise BadInput("--input @ names no file. Write --input @FILE, or @- for stdin.")
+            raise BadInput(f"{option} @ names no file. Write {option} @FILE, or @- for stdin.")
         return read_json(path)
     try:
-        return parse_json(text, "--input")
+        return parse_json(text, option)
     except BadInput as error:
-        raise BadInput(f"{error.message} Quote it for the shell, or put it in a file: --input @FILE.") from None
+        raise BadInput(f"{error.message} Quote it for the shell, or put it in a file: {option} @FILE.") from None
 
 
 def read_inputs(text: str | None) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def resume(
     """Resume an instance that waits at a bookmark."""
     from holdfast.cli.inputs import read_payload
 
-    value = read_payload(payload)
+    value = read_payload(payload, "--payload")
 
     async def work(client: Client) -> t.InstanceResult:
         return await client.instances.resume(instance_id, bookmark, value)

@@ -69,7 +69,7 @@ def complete(task_id: str, answer: str | None, target: Target) -> None:
     """Complete it; its workflow goes on with the answer."""
     from holdfast.cli.inputs import read_payload
 
-    value = read_payload(answer)
+    value = read_payload(answer, "--answer")
 
     async def work(client: Client) -> t.TaskItem:
         return await client.tasks.complete(task_id, value)

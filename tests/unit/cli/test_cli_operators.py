@@ -104,3 +104,10 @@ def test_the_doctor_looks_at_a_store_and_an_instance(call: Call, instance: str) 
     missing = call("doctor", "--store", "sqlite:///empty.db")
     assert missing.exit_code == 1
     assert "holdfast migrate" in missing.stdout
+
+
+def test_json_that_is_none_is_said_of_the_option_that_holds_it(call: Call, folder: Path) -> None:
+    told = call("tasks", "complete", "x", "--answer", "{bad", *STORE)
+    assert told.exit_code == 2
+    assert "--answer is not JSON" in told.stderr
+    assert "--input" not in told.stderr
