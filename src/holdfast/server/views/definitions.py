@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from holdfast.errors import DefinitionNotFound
 from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Which
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal
@@ -66,7 +67,7 @@ async def _summary(server: Backend, label: DefinitionVersion, latest: int, publi
 async def find(server: Backend, definition_id: str, version: str | int = "latest") -> DefinitionVersion:
     found = await server.store.find_version(server.tenant, definition_id, which(version))
     if found is None:
-        raise Refusal(404, "definition.not_found", f"There is no definition '{definition_id}' (version {version}).")
+        raise DefinitionNotFound(definition_id, None if version == "latest" else str(version))
     return found
 
 
