@@ -54,9 +54,7 @@ def convert(
         assert definition is not None
         if target == "python":
             show_problems([(source.place, problem) for problem in problems])
-            if untangle:
-                definition = _untangled(definition, source.place, engine)
-            _write_python(definition, source.place, output, activity_modules)
+            _write_python(definition, source.place, output, engine, untangle=untangle)
             return
         document, further = _write(definition, target or ("holdfast" if from_elsa else "elsa"))
     try:
@@ -88,51 +86,14 @@ def _write(definition: Definition, target: str) -> tuple[dict[str, Any], list[Pr
     return write_definition(definition), []
 
 
-def _untangled(definition: Definition, place: str, engine: Holdfast) -> Definition:
-    from holdfast.authoring.printing import untangled
-
-    found, tangled = untangled(definition, engine.descriptors)
-    for name in tangled:
-        click.echo(
-            f"{place}: the flowchart '{name}' cannot be untangled: ways lead back, fork, or meet in more than one place. "
-            "It is written with its arrows.",
-            err=True,
-        )
-    return found
-
-
-def _write_python(definition: Definition, place: str, output: str | None, activity_modules: tuple[str, ...]) -> None:
-    from holdfast.authoring.printing import print_definition
+def _write_python(definition: Definition, place: str, output: str | None, engine: Holdfast, *, untangle: bool) -> None:
     from holdfast.cli.documents import write_file
+    from holdfast.engine.printing import written_as_python
 
-    printed = print_definition(definition, _known(activity_modules))
-    for name in printed.unknown:
-        click.echo(
-            f"{place}: '{name}' is written as Placed(…): no class or function of that type is here. "
-            "Bring it with --activities MODULE.",
-            err=True,
-        )
+    written = written_as_python(definition, engine, untangle=untangle)
+    for note in written.notes:
+        click.echo(f"{place}: {note}", err=True)
     if output is None:
-        click.echo(printed.text, nl=False)
+        click.echo(written.text, nl=False)
     else:
-        write_file(output, printed.text)
-
-
-def _known(activity_modules: tuple[str, ...]) -> dict[str, Any]:
-    """Types that can be written by a name: our public classes, and what the modules bring."""
-    import holdfast
-    from holdfast.authoring.activity import Activity
-    from holdfast.authoring.printing import Known
-    from holdfast.cli.references import import_module
-
-    found: dict[str, Known] = {}
-    for module_name, names in [("holdfast", holdfast.__all__), *((name, None) for name in activity_modules)]:
-        module = holdfast if names is not None else import_module(module_name)
-        for name in names or vars(module):
-            thing = getattr(module, name)
-            if isinstance(thing, type) and issubclass(thing, Activity) and "activity_type" in vars(thing):
-                found.setdefault(thing.type_name, Known(module=module.__name__, name=name, thing=thing))
-            elif hasattr(thing, "activity_type") and hasattr(thing, "bind"):
-                type_name = thing.activity_type.descriptor.type
-                found.setdefault(type_name, Known(module=module.__name__, name=name, thing=thing))
-    return found
+        write_file(output, written.text)

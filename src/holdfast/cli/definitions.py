@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
-from holdfast.cli.options import json_option
+from holdfast.cli.options import json_option, output_option
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
@@ -57,6 +57,29 @@ def show(definition_id: str, version: str, target: Target) -> None:
         return await client.definitions.get(definition_id, version)
 
     show_json(ask(target, work).document, indent=2)
+
+
+@definitions.command("export")
+@click.argument("definition_id", metavar="ID")
+@click.option("--to", "form", type=click.Choice(["holdfast", "elsa", "python"]), default="holdfast", show_default=True)
+@click.option(
+    "--untangle", is_flag=True, help="To Python: flowcharts that are chains and decisions as Sequence and If."
+)
+@click.option("--version", default="latest", show_default=True, help="latest, published or a number.")
+@output_option
+@target_options
+def export(definition_id: str, form: str, untangle: bool, version: str, output: str | None, target: Target) -> None:
+    """Print a definition as a file: JSON (ours or Elsa 3's), or a Python module."""
+    from holdfast.cli.documents import write_file
+
+    async def work(client: Client) -> bytes:
+        return await client.definitions.export(definition_id, form, version=version, untangle=untangle)
+
+    text = ask(target, work).decode()
+    if output is None:
+        click.echo(text)
+    else:
+        write_file(output, f"{text.rstrip()}\n")
 
 
 @definitions.command("publish")

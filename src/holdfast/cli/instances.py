@@ -1,4 +1,4 @@
-"""`holdfast instances`: find, read, cancel, retry, resume and delete instances."""
+"""`holdfast instances`: find, read, cancel, retry, resume, skip, fork and delete instances."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.moments import fork, moments, skip, why_option
 from holdfast.cli.options import json_option
 from holdfast.cli.watching import watch_option, watched
 
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 MANY = 20
-why_option = click.option("--why", help="The reason, for the journal.")
 
 
 @click.group(epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600")
 def instances() -> None:
-    """Find, read, cancel, retry, resume and delete instances."""
+    """Find, read, cancel, retry, resume, skip, fork and delete instances."""
+
+
+for _command in (moments, fork, skip):
+    instances.add_command(_command)
 
 
 @instances.command("list")

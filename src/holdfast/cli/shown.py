@@ -50,13 +50,20 @@ def show_instance(found: t.InstanceDetail, *, as_json: bool) -> None:
         ("created", moment(found.created)),
         ("updated", moment(found.updated)),
         ("finished", moment(found.finished)),
-        *((f"input {name}", plain(value)) for name, value in found.state.inputs.items()),
-        *((f"variable {name}", plain(value)) for name, value in found.state.variables.items()),
-        *((f"output {name}", plain(value)) for name, value in found.state.outputs.items()),
-        *((f"bookmark {mark.id}", f"{mark.activity_id}: {mark.name}") for mark in found.state.bookmarks),
-        *((f"incident {item.activity_id or ''}", f"{item.type}: {item.message}") for item in found.state.incidents),
+        *state_rows(found.state),
     ]
     show_table(("what", "value"), [row for row in rows if row[1]])
+
+
+def state_rows(state: t.InstanceState) -> list[tuple[str, str]]:
+    """Rows of a table: what, and its value."""
+    return [
+        *((f"input {name}", plain(value)) for name, value in state.inputs.items()),
+        *((f"variable {name}", plain(value)) for name, value in state.variables.items()),
+        *((f"output {name}", plain(value)) for name, value in state.outputs.items()),
+        *((f"bookmark {mark.id}", f"{mark.activity_id}: {mark.name}") for mark in state.bookmarks),
+        *((f"incident {item.activity_id or ''}", f"{item.type}: {item.message}") for item in state.incidents),
+    ]
 
 
 def show_bulk(done: str, result: t.InstancesBulkResult) -> int:

@@ -26,6 +26,10 @@ class Calls:
     async def get(self, kind: type[T], path: str, query: Mapping[str, Any] | None = None) -> T:
         return self._read(await self._send("GET", path, query=query), kind)
 
+    async def fetch(self, path: str, query: Mapping[str, Any] | None = None) -> bytes:
+        """A file, as it is."""
+        return (await self._send("GET", path, query=query)).body
+
     async def post(
         self,
         kind: type[T],

@@ -6,7 +6,14 @@ from typing import Any, Self
 
 from holdfast.client import types as t
 from holdfast.client.calls import Calls, place
-from holdfast.client.parts import DeadLetterCalls, DefinitionCalls, InstanceCalls, ScheduleCalls, TaskCalls
+from holdfast.client.parts import (
+    DeadLetterCalls,
+    DefinitionCalls,
+    InstanceCalls,
+    ScheduleCalls,
+    StimulusCalls,
+    TaskCalls,
+)
 from holdfast.client.wire import HttpWire, Wire
 
 
@@ -34,6 +41,7 @@ class Client:
         self.instances = InstanceCalls(self._calls)
         self.tasks = TaskCalls(self._calls)
         self.schedules = ScheduleCalls(self._calls)
+        self.stimuli = StimulusCalls(self._calls)
         self.dead_letters = DeadLetterCalls(self._calls)
 
     async def __aenter__(self) -> Self:

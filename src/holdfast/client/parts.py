@@ -45,6 +45,13 @@ class DefinitionCalls(_Part):
     async def versions(self, id: str) -> t.Page[t.DefinitionSummary]:
         return await self._calls.get(t.Page[t.DefinitionSummary], place("definitions", id, "versions"))
 
+    async def export(
+        self, id: str, format: str = "holdfast", *, version: int | str = "latest", untangle: bool = False
+    ) -> bytes:
+        """As a file: `holdfast` or `elsa` (JSON), or `python`, a module of objects."""
+        query = {"format": format, "version": version, "untangle": untangle}
+        return await self._calls.fetch(place("definitions", id, "export"), query)
+
     async def execute(
         self, id: str, input: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **options: Any
     ) -> t.InstanceResult:
@@ -113,6 +120,26 @@ class InstanceCalls(_Part):
             t.InstanceResult, place("instances", id, "resume"), body, headers=_key(idempotency_key)
         )
 
+    async def skip(
+        self, id: str, activity_id: str, *, outcome: str | None = None, why: str | None = None
+    ) -> t.InstanceResult:
+        """Go on as if a failed or waiting activity had completed."""
+        body = {"activity_id": activity_id, "outcome": outcome, "why": why}
+        return await self._calls.post(t.InstanceResult, place("instances", id, "skip"), body)
+
+    async def moments(self, id: str) -> t.MomentList:
+        """The versions whose state is kept, oldest first (the setting `history = snapshots`)."""
+        return await self._calls.get(t.MomentList, place("instances", id, "moments"))
+
+    async def at(self, id: str, version: int) -> t.MomentDetail:
+        """The instance as that commit left it."""
+        return await self._calls.get(t.MomentDetail, place("instances", id, "moments", str(version)))
+
+    async def fork(self, id: str, *, version: int | None = None, why: str | None = None) -> t.ImportedInstance:
+        """Another instance that goes on from the same state, or from that of a version that is kept."""
+        body = {"version": version, "why": why}
+        return await self._calls.post(t.ImportedInstance, place("instances", id, "fork"), body)
+
     async def delete(self, id: str) -> None:
         await self._calls.delete(place("instances", id))
 
@@ -162,6 +189,12 @@ class ScheduleCalls(_Part):
 
     async def run(self, id: str) -> t.StartedNow:
         return await self._calls.post(t.StartedNow, place("schedules", id, "run"))
+
+
+class StimulusCalls(_Part):
+    async def expired(self, limit: int = 50) -> list[t.ExpiredStimulusItem]:
+        """Those that were kept and that nobody came for, of the last week, latest first."""
+        return await self._calls.get(list[t.ExpiredStimulusItem], "/stimuli/expired", {"limit": limit})
 
 
 class DeadLetterCalls(_Part):

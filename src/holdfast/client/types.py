@@ -113,6 +113,31 @@ class InstanceResult(Struct, frozen=True, kw_only=True):
     position: int
 
 
+class ImportedInstance(Struct, frozen=True, kw_only=True):
+    id: str
+    position: int
+
+
+class MomentItem(Struct, frozen=True, kw_only=True):
+    version: int
+    at: datetime
+    status: str
+
+
+class MomentList(Struct, frozen=True, kw_only=True):
+    items: list[MomentItem]
+    kept: bool
+
+
+class MomentDetail(Struct, frozen=True, kw_only=True):
+    """An instance as one commit left it."""
+
+    version: int
+    status: str
+    state: InstanceState
+    document: dict[str, Any]
+
+
 class JournalItem(Struct, frozen=True, kw_only=True):
     sequence: int
     version: int
@@ -165,6 +190,16 @@ class TaskItem(Struct, frozen=True, kw_only=True):
 class Receipt(Struct, frozen=True, kw_only=True):
     stimulus_id: str
     existing: bool = False
+
+
+class ExpiredStimulusItem(Struct, frozen=True, kw_only=True):
+    id: str
+    type: str
+    event_name: str | None = None
+    correlation_id: str | None = None
+    key: Any = None
+    arrived: datetime
+    expired: datetime
 
 
 class ScheduleItem(Struct, frozen=True, kw_only=True):

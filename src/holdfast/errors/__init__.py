@@ -25,6 +25,7 @@
     │   ├── BookmarkNotFound            no such bookmark, or it is burned
     │   ├── InstanceNotFound            no instance of that id is stored
     │   ├── ScheduleNotFound            no schedule of that id
+    │   ├── StateNotKept                the state of that moment is not kept
     │   ├── InstanceAtRest              the instance has ended and takes no more work
     │   │   ├── InstanceEnded           finished or canceled: it takes nothing any more
     │   │   └── PlaceTaken              another instance holds the place that is there once
@@ -119,6 +120,7 @@ from holdfast.errors.execution import (
     NoResult,
     PureActivityWaited,
     ScheduleNotFound,
+    StateNotKept,
     VariableNotFound,
 )
 from holdfast.errors.persistence import (
@@ -221,6 +223,7 @@ __all__ = [
     "SchemaMismatch",
     "ServerUnavailable",
     "SettingsError",
+    "StateNotKept",
     "StoreClosed",
     "StoreError",
     "StoreMisconfigured",

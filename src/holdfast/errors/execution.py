@@ -91,6 +91,18 @@ class ScheduleNotFound(ExecutionError, LookupError):
         )
 
 
+class StateNotKept(ExecutionError):
+    """The state that an instance had at a version is not kept."""
+
+    def __init__(self, instance_id: str, version: int) -> None:
+        self.instance_id = instance_id
+        self.version = version
+        super().__init__(
+            f"The state of instance {instance_id} at version {version} is not kept. "
+            "With the setting `history = snapshots` states are kept from then on."
+        )
+
+
 class InstanceAtRest(ExecutionError):
     """The instance has ended and takes no more work."""
 

@@ -25,6 +25,7 @@ from holdfast.server.routes import (
     definitions,
     descriptors,
     instances,
+    moments,
     operations,
     running,
     schedules,
@@ -40,6 +41,7 @@ from holdfast.server.static import Studio
 ACCOUNTS = (auth.router, users.router)
 ROUTERS = (
     instances.router,
+    moments.router,
     verbs.router,
     transfer.router,
     definitions.router,

@@ -1,4 +1,4 @@
-"""Definitions as files: JSON, YAML, Elsa 3 JSON, zips of them."""
+"""Definitions as files: JSON, YAML, Elsa 3 JSON, zips of them; out also as Python."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import msgspec
 import yaml
 
 from holdfast.elsa import write_elsa
+from holdfast.engine.printing import written_as_python
 from holdfast.errors import HoldfastError
 from holdfast.model.reader import parse_definition
 from holdfast.server.authors import native
@@ -32,12 +33,21 @@ class Transfers:
 
     # -- out -----------------------------------------------------------------------------------------------------------
 
-    async def file(self, definition_id: str, version: str, form: str) -> tuple[str, bytes]:
+    async def file(self, definition_id: str, version: str, form: str, *, untangle: bool = False) -> tuple[str, bytes]:
+        """Its name, and what is in it."""
         label = await views.find(self._server, definition_id, version)
         document = await self._server.document(label.content)
+        if form == "python":
+            return f"{safe_name(definition_id)}.py", self._python(document, untangle=untangle)
         if form == "elsa":
             document, _ = write_elsa(parse_definition(document, trusted=True))
         return f"{safe_name(definition_id)}.json", msgspec.json.format(msgspec.json.encode(document), indent=2)
+
+    def _python(self, document: dict[str, Any], *, untangle: bool) -> bytes:
+        """As `holdfast convert --to python` writes it; what that tells on the side stands above it."""
+        written = written_as_python(parse_definition(document, trusted=True), self._server.engine, untangle=untangle)
+        notes = "".join(f"# {note}\n" for note in written.notes)
+        return f"{notes}{written.text}".encode()
 
     async def archive(self, ids: Iterable[str], form: str) -> bytes:
         packed = io.BytesIO()

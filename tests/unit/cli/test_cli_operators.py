@@ -111,3 +111,42 @@ def test_json_that_is_none_is_said_of_the_option_that_holds_it(call: Call, folde
     assert told.exit_code == 2
     assert "--answer is not JSON" in told.stderr
     assert "--input" not in told.stderr
+
+
+def test_an_instance_is_forked_and_an_activity_skipped(call: Call, instance: str) -> None:
+    told = call("instances", "fork", instance, "--why", "once more", *STORE).stdout
+    forked = told.split()[0]
+
+    assert told == f"{forked} forked from {instance}\n"
+    assert call("instances", "skip", forked, "go", *STORE).stdout == f"{forked} finished\n"
+    assert "suspended" in call("instances", "show", instance, *STORE).stdout
+
+
+def test_moments_say_when_nothing_is_kept(call: Call, instance: str) -> None:
+    told = call("instances", "moments", instance, *STORE)
+    refused = call("instances", "moments", instance, "--at", "1", *STORE)
+
+    assert "history = snapshots" in told.stderr
+    assert refused.exit_code == 2
+    assert f"The state of instance {instance} at version 1 is not kept." in refused.stderr
+
+
+def test_moments_are_listed_and_shown(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_HISTORY", "snapshots")
+    (folder / "waits.json").write_text(json.dumps(WAITS))
+    name = json.loads(call("run", "waits.json", "--json", *STORE).stdout.splitlines()[-1])["instance_id"]
+    assert call("instances", "resume", name, "--payload", '"hello"', *STORE).exit_code == 0
+    first, last = json.loads(call("instances", "moments", name, "--json", *STORE).stdout)
+
+    assert (first["status"], last["status"]) == ("suspended", "finished")
+    assert "bookmark b1" in call("instances", "moments", name, "--at", str(first["version"]), *STORE).stdout
+    assert "hello" in call("instances", "moments", name, "--at", str(last["version"]), "--json", *STORE).stdout
+
+
+def test_a_definition_is_exported_as_a_file(call: Call, instance: str, folder: Path) -> None:
+    assert call("definitions", "export", "waits", "--to", "python", "-o", "waits.py", *STORE).exit_code == 0
+    ours = json.loads(call("definitions", "export", "waits", *STORE).stdout)
+
+    assert "workflow = Workflow(" in (folder / "waits.py").read_text()
+    assert call("validate", "waits.py:workflow").exit_code == 0
+    assert ours["id"] == "waits"

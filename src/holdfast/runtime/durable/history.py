@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, msgpack
 from msgspec.structs import replace
 
-from holdfast.errors import ExecutionError
+from holdfast.errors import StateNotKept
 from holdfast.model.commit import Commit
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.runtime.durable.large_values import refers_to
@@ -78,8 +78,5 @@ async def moments(node: Node, instance_id: str) -> list[Moment]:
 async def state_at(node: Node, instance_id: str, version: int) -> Kept:
     row = await node.store.get_record(node.tenant, SNAPSHOT, _id(instance_id, version))
     if row is None:
-        raise ExecutionError(
-            f"The state of instance {instance_id} at version {version} is not kept. "
-            "With the setting `history = snapshots` states are kept from then on."
-        )
+        raise StateNotKept(instance_id, version)
     return _unpack(row.payload)

@@ -13,8 +13,16 @@ from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
 from holdfast.runtime.doctor.stimulus import diagnose
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
+from holdfast.server.paging import Limit
 from holdfast.server.routing import Routes
-from holdfast.server.schemas.operations import EventRequest, ExplainRequest, Explanation, Receipt, StimulusRequest
+from holdfast.server.schemas.operations import (
+    EventRequest,
+    ExpiredStimulusItem,
+    ExplainRequest,
+    Explanation,
+    Receipt,
+    StimulusRequest,
+)
 from holdfast.server.security import requires
 from holdfast.server.views.instances import shown
 
@@ -46,6 +54,15 @@ async def send_stimulus(
 ) -> Receipt:
     """Wake bookmarks and start triggers of any type."""
     return await sent(server, stimulus_of(body, body.type, who, request, idempotency_key, None))
+
+
+@router.get("/stimuli/expired", dependencies=[requires("operations:read")])
+async def list_expired_stimuli(server: Server, limit: Limit = 50) -> list[ExpiredStimulusItem]:
+    """Those that were kept and that nobody came for, of the last week, latest first."""
+    found = await server.runtime.stimuli.expired(limit)
+    return [
+        ExpiredStimulusItem.model_validate({**msgspec.structs.asdict(item), "key": shown(item.key)}) for item in found
+    ]
 
 
 @router.post("/stimuli/explain", dependencies=[requires("instances:read")])

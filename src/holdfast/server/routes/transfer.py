@@ -10,19 +10,26 @@ from starlette.responses import Response
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.routing import Routes
-from holdfast.server.schemas.definitions import ExportRequest, ImportResult
+from holdfast.server.schemas.definitions import ExportFormat, ExportRequest, ImportResult
 from holdfast.server.security import requires
 from holdfast.server.transfers import Transfers
 
 router = Routes("/definitions", tags=["definitions"], responses=answers(404))
 
 ZIP = {200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}}
-JSON_FILE = {200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
+ONE_FILE = {
+    200: {
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/x-python": {"schema": {"type": "string"}},
+        }
+    }
+}
 
 
 @router.post("/export", dependencies=[requires("definitions:read")], response_class=Response, responses=ZIP)
 async def export_definitions(server: Server, body: ExportRequest) -> Response:
-    """A zip with one JSON file per definition: its latest version."""
+    """A zip with one file per definition: its latest version."""
     data = await Transfers(server).archive(body.ids, body.format)
     return Response(
         data,
@@ -35,18 +42,24 @@ async def export_definitions(server: Server, body: ExportRequest) -> Response:
     "/{id}/export",
     dependencies=[requires("definitions:read")],
     response_class=Response,
-    responses=JSON_FILE,
+    responses=ONE_FILE,
 )
 async def export_definition(
     id: str,
     server: Server,
     version: str = "latest",
-    format: Annotated[str, Query(pattern="^(holdfast|elsa)$")] = "holdfast",
+    format: ExportFormat = "holdfast",
+    untangle: Annotated[
+        bool, Query(description="To Python: flowcharts that are chains and decisions as Sequence and If.")
+    ] = False,
 ) -> Response:
-    """One definition as a file."""
-    name, data = await Transfers(server).file(id, version, format)
+    """One definition as a file: JSON (ours or Elsa 3's), or a Python module of objects. What is no data cannot be
+    converted: 422."""
+    name, data = await Transfers(server).file(id, version, format, untangle=untangle)
     return Response(
-        data, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        data,
+        media_type="text/x-python" if format == "python" else "application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 

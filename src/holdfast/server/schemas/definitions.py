@@ -125,9 +125,12 @@ class DefinitionGraph(Payload):
     edges: list[GraphEdge]
 
 
+ExportFormat = Literal["holdfast", "elsa", "python"]
+
+
 class ExportRequest(Request):
     ids: list[str] = Field(min_length=1, max_length=1000)
-    format: Literal["holdfast", "elsa"] = "holdfast"
+    format: ExportFormat = "holdfast"
 
 
 class ImportedFile(Payload):

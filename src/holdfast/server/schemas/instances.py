@@ -174,6 +174,28 @@ class Timeline(Payload):
     spans: list[TimelineSpan]
 
 
+class MomentItem(Payload):
+    """A version of an instance whose state is kept."""
+
+    version: int
+    at: datetime
+    status: StatusName
+
+
+class MomentList(Payload):
+    items: list[MomentItem]
+    kept: bool = Field(description="Whether this server keeps the states of what it commits now.")
+
+
+class MomentDetail(Payload):
+    """The instance as one commit left it."""
+
+    version: int
+    status: StatusName
+    state: InstanceState
+    document: Document = Field(description="The definition that it was pinned to then.")
+
+
 # -- verbs -------------------------------------------------------------------------------------------------------------
 
 

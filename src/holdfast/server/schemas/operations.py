@@ -93,6 +93,18 @@ class Explanation(Payload):
     advice: str
 
 
+class ExpiredStimulusItem(Payload):
+    """A stimulus that was kept, and that nobody came for."""
+
+    id: str
+    type: str
+    event_name: str | None = None
+    correlation_id: str | None = None
+    key: Any = None
+    arrived: datetime
+    expired: datetime
+
+
 class TriggerItem(Payload):
     definition_id: str
     version: int

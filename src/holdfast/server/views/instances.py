@@ -13,6 +13,7 @@ from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status
 from holdfast.model.listing import InstanceSummary
 from holdfast.model.stored import InstanceRow
 from holdfast.model.values import encode
+from holdfast.model.writer import write_definition
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.result import RunResult
 from holdfast.server.backend import Backend
@@ -24,6 +25,7 @@ from holdfast.server.schemas.instances import (
     InstanceItem,
     InstanceResult,
     InstanceState,
+    MomentDetail,
     PinnedDefinition,
 )
 
@@ -83,6 +85,17 @@ async def detail(server: Backend, instance_id: str) -> InstanceDetail:
         waiting_for=_waiting_for(row, state),
         position=row.version,
         unreadable=unreadable,
+    )
+
+
+async def moment(server: Backend, instance_id: str, version: int) -> MomentDetail:
+    await server.runtime.node.row(instance_id)  # raises for one that is not there
+    result = await server.runtime.read_at(instance_id, version)
+    return MomentDetail(
+        version=version,
+        status=result.status.value,
+        state=state_of(server, result),
+        document=write_definition(result._live.plan.definition),
     )
 
 

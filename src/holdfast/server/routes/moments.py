@@ -1,0 +1,35 @@
+"""`/api/instances/{id}/moments`: looking back at the states that are kept (the setting `history = snapshots`)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path
+
+from holdfast.model.instance import Status
+from holdfast.server.backend import Server
+from holdfast.server.documented import answers
+from holdfast.server.routing import Routes
+from holdfast.server.schemas.instances import MomentDetail, MomentItem, MomentList
+from holdfast.server.security import requires
+from holdfast.server.views import instances as views
+from holdfast.settings import History
+
+router = Routes("/instances", tags=["instances"], dependencies=[requires("instances:read")], responses=answers(404))
+
+Version = Annotated[int, Path(ge=1, lt=2**62, description="Of the instance, as `position` says it.")]
+
+
+@router.get("/{id}/moments")
+async def list_moments(id: str, server: Server) -> MomentList:
+    """The versions of an instance whose state is kept, oldest first: to look back, and to fork from."""
+    await server.runtime.node.row(id)
+    found = await server.runtime.moments(id)
+    items = [MomentItem(version=item.version, at=item.at, status=Status(item.status).value) for item in found]
+    return MomentList(items=items, kept=server.engine.settings.history is History.SNAPSHOTS)
+
+
+@router.get("/{id}/moments/{version}")
+async def get_moment(id: str, version: Version, server: Server) -> MomentDetail:
+    """The instance as that commit left it."""
+    return await views.moment(server, id, version)
