@@ -121,10 +121,10 @@ class Heart:
             if not self.fenced:
                 self.fenced = True
                 logger.error("another process runs as node %s; this one stops its effects", node.name)
-                node.effects.keep_only(node.effects.keys(), [])
+                node.effects.keep_only(node.effects.attempts(), [])
             return
         self._renewed = renewed
-        running = node.effects.keys()
+        running = node.effects.attempts()
         if running:
             node.effects.keep_only(running, list(await node.store.effects_owned(node.owner)))
         node.effects.start_held()

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Key = tuple[str, int]
 """Instance and execution."""
+Attempts = dict[Key, int]
+"""Which attempt of each runs here."""
 
 
 class _Running(Struct, frozen=True):
@@ -124,16 +126,17 @@ class EffectsHere:
             self._node.steps.ended(key)
         return running
 
-    def keep_only(self, asked: set[Key], owned: list[EffectRow]) -> None:
-        """Of those that ran when the store was asked, end the ones that are not this node's any more (rule M1)."""
+    def keep_only(self, asked: Attempts, owned: list[EffectRow]) -> None:
+        """Of those that ran before the store was asked, end the ones that are not this node's any more (rule M1). An attempt
+        that was begun since then is none of them: the store may not have known it yet."""
         mine = {(row.instance_id, row.execution): row.attempt for row in owned if row.tenant == self._node.tenant}
-        for key in asked:
+        for key, attempt in asked.items():
             running = self._running.get(key)
-            if running is not None and mine.get(key) != running.attempt:
+            if running is not None and running.attempt == attempt and mine.get(key) != attempt:
                 self.cancel(key, "canceled")
 
-    def keys(self) -> set[Key]:
-        return set(self._running)
+    def attempts(self) -> Attempts:
+        return {key: running.attempt for key, running in self._running.items()}
 
     async def stop(self) -> list[tuple[str, EffectRef]]:
         """Drain: end them all; which were not done."""

@@ -31,6 +31,7 @@ from holdfast.runtime.background import Recurring
 from holdfast.runtime.durable.care import Gate
 from holdfast.runtime.durable.changes import Maker
 from holdfast.runtime.durable.firing import Firing
+from holdfast.runtime.durable.following import Following
 from holdfast.runtime.durable.heart import Heart
 from holdfast.runtime.durable.inflight import EffectsHere
 from holdfast.runtime.durable.jobs import Job
@@ -114,6 +115,7 @@ class Node:
         self.sweep_every = sweep_every
         self.takeover = TakeOver(self)
         self.firing = Firing(self)
+        self.following = Following(self)
         self.references = References(self)
         self.steps = Steps(self, self.placement, step_concurrency, step_limits)
         self.single = SingleTasks(self, single_tasks)
@@ -143,6 +145,7 @@ class Node:
         for lane in self._lanes:
             lane.start()
         self.heart.start()
+        self.following.start()
         self._running = True
 
     def take_work(self) -> None:
@@ -182,6 +185,7 @@ class Node:
         await self.single.stop()
         await self.steps.stop()
         await self.firing.stop()
+        await self.following.stop()
         await self.references.stop()
         await self.uptake.stop()
         await self.takeover.stop()
