@@ -10,8 +10,8 @@ import pytest
 
 from holdfast import Holdfast, Status, Workflow, activity
 from holdfast.authoring.printing import Known, print_definition, untangled
-from holdfast.cli.convert import _known
 from holdfast.elsa import is_elsa, read_elsa
+from holdfast.engine.printing import known
 from holdfast.errors import ConversionError
 from holdfast.model.definition import Definition
 from holdfast.model.hashing import content_hash
@@ -24,7 +24,7 @@ FILES = [
     *sorted((ROOT / "tests/compat/elsa").glob("*.json")),
     *(sorted(SHARED.glob("*__*.json")) if SHARED.exists() else []),
 ]
-KNOWN = _known(())
+KNOWN = known(Holdfast(entry_points=False))
 
 
 @activity
