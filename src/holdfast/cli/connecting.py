@@ -28,6 +28,8 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
     def packed(*args: Any, server: str | None, store: str | None, key: str | None, **options: Any) -> Any:
         if server is not None and store is not None:
             raise click.UsageError("Give --server or --store, not both.")
+        if server is not None and not server.startswith(("http://", "https://")):
+            raise click.UsageError(f"'{server}' is no server's address. Write it like http://127.0.0.1:8600.")
         return function(*args, target=Target(server, store, key), **options)
 
     decorated: Callable[..., Any] = packed

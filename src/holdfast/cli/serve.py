@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from socket import socket
 from typing import Any
 
 import click
@@ -50,19 +51,21 @@ def serve(
         "studio": not no_studio,
         "base_path": base_path,
         "activities": activity_modules,
-        "host": host,
-        "port": port,
         "trust_proxy": trust_proxy,
     }
-    _require_server()
     if no_auth:
+        _require_server()
         from holdfast.server.security import check_open_address
 
         check_open_address(host)
+    from holdfast.cli.listening import listen
+
+    sockets = listen(host, port)
     if workers > 1:
-        _serve_many(wishes, workers)
+        _require_server()
+        _serve_many(wishes, sockets, workers)
     else:
-        _serve_one(wishes)
+        _serve_one(wishes, sockets)
 
 
 def _require_server() -> None:
@@ -77,13 +80,13 @@ def _require_server() -> None:
         ) from None
 
 
-def _serve_one(wishes: dict[str, Any], sockets: list[Any] | None = None, *, quiet: bool = False) -> None:
+def _serve_one(wishes: dict[str, Any], sockets: list[socket], *, quiet: bool = False) -> None:
     from holdfast.cli.serving import run_loop
 
     run_loop(serving(wishes, sockets, quiet=quiet))
 
 
-async def serving(wishes: dict[str, Any], sockets: list[Any] | None, *, quiet: bool = False) -> None:
+async def serving(wishes: dict[str, Any], sockets: list[socket], *, quiet: bool = False) -> None:
     """Open, tell, serve until a signal, drain, close."""
     from holdfast.cli.serving import Told, configured, opened
 
@@ -91,22 +94,15 @@ async def serving(wishes: dict[str, Any], sockets: list[Any] | None, *, quiet: b
         await Told(configured(app, wishes), backend, quiet=quiet).serve(sockets)
 
 
-def _serve_many(wishes: dict[str, Any], workers: int) -> None:
-    """One socket, several processes: each is a node of its own."""
+def _serve_many(wishes: dict[str, Any], sockets: list[socket], workers: int) -> None:
+    """The same sockets, several processes: each is a node of its own."""
     import multiprocessing
     import os
     import signal
 
-    from holdfast.cli.serving import configured
-
-    async def nothing(scope: Any, receive: Any, send: Any) -> None:
-        return None
-
-    config = configured(nothing, wishes)
-    listening = config.bind_socket()
     context = multiprocessing.get_context("spawn")
     processes = [
-        context.Process(target=_serve_one, args=(wishes, [listening]), kwargs={"quiet": number > 0})
+        context.Process(target=_serve_one, args=(wishes, sockets), kwargs={"quiet": number > 0})
         for number in range(workers)
     ]
     for process in processes:
@@ -122,4 +118,5 @@ def _serve_many(wishes: dict[str, Any], workers: int) -> None:
         signal.signal(number, forward)
     for process in processes:
         process.join()
-    listening.close()
+    for listening in sockets:
+        listening.close()

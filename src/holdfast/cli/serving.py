@@ -17,7 +17,7 @@ from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
 from holdfast.model.catalog import Source
 from holdfast.runtime.garbage import calm_collector
-from holdfast.server.app import create_app
+from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
 from holdfast.settings import load_settings
 
@@ -51,7 +51,9 @@ async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         for source in sources:
             if source.is_document:
                 await engine.runtime.definitions.save_and_publish(source.workflow, source=Source.FILE)
-        app = create_app(engine, auth=wishes["auth"], studio=wishes["studio"], base_path=wishes["base_path"])
+        backend = Backend(engine, auth=wishes["auth"], base_path=wishes["base_path"])
+        # The first admin's password is hashed while the routes are made.
+        app, _ = await asyncio.gather(asyncio.to_thread(entrance, backend, studio=wishes["studio"]), backend.open())
         await app.open()
         calm_collector()
         try:
@@ -63,8 +65,6 @@ async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
 def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        host=wishes["host"],
-        port=wishes["port"],
         ws="websockets-sansio",
         lifespan="off",
         log_level="warning",

@@ -95,6 +95,7 @@ class AsgiWire:
             self._life.result()  # Raises why it ended instead of answering.
             raise ServerUnavailable("this process", "the application ended while it started")
         if answer.result()["type"].endswith(".failed"):
+            await self._life  # Frameworks say it in the message, as a traceback, and then raise what it was.
             raise ServerUnavailable("this process", answer.result().get("message", "start-up failed"))
 
     async def send(

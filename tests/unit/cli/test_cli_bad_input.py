@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,11 @@ TABLE: list[tuple[list[str], str]] = [
     (["graph", "hello.json", "--format", "crayon"], "'mermaid', 'svg'"),
     (["schema", "-o", "a_folder"], "cannot be written"),
     (["activities", "--activities", "raising_module"], "boom"),
+    (["instances", "list", "--store", "kept.db"], "no store address"),
+    (["instances", "list", "--store", "sqlite:///no/such/folder/kept.db"], "Check that its folder exists"),
+    (["instances", "list", "--store", "sqlite:///hello.json"], "is not a sound SQLite database"),
+    (["instances", "list", "--server", "127.0.0.1"], "http://"),
+    (["serve", "--host", "no.such.host.invalid"], "Choose another --port"),
 ]
 
 
@@ -148,6 +154,15 @@ def test_bad_input(call: Call, arguments: list[str], told: str) -> None:
     assert told in result.stderr
     assert not result.stdout
     assert "Traceback" not in result.stderr
+
+
+def test_a_port_that_is_taken(call: Call, folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = call("serve", "--port", str(taken.getsockname()[1]))
+
+    assert result.exit_code == 2
+    assert "0 takes a free one" in result.stderr
+    assert not (folder / "holdfast.db").exists()
 
 
 @pytest.mark.parametrize("name", ["HOLDFAST_SEGMENT_TIME", "HOLDFAST_NO_SUCH_SETTING"])

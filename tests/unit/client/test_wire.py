@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.client import AsgiWire, Client
 from holdfast.client.calls import flat, place
-from holdfast.errors import RequestRefused, ServerUnavailable
+from holdfast.errors import RequestRefused, ServerUnavailable, StoreMisconfigured
 
 
 def app_answering(status: int, body: bytes, *, fail: bool = False) -> Any:
@@ -71,6 +71,17 @@ async def test_a_failing_start_is_told() -> None:
         await send({"type": "lifespan.startup.failed", "message": "no store"})
 
     with pytest.raises(ServerUnavailable, match="no store"):
+        async with Client(AsgiWire(app)):
+            pass
+
+
+async def test_what_ended_a_start_is_raised_as_it_was() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await send({"type": "lifespan.startup.failed", "message": "Traceback …"})  # As Starlette does it.
+        raise StoreMisconfigured("no such folder")
+
+    with pytest.raises(StoreMisconfigured, match="no such folder"):
         async with Client(AsgiWire(app)):
             pass
 
