@@ -113,6 +113,10 @@ def breaks_connection(error: BaseException) -> bool:
     )
 
 
+def is_there_already(error: BaseException) -> bool:
+    return isinstance(error, asyncpg.exceptions.UniqueViolationError)
+
+
 def is_refused_guard(error: BaseException) -> bool:
     """How the commit statement takes everything back: see `statement.py`."""
     return isinstance(error, asyncpg.exceptions.DivisionByZeroError)

@@ -1,4 +1,8 @@
-"""Rows that may be there already, written by one statement that says which were new."""
+"""Rows that may be there already, and which of them were new.
+
+Nearly always all of them are: they are sent as if they were, which costs a third less than asking for each. Where one is not,
+the database refuses them all, and they are sent again by a statement that passes over what is there.
+"""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -8,17 +12,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from holdfast.persistence.sql.postgresql.connection import Connection
+from holdfast.persistence.sql.postgresql.connection import Connection, is_there_already
 from holdfast.persistence.sql.postgresql.statement import ROW_TYPE
 from holdfast.persistence.sql.tables import Table
+
+_PASSING_OVER = " on conflict do nothing returning tenant, id"
 
 
 @lru_cache(maxsize=8)
 def _insert(table: Table[Any], kind: str) -> str:
-    return (
-        f"insert into {table.name} ({table.columns}) select {table.columns} from unnest($1::{ROW_TYPE}{kind}[])"
-        " on conflict do nothing returning tenant, id"
-    )
+    return f"insert into {table.name} ({table.columns}) select {table.columns} from unnest($1::{ROW_TYPE}{kind}[])"
 
 
 def insert_new(
@@ -29,7 +32,15 @@ def insert_new(
     async def insert(connection: Connection) -> list[bool]:
         if not rows:
             return []
-        written = await connection.fetch(_insert(table, kind), [(0, *row) for row in rows])
+        text, numbered = _insert(table, kind), [(0, *row) for row in rows]
+        try:
+            await connection.execute(text, numbered)
+        except Exception as error:
+            if not is_there_already(error):
+                raise
+        else:
+            return [True] * len(rows)
+        written = await connection.fetch(text + _PASSING_OVER, numbered)
         fresh = {(row[0], row[1]) for row in written}
         answers = []
         for row in rows:
