@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
-from holdfast import Holdfast, Status, activity, wait_for, workflow
+from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
 from holdfast.errors import DefinitionError, HoldfastError, InstanceFaulted, NoResult
 from holdfast.testing.servers import ServiceMissing, given_or
 
@@ -43,7 +43,17 @@ async def approving(order: str) -> str:
     return "yes" if answer.approved else "no"
 
 
-WORKFLOWS = (fulfil, approving)
+@workflow
+async def delegating(order: str) -> str:
+    return await run_child(below, order)
+
+
+@workflow
+async def below(order: str) -> str:
+    return await charge(order, 7)
+
+
+WORKFLOWS = (fulfil, approving, delegating)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
@@ -185,3 +195,9 @@ async def test_an_event_to_a_key(app: Holdfast) -> None:
         assert await instance.result() == "yes"
     assert await other.status() is Status.SUSPENDED
     await other.cancel()
+
+
+async def test_a_child_comes_with_the_workflow_that_starts_it(app: Holdfast) -> None:
+    order = await app.start(delegating, "child")
+
+    assert await order.result() == "child: 7"

@@ -62,11 +62,12 @@ class WorkflowFunction(Workflow, Generic[P, R]):
 
     def __getattr__(self, name: str) -> Any:
         """Compile when the definition or its types are first asked for."""
-        if name not in ("definition", "activity_types", "value_types"):
+        if name not in ("definition", "activity_types", "value_types", "children"):
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}'.")
         compiled = compile_function(self.function)
         self.activity_types = compiled.activity_types
         self.value_types = compiled.value_types
+        self.children = compiled.children
         self.definition = self._define(compiled)
         return self.__dict__[name]
 

@@ -61,6 +61,8 @@ class Workflow:
             ) from None
         self.activity_types: tuple[Any, ...] = tuple(reader.activity_types.values())
         """The types of the activities that it is made of: a runner needs no registration for them."""
+        self.children: tuple[Workflow, ...] = ()
+        """Workflows that it brings along, since it starts them."""
         self.value_types = _classes([*_annotations(inputs), *_annotations(outputs)])
         self.definition = Definition(
             id=id or name or "workflow",

@@ -7,7 +7,6 @@ from typing import Any
 
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.workflow import Workflow
-from holdfast.elsa import is_elsa, parse_elsa
 from holdfast.errors import DefinitionError
 from holdfast.execution.compiler import Environment, compile_plan
 from holdfast.execution.composite import describe_workflow, find_workflow
@@ -49,6 +48,11 @@ class Library:
             self._adopt(workflow)
             return workflow.definition
         if isinstance(workflow, Mapping):
+            from holdfast.elsa import (
+                is_elsa,
+                parse_elsa,
+            )  # Many modules: a server without documents starts without them.
+
             return parse_elsa(workflow) if is_elsa(workflow) else parse_definition(workflow)
         raise DefinitionError(
             f"A {type(workflow).__name__} is not a workflow. Give a Workflow, an activity, a Definition or a JSON document."
@@ -61,7 +65,7 @@ class Library:
         self._types.update(self.registry.latest())
 
     def _adopt(self, workflow: Workflow) -> None:
-        """Activity types that a workflow's objects brought along."""
+        """What a workflow's objects brought along: activity types, types of values, and the workflows that it starts."""
         for activity_type in workflow.activity_types:
             key = (activity_type.descriptor.type, activity_type.descriptor.version)
             known = self._versions.get(key)
@@ -72,6 +76,10 @@ class Library:
                 )
             self._versions[key] = self._types[key[0]] = activity_type
         self._own_types = (*self._own_types, *workflow.value_types)
+        for child in workflow.children:
+            if self.definitions.find(child.definition.id) is None:  # One that was given goes before it.
+                self.definitions.add(child.definition)
+                self._adopt(child)
 
     _own_types: tuple[type, ...] = ()
 

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast import (
     Delay,
+    ExecuteWorkflow,
     Retry,
     Sequence,
     Status,
@@ -202,7 +203,7 @@ async def test_arguments_and_results_are_copies() -> None:
 
 
 async def test_a_child_waits_and_hears() -> None:
-    async with Harness(parent, workflows=[child]) as flow:
+    async with Harness(parent) as flow:
         await flow.start(3)
         await flow.send("go", "!")
         assert flow.unread == ["!"]
@@ -265,3 +266,25 @@ async def test_misuse_is_told() -> None:
             await flow.answer(1)
         with pytest.raises(DefinitionError, match="give one"):
             flow.stub(charge, returns="x", raises=Declined)
+
+
+@workflow
+async def countdown(n: int) -> list[str]:
+    told = await charge("o", n)
+    return [told, *(await run_child(countdown, n - 1) if n else [])]
+
+
+async def test_a_child_shares_activities_and_stubs_and_may_be_the_workflow_itself() -> None:
+    async with Harness(countdown) as flow:
+        flow.stub(charge, calls=lambda order, amount: f"stub {amount}")
+        await flow.start(2)
+        assert await flow.result() == ["stub 2", "stub 1", "stub 0"]
+        assert len(flow.calls(charge)) == 3
+
+
+async def test_a_workflow_by_name_may_share_activities() -> None:
+    by_name = Workflow(Sequence(ExecuteWorkflow("fulfil", {"order": "a", "amount": 5}), charge.bind("b", 6)), id="both")
+    async with Harness(by_name, workflows=[fulfil]) as flow:
+        flow.stub(charge, returns="paid")
+        await flow.start()
+        assert [call["order"] for call in flow.calls(charge)] == ["a", "b"]

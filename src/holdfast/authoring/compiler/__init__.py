@@ -42,6 +42,8 @@ class Compiled:
     outputs: tuple[OutputDeclaration, ...]
     activity_types: tuple[Any, ...]
     value_types: tuple[type, ...]
+    children: tuple[Any, ...]
+    """The workflow functions that it starts by `run_child`."""
     source: Source
 
 
@@ -59,6 +61,7 @@ def compile_function(function: Callable[..., Any]) -> Compiled:
         outputs=(OutputDeclaration(name="result", type=names.get("return", "any")),),
         activity_types=tuple(unit.activity_types.values()),
         value_types=tuple(unit.value_types),
+        children=tuple(unit.children.values()),
         source=source,
     )
 
@@ -119,6 +122,7 @@ def _nested(workflow: Any, caller: Unit, base: str) -> Draft:
     draft.id = own
     caller.activity_types.update(unit.activity_types)
     caller.value_types.update(unit.value_types)
+    caller.children.update(unit.children)
     return draft
 
 

@@ -265,12 +265,17 @@ class Calls:
         unit = self.unit
         found: Any = unit.world.resolve(call.args[0]) if call.args else MISSING
         if not getattr(found, WORKFLOW, False):
+            # What is not there yet may be further down in the module, or this function itself.
             unit.refuse(
-                "run-child", call, "run_child starts a workflow function.", "`await run_child(ship, order_id)`."
+                "await-unknown" if call.args and found is MISSING else "run-child",
+                call,
+                "run_child starts a workflow function.",
+                "`await run_child(ship, order_id)`.",
             )
         inner = located(ast.Call(call.args[0], call.args[1:], call.keywords), call)
         arguments = bind_workflow(unit, inner, found)
         values = unit.expressions.lower_all([item.value for item in arguments], out)
+        unit.children[found.id] = found
         draft = self._word("ExecuteWorkflow", "run_child", call)
         given = _dict([item.name for item in arguments], values)
         draft.inputs = {"workflow": found.id, "wait": True}

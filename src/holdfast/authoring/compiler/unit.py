@@ -65,6 +65,8 @@ class Unit:
         """Of locals that take what an activity gives: the types of the activities' results."""
         self.activity_types: dict[str, Any] = {}
         self.value_types: dict[type, None] = {}
+        self.children: dict[str, Any] = {}
+        """Workflows that it starts by `run_child`, by id."""
 
     # -- temporaries ---------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,8 @@ T = TypeVar("T")
 class Harness(Generic[P, R]):
     """One workflow under test.
 
-    `workflows` are others that it starts with `run_child`; everything else goes to `Holdfast(…)`.
+    Those that it starts with `run_child` come along; `workflows` are others that it starts by name. Everything else goes to
+    `Holdfast(…)`.
     """
 
     @overload

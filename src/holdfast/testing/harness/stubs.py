@@ -6,7 +6,7 @@ import copy
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from inspect import isawaitable, signature
-from typing import Any
+from typing import Any, cast
 
 from holdfast.authoring.function import FunctionActivity, FunctionActivityType
 from holdfast.authoring.workflow import Workflow
@@ -49,6 +49,8 @@ class Stubs:
     def __init__(self) -> None:
         self._stubs: dict[str, list[Stub]] = {}
         self._calls: dict[str, list[dict[str, Any]]] = {}
+        self._made: dict[int, tuple[Any, Any]] = {}
+        """Stand-ins by the identity of what they stand for: workflows share activities, and may start themselves."""
 
     def add(self, activity: Any, stub: Stub) -> None:
         self._stubs.setdefault(type_of(activity), []).append(stub)
@@ -58,16 +60,22 @@ class Stubs:
         return list(self._calls.get(type_of(activity), ()))
 
     def stand_in(self, workflow: Workflow) -> Workflow:
-        """The same workflow, whose activities ask here first."""
+        """The same workflow, and those that it starts, whose activities ask here first."""
+        if id(workflow) in self._made:
+            return cast("Workflow", self._made[id(workflow)][1])
         made = object.__new__(Workflow)
+        self._made[id(workflow)] = (workflow, made)
         made.definition = workflow.definition
         made.value_types = workflow.value_types
         made.activity_types = tuple(self._replaced(workflow.activity_types))
+        made.children = tuple(map(self.stand_in, workflow.children))
         return made
 
     def _replaced(self, types: Iterable[Any]) -> Iterable[Any]:
         for item in types:
-            yield self._replace(item) if isinstance(item, FunctionActivityType) else item
+            if id(item) not in self._made:
+                self._made[id(item)] = (item, self._replace(item) if isinstance(item, FunctionActivityType) else item)
+            yield self._made[id(item)][1]
 
     def _replace(self, activity_type: FunctionActivityType) -> FunctionActivityType:
         name = activity_type.descriptor.type  # Read now: the copy keeps what the real function says of itself.
