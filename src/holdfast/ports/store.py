@@ -148,8 +148,9 @@ class WorkStore(Protocol):
         the same row; of two processes only where the database has no SKIP LOCKED, and then one of them loses when it
         commits."""
 
-    async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
-        """Write and commit `attempts + 1` before a dangerous row is run (H15); returns those still there."""
+    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
+        """The row as it is from now on; None, and nothing is written, if its attempts or its moment are not those of `row`
+        any more. So of those who count an attempt at it (H15), or put it off, one succeeds."""
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         """Put rows back for later; those that are gone stay gone."""

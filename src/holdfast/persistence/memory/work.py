@@ -56,8 +56,13 @@ class MemoryWork(MemoryCommits):
         finally:
             self._claimed -= held
 
-    async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
-        return self._rewrite(rows, lambda row: replace(row, attempts=row.attempts + 1))
+    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
+        stored = self._tables.work.get((row.tenant, row.id))
+        if stored is None or (stored.attempts, stored.due) != (row.attempts, row.due):
+            return None
+        moved = self._tables.work[row.tenant, row.id] = replace(stored, attempts=attempts, due=due)
+        self._changed()
+        return moved
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         self._rewrite(rows, lambda row: replace(row, due=due))

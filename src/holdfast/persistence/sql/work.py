@@ -36,8 +36,8 @@ class SqlWork(SqlPart):
         rows = yield ask(f"select id from {WORK.name} where tenant = ? and id = ?", tenant, work_id)
         return bool(rows)
 
-    async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
-        return await self._write(lambda: self._count_attempt(rows))
+    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
+        return await self._write(lambda: self._move_work(row, attempts, due))
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         await self._write(lambda: self._defer(rows, due))
@@ -103,22 +103,14 @@ class SqlWork(SqlPart):
                 found += (row for row in WORK.rows(rows, self._codec) if (row.tenant, row.id) not in held)
         return sorted(found, key=claim_order)[:limit]
 
-    def _stored(self, rows: Sequence[WorkRow]) -> Script[list[WorkRow]]:
-        found: dict[tuple[str, str], WorkRow] = {}
-        sql = WORK.select + _OF_IDS + self._dialect.lock
-        for tenant, group in grouped(rows, lambda row: row.tenant).items():
-            answer = yield from all_of(sql, (tenant,), [row.id for row in group])
-            found |= {(tenant, row.id): row for row in WORK.rows(answer, self._codec)}
-        return [found[row.tenant, row.id] for row in rows if (row.tenant, row.id) in found]
-
-    def _count_attempt(self, rows: Sequence[WorkRow]) -> Script[list[WorkRow]]:
-        stored = yield from self._stored(rows)
-        if stored:
-            yield each(
-                "update hf_work set attempts = attempts + 1 where tenant = ? and id = ?",
-                [(row.tenant, row.id) for row in stored],
-            )
-        return [replace(row, attempts=row.attempts + 1) for row in stored]
+    def _move_work(self, row: WorkRow, attempts: int, due: datetime | None) -> Script[WorkRow | None]:
+        one = " where tenant = ? and id = ?"
+        found = WORK.rows((yield ask(WORK.select + one + self._dialect.lock, row.tenant, row.id)), self._codec)
+        if not found or (found[0].attempts, found[0].due) != (row.attempts, row.due):
+            return None
+        until = AT_ONCE if due is None else micros(due)
+        yield ask("update hf_work set attempts = ?, due = ?" + one, attempts, until, row.tenant, row.id)
+        return replace(found[0], attempts=attempts, due=due)
 
     def _defer(self, rows: Sequence[WorkRow], due: datetime) -> Script[None]:
         if rows:

@@ -72,18 +72,45 @@ async def take_one(node: Node) -> int:
     """Take one due row up, counted before it runs, and wait for its answer; how many (0 or 1)."""
     async with node.store.claim(node.work_queues, 1, lacking=node.pins.lacking) as claim:
         rows = list(claim.rows)
-    counted = await node.store.count_attempt(rows)
-    for row in counted:
-        if row.attempts > ATTEMPTS_MAX:
-            await _bury(node, row)
-            continue
-        node.uptake.take([row])
+    return sum([await _attempt(node, row) for row in rows])
+
+
+async def _attempt(node: Node, row: WorkRow) -> bool:
+    """While this node lives and is at it the row is nobody else's: nobody who lives counts as having died of it."""
+    leased = await _keep(node, row, row.attempts + 1)
+    if leased is None:
+        return False  # Somebody else is at it.
+    if leased.attempts > ATTEMPTS_MAX:
+        await _bury(node, leased)
+        return True
+    node.uptake.take([leased])
+    leased = await _answered(node, leased)
+    if leased is not None:
+        # An attempt that had an answer killed nobody. Where the row is still there it is due again.
+        await node.store.move_work(leased, attempts=row.attempts, due=row.due)
+    return True
+
+
+async def _answered(node: Node, row: WorkRow) -> WorkRow | None:
+    """Wait for the row's answer, for a while. The row as this node keeps it; None if it does not any more."""
+    until = time.monotonic() + PATIENCE
+    leased: WorkRow | None = row
+    while leased is not None and time.monotonic() < until:
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(node.heart.every):
                 await node.uptake.in_hand.gone(row.id)
+            return leased
         except TimeoutError:
-            logger.warning("work row %s takes long; the next one is begun beside it", row.id)
-    return len(counted)
+            leased = await _keep(node, leased, leased.attempts)
+    if leased is not None:
+        logger.warning("work row %s takes long; the next one is begun beside it", row.id)
+    return None
+
+
+async def _keep(node: Node, row: WorkRow, attempts: int) -> WorkRow | None:
+    """Keep others off the row as long as this node would count as alive without another beat."""
+    until = await node.store.now() + node.heart.time_to_live
+    return await node.store.move_work(row, attempts=attempts, due=until)
 
 
 async def _bury(node: Node, row: WorkRow) -> None:

@@ -13,6 +13,8 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from holdfast import telemetry
 from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, StoreUnavailable
 from holdfast.execution import delivery
@@ -267,29 +269,25 @@ class Uptake:
         """
         store = self._node.store
         try:
+            now = await store.now()
             if isinstance(error, DefinitionError):
-                await store.defer([row], await store.now() + PAUSE)
+                await store.defer([row], now + PAUSE)
                 return
-            for counted in await store.count_attempt([row]):
-                now = await store.now()
-                if counted.attempts < ATTEMPTS_MAX:
-                    await store.defer([counted], now + PAUSE * counted.attempts)
-                    continue
-                if row.kind == WorkKind.CANCEL and isinstance(error, InstanceNotFound):
-                    self._node.use_up(row.id)  # A child that was never started.
-                    continue
+            attempts = row.attempts + 1
+            if attempts < ATTEMPTS_MAX:
+                await store.move_work(row, attempts=attempts, due=now + PAUSE * attempts)
+            elif row.kind == WorkKind.CANCEL and isinstance(error, InstanceNotFound):
+                self._node.use_up(row.id)  # A child that was never started.
+            else:
                 letter = DeadLetterRow(
-                    work=counted, reason="attempts", died=now, error=encode_payload({"message": str(error)})
+                    work=replace(row, attempts=attempts),
+                    reason="attempts",
+                    died=now,
+                    error=encode_payload({"message": str(error)}),
                 )
+                burst = self._node.next_id()
                 await store.commit(
-                    [
-                        Commit(
-                            tenant=row.tenant,
-                            burst_id=self._node.next_id(),
-                            work_consumed=(row.id,),
-                            dead_letters=(letter,),
-                        )
-                    ]
+                    [Commit(tenant=row.tenant, burst_id=burst, work_consumed=(row.id,), dead_letters=(letter,))]
                 )
         finally:
             self.in_hand.discard(row.id)

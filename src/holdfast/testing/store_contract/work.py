@@ -171,13 +171,26 @@ class WorkContract(ContractBase):
 
     async def test_attempts_are_counted_before_dangerous_work(self, store: Store, another: Store, tenant: str) -> None:
         """H15: what kills its process has left its mark."""
-        rows = [work(tenant, id="a"), work(tenant, id="b", attempts=2)]
-        await store.enqueue(rows)
+        row = work(tenant, id="a", attempts=2, due=later(-1), payload=b"p")
+        await store.enqueue([row])
 
-        counted = await store.count_attempt([*rows, work(tenant, id="gone")])
+        moved = await store.move_work(row, attempts=3, due=None)
 
-        assert [(row.id, row.attempts) for row in counted] == [("a", 1), ("b", 3)]
-        assert sorted((row.id, row.attempts) for row in await claimed(another)) == [("a", 1), ("b", 3)]
+        assert moved == replace(row, attempts=3, due=None)
+        assert list(await claimed(another)) == [moved]
+
+    async def test_of_those_who_count_an_attempt_one_succeeds(self, store: Store, another: Store, tenant: str) -> None:
+        row = work(tenant, id="a")
+        await store.enqueue([row])
+
+        moves = await asyncio.gather(
+            *(handle.move_work(row, attempts=1, due=FAR_OFF) for handle in (store, another, store, another))
+        )
+
+        assert [move for move in moves if move is not None] == [replace(row, attempts=1, due=FAR_OFF)]
+        assert await store.move_work(work(tenant, id="gone"), attempts=1, due=None) is None
+        assert not await claimed(another)
+        assert (await store.stats(tenant)).work_later == 1
 
     async def test_deferred_work_comes_later(self, store: Store, tenant: str) -> None:
         rows = [work(tenant, id="a"), work(tenant, id="b", due=later(1)), work(tenant, id="c")]

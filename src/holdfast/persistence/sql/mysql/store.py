@@ -160,9 +160,9 @@ class MysqlStore(
     async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
         return await self._write(lambda: _refusing(self._put(rows)))
 
-    async def count_attempt(self, rows: Sequence[WorkRow]) -> Sequence[WorkRow]:
-        await self._hands.let_go(list(map(key_of, rows)))
-        return await super().count_attempt(rows)
+    async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
+        await self._hands.let_go([key_of(row)])
+        return await super().move_work(row, attempts=attempts, due=due)
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         await self._hands.let_go(list(map(key_of, rows)))

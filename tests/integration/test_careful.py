@@ -1,0 +1,98 @@
+"""Working carefully (rule H15): what kills processes is counted, and nothing else is."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from holdfast import Delay, Status, Workflow
+from holdfast.model.work import WorkRow, queue_of
+from holdfast.runtime.durable import care
+from holdfast.runtime.durable.jobs import Answer, Job
+from holdfast.runtime.durable.runtime import Runtime
+from tests.integration.conftest import Cluster
+
+MORE_THAN_ALLOWED = care.ATTEMPTS_MAX + 1
+
+
+class Busy(asyncio.Queue[Job]):
+    """Stands where a node's lanes stand: what is submitted waits here."""
+
+    @classmethod
+    def on(cls, runtime: Runtime) -> Busy:
+        held = cls()
+
+        def wait_here(job: Job) -> None:
+            held.put_nowait(job)
+
+        runtime.node.submit = wait_here  # type: ignore[method-assign]  # the lanes stand still meanwhile
+        return held
+
+
+async def napping(cluster: Cluster, runtime: Runtime) -> str:
+    """An instance whose timer is due now."""
+    name = f"{cluster.tenant}-naps"
+    await runtime.start(Workflow(Delay(timedelta(milliseconds=1)), id="naps"), instance_id=name)
+    while not await due_rows(runtime):
+        continue
+    return name
+
+
+async def due_rows(runtime: Runtime) -> list[WorkRow]:
+    node = runtime.node
+    async with node.store.claim([queue_of(node.tenant, "default")], 10) as claim:
+        return list(claim.rows)
+
+
+async def test_living_nodes_do_not_count_for_each_other(cluster: Cluster) -> None:
+    """While one is at a row, others leave it alone, however many look: nobody has died of it."""
+    first, *others = [await cluster.node(f"n{number}") for number in range(MORE_THAN_ALLOWED + 1)]
+    name = await napping(cluster, first)
+    submit, held = first.node.submit, Busy.on(first)
+    taking = asyncio.create_task(care.take_one(first.node))
+    job = await held.get()
+
+    taken = await asyncio.gather(*(care.take_one(other.node) for other in others))
+    submit(job)
+
+    assert await taking == 1
+    assert taken == [0] * len(others)
+    assert not await first.node.store.list_dead_letters(cluster.tenant)
+    assert (await first.read(name)).status is Status.FINISHED
+
+
+async def test_an_attempt_that_was_answered_does_not_count(cluster: Cluster) -> None:
+    """The row lost its race and is still there: it is due again at once, as if nobody had tried."""
+    runtime = await cluster.node()
+    await napping(cluster, runtime)
+    before = await due_rows(runtime)
+    held = Busy.on(runtime)
+
+    for _ in range(MORE_THAN_ALLOWED):
+        taking = asyncio.create_task(care.take_one(runtime.node))
+        (await held.get()).tell(Answer(dropped=True))
+        assert await taking == 1
+
+    assert await due_rows(runtime) == before
+    assert not await runtime.node.store.list_dead_letters(cluster.tenant)
+
+
+async def test_an_attempt_without_an_answer_counts(cluster: Cluster) -> None:
+    """Each of these died of it; the next one buries it."""
+    runtime = await cluster.node()
+    name = await napping(cluster, runtime)
+    runtime.node.heart.time_to_live = timedelta(0)  # What it has in hand is anybody's at once.
+    submit, held = runtime.node.submit, Busy.on(runtime)
+
+    for _ in range(care.ATTEMPTS_MAX):
+        dying = asyncio.create_task(care.take_one(runtime.node))
+        await held.get()
+        dying.cancel()
+        await asyncio.wait([dying])
+        runtime.node.uptake.in_hand.clear()
+    runtime.node.submit = submit  # type: ignore[method-assign]
+    await care.take_one(runtime.node)
+
+    (letter,) = await runtime.node.store.list_dead_letters(cluster.tenant)
+    (incident,) = (await runtime.read(name)).incidents
+    assert (letter.reason, letter.work.instance_id, incident.type) == ("process-died", name, "process-died")
