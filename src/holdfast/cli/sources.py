@@ -11,7 +11,6 @@ from typing import Any
 from holdfast.cli.documents import STDIN, read_json
 from holdfast.cli.failures import BadDocument, BadInput, as_bad_input
 from holdfast.cli.references import is_reference, load_workflow
-from holdfast.elsa import is_elsa, read_elsa
 from holdfast.engine import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition
@@ -56,6 +55,8 @@ def recall_source(kept: Mapping[str, Any]) -> Source:
 def read_source(source: Source, engine: Holdfast) -> tuple[Definition | None, list[Problem]]:
     """The definition as far as it can be read, and everything that reading found wrong."""
     if isinstance(source.workflow, Mapping):
+        from holdfast.elsa import is_elsa, read_elsa
+
         return read_elsa(source.workflow) if is_elsa(source.workflow) else read_definition(source.workflow)
     if source.is_document:
         return read_definition(source.workflow)

@@ -68,9 +68,14 @@ def create_app(
     """REST, live updates, HTTP workflows, health and Studio over an engine with a store. `authenticators` are asked before our
     own accounts."""
     backend = Backend(engine, auth=auth, base_path=base_path, authenticators=authenticators)
+    return entrance(backend, studio=studio)
+
+
+def entrance(backend: Backend, *, studio: bool) -> Entrance:
+    """The application of a backend, which may be open by then or not."""
     api = make_api(backend)
     if studio:
-        api.mount("/", Studio(backend.base_path, modules=engine.registry.studio_modules))
+        api.mount("/", Studio(backend.base_path, modules=backend.engine.registry.studio_modules))
     return wrapped(api, backend)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from holdfast.elsa import is_elsa, read_elsa
 from holdfast.errors import HoldfastError, VersionConflict
 from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Which
 from holdfast.model.definition import Definition
@@ -113,6 +112,8 @@ class Authors:
         return DefinitionDiff.model_validate(msgspec.to_builtins(diff_definitions(old, new)))
 
     def validate(self, document: Document) -> list[ProblemDetail]:
+        from holdfast.elsa import is_elsa, read_elsa
+
         if is_elsa(document):
             definition, problems = read_elsa(document)
             found = [*problems, *(self._service.validate(definition) if definition is not None else ())]
@@ -161,6 +162,8 @@ class Authors:
 
 def native(document: Document) -> Document:
     """The document as ours: Elsa's is translated."""
+    from holdfast.elsa import is_elsa, read_elsa
+
     if not is_elsa(document):
         return dict(document)
     definition, problems = read_elsa(document)

@@ -7,13 +7,11 @@ to the route of the same address, which is also what the OpenAPI document descri
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ValidationError
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.errors import HoldfastError
@@ -27,7 +25,7 @@ from holdfast.server.routes.stimuli import sent, stimulus_of
 from holdfast.server.schemas.definitions import DispatchRequest, StartRequest
 from holdfast.server.schemas.instances import ResumeRequest
 from holdfast.server.schemas.operations import EventRequest
-from holdfast.server.security import admit
+from holdfast.server.security import Security, admitted, facts_of
 from holdfast.server.starting import Asking, Starter
 
 KEY_LENGTH_MAX = 200
@@ -40,12 +38,15 @@ class Knock(NamedTuple):
     name: str
     who: Principal
     body: Any
-    request: Request
-    key: str | None
+    headers: Mapping[str, str]
+
+    @property
+    def key(self) -> str | None:
+        return self.headers.get("idempotency-key")
 
     @property
     def asking(self) -> Asking:
-        headers = self.request.headers
+        headers = self.headers
         return Asking(self.who.name, self.key, headers.get("x-correlation-id"), headers.get("traceparent"))
 
 
@@ -76,7 +77,7 @@ async def _resume(knock: Knock) -> Answer:
 
 
 async def _event(knock: Knock) -> Answer:
-    stimulus = stimulus_of(knock.body, EVENT, knock.who, knock.request, knock.key, knock.name)
+    stimulus = stimulus_of(knock.body, EVENT, knock.who, knock.headers, knock.key, knock.name)
     return 202, await sent(knock.server, stimulus), {}
 
 
@@ -110,23 +111,28 @@ class Doors:
             await self._app(scope, receive, send)
             return
         door, name = found
-        inner = {**scope, "app": self._api, "state": dict(scope.get("state", {}))}
-        request = Request(inner, receive)
+        facts = facts_of(scope)
         raw = await _body(receive)
-        knocked = None if raw is None else _read(door, request, raw)
+        knocked = None if raw is None else _read(door, facts.headers, raw)
         if knocked is None:
             await self._app(scope, _again(raw, receive), send)
             return
         try:
-            who = await admit(request, door.permission)
-            key = request.headers.get("idempotency-key")
-            status, answer, headers = await door.open(Knock(self._server, name, who, knocked, request, key))
-            response = Response(
-                answer.model_dump_json(by_alias=True), status, media_type="application/json", headers=headers
-            )
+            security: Security = self._api.state.security
+            who = admitted(await security.principal(facts), door.permission)
+            status, answer, headers = await door.open(Knock(self._server, name, who, knocked, facts.headers))
         except (HoldfastError, Refusal) as error:
-            response = respond(error, scope["path"])
-        await response(scope, receive, send)
+            await respond(error, scope["path"])(scope, receive, send)
+        else:
+            await _answer(send, status, answer, headers)
+
+
+async def _answer(send: Send, status: int, answer: BaseModel, headers: Mapping[str, str]) -> None:
+    body = answer.model_dump_json(by_alias=True).encode()
+    found = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    found += [(b"content-length", str(len(body)).encode()), (b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": status, "headers": found})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _find(scope: Scope) -> tuple[Door, str] | None:
@@ -142,14 +148,14 @@ def _find(scope: Scope) -> tuple[Door, str] | None:
     return None
 
 
-def _read(door: Door, request: Request, raw: bytes) -> BaseModel | None:
+def _read(door: Door, headers: Mapping[str, str], raw: bytes) -> BaseModel | None:
     """The body, if it is plain; None hands the request on."""
-    key = request.headers.get("idempotency-key")
+    key = headers.get("idempotency-key")
     if key is not None and not 0 < len(key) <= KEY_LENGTH_MAX:
         return None
     if not raw:
         return door.model()
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json" or raw[:1] != b"{":
+    if headers.get("content-type", "").partition(";")[0].strip() != "application/json" or raw[:1] != b"{":
         return None
     try:
         return door.model.model_validate_json(raw)

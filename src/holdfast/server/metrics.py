@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 from fastapi import Request, Response
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 from prometheus_client.exposition import choose_encoder
 
 from holdfast import telemetry
@@ -23,12 +23,14 @@ from holdfast.model.instance import Status
 from holdfast.server.backend import Backend, Server
 from holdfast.server.routing import Routes
 from holdfast.server.security import requires
+from holdfast.server.tallies import Spread, Tallies, Tally
 
 logger = logging.getLogger("holdfast")
 
 STORE_EVERY = timedelta(seconds=5)
 STUCK_EVERY = timedelta(minutes=5)
 STUCK_MAX = 1_000
+RUNNING_MAX = 10_000
 FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 LONG = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800)
 
@@ -41,20 +43,21 @@ class Metrics:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self.registry = CollectorRegistry()
+        self._life = Tally("instance_events", "Turns in the lives of instances.", ["event"])
+        self._bursts = Tally("bursts", "Bursts that were committed.")
+        self._activities = Tally("activities", "Activity executions that completed.", ["type"])
+        self._burst_time = Spread("burst_seconds", "How long bursts ran.", FINE)
+        self._commit_time = Spread("commit_seconds", "How long commits took.", FINE)
+        self._effects = Tally("effects", "Attempts of effects that ended.", ["type", "outcome"])
+        self._effect_time = Spread("effect_seconds", "How long attempts took.", LONG, ["type"])
+        self._takeovers = Tally("effect_takeovers", "Effects of dead nodes that were taken over.")
+        self._conflicts = Tally("commits_lost", "Commits that lost against others.", ["reason"])
+        self._work = Tally("work_taken", "Rows of work that were taken up.", ["kind"])
+        self._late = Spread("work_late_seconds", "How late work was taken up.", LONG, ["kind"])
+        self._stimuli = Tally("stimuli", "Stimuli by what became of them.", ["outcome"])
+        self._dispatched = Tally("requests_dispatched", "Requests that dispatchers accepted.", ["request"])
+        self.registry.register(Tallies(item for item in vars(self).values() if isinstance(item, Tally | Spread)))
         made: dict[str, Any] = {"namespace": "holdfast", "registry": self.registry}
-        self._life = Counter("instance_events", "Turns in the lives of instances.", ["event"], **made)
-        self._bursts = Counter("bursts", "Bursts that were committed.", **made)
-        self._activities = Counter("activities", "Activity executions that completed.", ["type"], **made)
-        self._burst_time = Histogram("burst_seconds", "How long bursts ran.", buckets=FINE, **made)
-        self._commit_time = Histogram("commit_seconds", "How long commits took.", buckets=FINE, **made)
-        self._effects = Counter("effects", "Attempts of effects that ended.", ["type", "outcome"], **made)
-        self._effect_time = Histogram("effect_seconds", "How long attempts took.", ["type"], buckets=LONG, **made)
-        self._takeovers = Counter("effect_takeovers", "Effects of dead nodes that were taken over.", **made)
-        self._conflicts = Counter("commits_lost", "Commits that lost against others.", ["reason"], **made)
-        self._work = Counter("work_taken", "Rows of work that were taken up.", ["kind"], **made)
-        self._late = Histogram("work_late_seconds", "How late work was taken up.", ["kind"], buckets=LONG, **made)
-        self._stimuli = Counter("stimuli", "Stimuli by what became of them.", ["outcome"], **made)
-        self._dispatched = Counter("requests_dispatched", "Requests that dispatchers accepted.", ["request"], **made)
         self._instances = Gauge("instances", "Instances in the store.", ["status"], **made)
         self._store = {name: Gauge(name, words, **made) for name, words in _STORE.items()}
         self._stuck = Gauge("stuck_instances", "Live instances that nothing will ever wake.", **made)
@@ -79,40 +82,42 @@ class Metrics:
     def _hear(self, name: str, fields: Mapping[str, Any]) -> None:
         area, _, word = name.partition(".")
         if area == "instance":
-            self._life.labels(word).inc()
+            self._life.counts[word,] += 1
         elif area == "effect":
             self._hear_effect(word, fields)
         elif name == "burst.committed":
             self._hear_burst(fields)
         elif name == "commit.lost":
-            self._conflicts.labels(fields["reason"]).inc()
+            self._conflicts.counts[fields["reason"],] += 1
         elif name == "work.taken":
-            self._work.labels(fields["kind"]).inc()
-            self._late.labels(fields["kind"]).observe(max(fields["late"].total_seconds(), 0))
+            self._work.counts[fields["kind"],] += 1
+            self._late.add(max(fields["late"].total_seconds(), 0), fields["kind"])
         elif name == "stimulus.settled":
-            self._stimuli.labels(str(fields["outcome"])).inc()
+            self._stimuli.counts[str(fields["outcome"]),] += 1
         elif name == "request.dispatched":
-            self._dispatched.labels(str(fields["request"])).inc()
+            self._dispatched.counts[str(fields["request"]),] += 1
 
     def _hear_burst(self, fields: Mapping[str, Any]) -> None:
-        self._bursts.inc()
-        self._burst_time.observe(max(fields["ran_ns"] - fields["began_ns"], 0) / 1e9)
-        self._commit_time.observe(max(fields["committed_ns"] - fields["ran_ns"], 0) / 1e9)
+        self._bursts.counts[()] += 1
+        self._burst_time.add(max(fields["ran_ns"] - fields["began_ns"], 0) / 1e9)
+        self._commit_time.add(max(fields["committed_ns"] - fields["ran_ns"], 0) / 1e9)
         for kind, times in fields["entries"].completed().items():
-            self._activities.labels(kind).inc(times)
+            self._activities.counts[kind,] += times
 
     def _hear_effect(self, word: str, fields: Mapping[str, Any]) -> None:
         if word == "taken_over":
-            self._takeovers.inc()
+            self._takeovers.counts[()] += 1
             return
         key = fields["instance_id"], fields["activity_id"], fields["attempt"]
         if word == "started":
             self._running[key] = time.monotonic()
+            if len(self._running) > RUNNING_MAX:  # A canceled attempt never says that it ended.
+                del self._running[next(iter(self._running))]
             return
-        self._effects.labels(fields["activity_type"], word).inc()
+        self._effects.counts[fields["activity_type"], word] += 1
         began = self._running.pop(key, None)
         if began is not None:
-            self._effect_time.labels(fields["activity_type"]).observe(time.monotonic() - began)
+            self._effect_time.add(time.monotonic() - began, fields["activity_type"])
 
     # -- how the store is ----------------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fastapi import FastAPI
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -16,16 +15,20 @@ from holdfast.server.problems import Refusal, problem
 EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")
 
 POLICY = (
-    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self' data:; "
-    "connect-src 'self' ws: wss:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; frame-ancestors 'none'; "
-    "form-action 'self'"
+    b"content-security-policy",
+    (
+        b"default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; font-src 'self' data:; "
+        b"connect-src 'self' ws: wss:; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; frame-ancestors 'none'; "
+        b"form-action 'self'"
+    ),
 )
 HEADERS = (
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
-    ("Referrer-Policy", "same-origin"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
 )
+"""As ASGI takes them: names in lower case."""
 
 
 def wrapped(api: FastAPI, backend: Backend) -> Entrance:
@@ -96,21 +99,22 @@ class SecurityHeaders:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                _add(headers, HEADERS)
-                if headers.get("content-type", "").startswith("text/html"):
-                    _add(headers, [("Content-Security-Policy", POLICY)])
-                elif "cache-control" not in headers:
-                    headers["Cache-Control"] = "no-store"
+                message["headers"] = _completed(message["headers"])
             await send(message)
 
         await self._app(scope, receive, sending)
 
 
-def _add(headers: MutableHeaders, wanted: Iterable[tuple[str, str]]) -> None:
+def _completed(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """What a workflow's own answer says stays."""
-    for name, value in wanted:
-        headers.setdefault(name, value)
+    found = list(headers)
+    names = {name.lower(): value for name, value in found}
+    found += [pair for pair in HEADERS if pair[0] not in names]
+    if names.get(b"content-type", b"").startswith(b"text/html"):
+        found += [] if POLICY[0] in names else [POLICY]
+    elif b"cache-control" not in names:
+        found.append((b"cache-control", b"no-store"))
+    return found
 
 
 class BodyLimit:
@@ -124,7 +128,7 @@ class BodyLimit:
         if scope["type"] != "http" or "/workflows/" in scope["path"]:
             await self._app(scope, receive, send)
             return
-        length = Headers(scope=scope).get("content-length", "")
+        length = next((value for name, value in scope["headers"] if name == b"content-length"), b"")
         if length.isdigit() and int(length) > self._limit:
             refusal = problem(413, "body.too_large", self._words(), path=scope["path"])
             await refusal(scope, receive, send)

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import Depends
 from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
 from holdfast.errors import AccountNotFound, NotSignedIn, PermissionDenied, SettingsError
 from holdfast.identity.accounts import Accounts
@@ -90,13 +91,14 @@ class Security:
         return None
 
 
-def facts_of(connection: HTTPConnection) -> RequestFacts:
+def facts_of(scope: Scope) -> RequestFacts:
+    query, client = scope["query_string"], scope.get("client")
     return RequestFacts(
-        method=str(connection.scope.get("method", "GET")),
-        path=str(connection.scope["path"]),
-        headers=dict(connection.headers),
-        query=dict(connection.query_params),
-        client=connection.client.host if connection.client else None,
+        method=scope.get("method", "GET"),
+        path=scope["path"],
+        headers={name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])},
+        query=dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True)) if query else {},
+        client=client[0] if client else None,
     )
 
 
@@ -105,14 +107,17 @@ async def who_asks(connection: HTTPConnection) -> Principal | None:
     state = connection.state
     if not hasattr(state, "principal"):
         security: Security = connection.app.state.security
-        state.principal = await security.principal(facts_of(connection))
+        state.principal = await security.principal(facts_of(connection.scope))
     found: Principal | None = state.principal
     return found
 
 
 async def admit(connection: HTTPConnection, permission: str) -> Principal:
     """The principal, who has that permission; raises `NotSignedIn` or `PermissionDenied`."""
-    principal = await who_asks(connection)
+    return admitted(await who_asks(connection), permission)
+
+
+def admitted(principal: Principal | None, permission: str) -> Principal:
     if principal is None:
         raise NotSignedIn("Sign in first: send 'Authorization: Bearer …' or 'X-Api-Key: …'.")
     if permission != SIGNED_IN and not principal.may(permission):

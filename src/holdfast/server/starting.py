@@ -35,14 +35,12 @@ class Starter:
         server = self._server
         dispatched, answer = await server.runtime.inline.begin(self._request(definition_id, body))
         if answer is not None and answer.result is not None and answer.version and answer.result.status.at_rest:
-            shown = views.result_of(server, answer.result, answer.version)
-            return ExecuteResult.model_construct(**shown.__dict__, existing=False), True
+            return views.execute_result_of(server, answer.result, answer.version, existing=False), True
         name = self._named(dispatched)
         existing = bool(dispatched.existing)
         is_settled = existing or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
-        shown = views.result_of(server, result, row.version)
-        return ExecuteResult(**dict(shown), existing=existing), is_settled
+        return views.execute_result_of(server, result, row.version, existing=existing), is_settled
 
     async def dispatch(self, definition_id: str, body: DispatchRequest) -> DispatchResult:
         answer = await self._server.runtime.dispatcher.dispatch(self._request(definition_id, body))

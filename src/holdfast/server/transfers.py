@@ -9,10 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
-import yaml
 
-from holdfast.elsa import write_elsa
-from holdfast.engine.printing import written_as_python
 from holdfast.errors import HoldfastError
 from holdfast.model.reader import parse_definition
 from holdfast.server.authors import native
@@ -40,11 +37,15 @@ class Transfers:
         if form == "python":
             return f"{safe_name(definition_id)}.py", self._python(document, untangle=untangle)
         if form == "elsa":
+            from holdfast.elsa import write_elsa
+
             document, _ = write_elsa(parse_definition(document, trusted=True))
         return f"{safe_name(definition_id)}.json", msgspec.json.format(msgspec.json.encode(document), indent=2)
 
     def _python(self, document: dict[str, Any], *, untangle: bool) -> bytes:
         """As `holdfast convert --to python` writes it; what that tells on the side stands above it."""
+        from holdfast.engine.printing import written_as_python
+
         written = written_as_python(parse_definition(document, trusted=True), self._server.engine, untangle=untangle)
         notes = "".join(f"# {note}\n" for note in written.notes)
         return f"{notes}{written.text}".encode()
@@ -112,6 +113,8 @@ def unpacked(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def read_document(name: str, data: bytes) -> dict[str, Any]:
+    import yaml
+
     try:
         text = data.decode("utf-8-sig")
         if name.lower().endswith((".yaml", ".yml")):

@@ -80,7 +80,7 @@ class Door:
             raise Refusal(
                 503, "node.paused", "This node takes no work at the moment.", headers={"Retry-After": seconds}
             )
-        facts, parts = facts_of(request), parts_of(request.scope)
+        facts, parts = facts_of(request.scope), parts_of(request.scope)
         if len(parts) > SEGMENTS_MAX or request.method not in METHODS:
             raise Refusal(404, "route.not_found", "No workflow waits here.")
         address = self._address(facts)

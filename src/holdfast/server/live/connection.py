@@ -65,7 +65,7 @@ class Connection:
         self._backend = backend
         self._renderings = renderings
         self._security = security
-        self._facts: RequestFacts = facts_of(socket)
+        self._facts: RequestFacts = facts_of(socket.scope)
         self._principal: Principal | None = None
         self._following: dict[str, asyncio.Task[None]] = {}
         self._sending = asyncio.Lock()

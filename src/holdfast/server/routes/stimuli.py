@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -10,7 +11,6 @@ from starlette.requests import Request
 
 from holdfast.model.principal import Principal
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
-from holdfast.runtime.doctor.stimulus import diagnose
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Limit
@@ -44,7 +44,7 @@ async def publish_event(
     idempotency_key: IdempotencyKey = None,
 ) -> Receipt:
     """Publish an event: whoever waits for it goes on, whatever begins with it is started."""
-    stimulus = stimulus_of(body or EventRequest(), EVENT, who, request, idempotency_key, name)
+    stimulus = stimulus_of(body or EventRequest(), EVENT, who, request.headers, idempotency_key, name)
     return await sent(server, stimulus)
 
 
@@ -53,7 +53,7 @@ async def send_stimulus(
     server: Server, who: Sender, request: Request, body: StimulusRequest, idempotency_key: IdempotencyKey = None
 ) -> Receipt:
     """Wake bookmarks and start triggers of any type."""
-    return await sent(server, stimulus_of(body, body.type, who, request, idempotency_key, None))
+    return await sent(server, stimulus_of(body, body.type, who, request.headers, idempotency_key, None))
 
 
 @router.get("/stimuli/expired", dependencies=[requires("operations:read")])
@@ -68,6 +68,8 @@ async def list_expired_stimuli(server: Server, limit: Limit = 50) -> list[Expire
 @router.post("/stimuli/explain", dependencies=[requires("instances:read")])
 async def explain_stimulus(server: Server, body: ExplainRequest) -> Explanation:
     """What a stimulus would match, and which field differs in what nearly matches; nothing is sent."""
+    from holdfast.runtime.doctor.stimulus import diagnose
+
     found = await diagnose(
         server.runtime,
         body.type,
@@ -91,19 +93,19 @@ async def explain_stimulus(server: Server, body: ExplainRequest) -> Explanation:
 
 
 def stimulus_of(
-    body: EventRequest, type: str, who: Principal, request: Request, key: str | None, name: str | None
+    body: EventRequest, type: str, who: Principal, headers: Mapping[str, str], key: str | None, name: str | None
 ) -> DispatchStimulus:
     return DispatchStimulus(
         type=type,
         payload=body.payload,
         event_name=name,
-        correlation_id=body.correlation_id or request.headers.get("x-correlation-id"),
-        instance_id=body.instance_id or request.headers.get("x-workflow-instance-id"),
+        correlation_id=body.correlation_id or headers.get("x-correlation-id"),
+        instance_id=body.instance_id or headers.get("x-workflow-instance-id"),
         key=body.key,
         broadcast=body.broadcast,
         idempotency_key=key,
         principal=who.name,
-        trace=request.headers.get("traceparent"),
+        trace=headers.get("traceparent"),
     )
 
 

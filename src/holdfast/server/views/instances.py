@@ -20,6 +20,7 @@ from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import (
     ActivityState,
     BookmarkItem,
+    ExecuteResult,
     IncidentItem,
     InstanceDetail,
     InstanceItem,
@@ -191,11 +192,19 @@ def _told(found: BookmarkItem) -> str:
 
 
 def result_of(server: Backend, result: RunResult, position: int) -> InstanceResult:
-    return InstanceResult(
-        instance_id=result.instance_id,
-        status=result.status.value,
-        outputs=shown_all(result.outputs),
-        incidents=[incident(found, result.instance_id) for found in result.incidents],
-        bookmarks=[bookmark(server, found, result.instance_id) for found in result.bookmarks],
-        position=position,
-    )
+    return InstanceResult(**_result(server, result, position))
+
+
+def execute_result_of(server: Backend, result: RunResult, position: int, *, existing: bool) -> ExecuteResult:
+    return ExecuteResult(**_result(server, result, position), existing=existing)
+
+
+def _result(server: Backend, result: RunResult, position: int) -> dict[str, Any]:
+    return {
+        "instance_id": result.instance_id,
+        "status": result.status.value,
+        "outputs": shown_all(result.outputs),
+        "incidents": [incident(found, result.instance_id) for found in result.incidents],
+        "bookmarks": [bookmark(server, found, result.instance_id) for found in result.bookmarks],
+        "position": position,
+    }
