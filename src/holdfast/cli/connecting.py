@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from holdfast.cli.options import activities_option
+
 if TYPE_CHECKING:
     from holdfast.client import Client
 
@@ -19,21 +21,34 @@ class Target(NamedTuple):
     server: str | None
     store: str | None
     key: str | None
+    activity_modules: tuple[str, ...] = ()
 
 
 def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--server` and `--key`, or `--store`; the function gets them as `target`."""
+    """`--server` and `--key`, or `--store` and `--activities`; the function gets them as `target`."""
 
     @wraps(function)
-    def packed(*args: Any, server: str | None, store: str | None, key: str | None, **options: Any) -> Any:
+    def packed(
+        *args: Any,
+        server: str | None,
+        store: str | None,
+        key: str | None,
+        activity_modules: tuple[str, ...],
+        **options: Any,
+    ) -> Any:
         if server is not None and store is not None:
             raise click.UsageError("Give --server or --store, not both.")
         if server is not None and not server.startswith(("http://", "https://")):
             raise click.UsageError(f"'{server}' is no server's address. Write it like http://127.0.0.1:8600.")
-        return function(*args, target=Target(server, store, key), **options)
+        if server is not None and activity_modules:
+            raise click.UsageError(
+                "--activities is for a store. A server brings the code itself: holdfast serve --activities."
+            )
+        return function(*args, target=Target(server, store, key, activity_modules), **options)
 
     decorated: Callable[..., Any] = packed
     for option in (
+        activities_option,
         click.option("--store", metavar="URL", help="A store; the setting `store` if neither is given."),
         click.option(
             "--key", metavar="KEY", envvar="HOLDFAST_API_KEY", help="An API key of the server; or set HOLDFAST_API_KEY."
@@ -59,8 +74,11 @@ def make_client(target: Target) -> Client:
 
     if target.server is not None:
         return Client(target.server, api_key=target.key)
+    from holdfast.cli.references import code_of
     from holdfast.engine import Holdfast
     from holdfast.server import create_app
 
-    engine = Holdfast(store=target.store or Holdfast().settings.store, worker=False)
+    code = code_of(target.activity_modules)
+    store = target.store or Holdfast().settings.store
+    engine = Holdfast(store=store, activities=code.activities, definitions=code.workflows, worker=False)
     return Client(AsgiWire(create_app(engine, auth=False, studio=False)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.options import json_option, store_option
+from holdfast.cli.options import activities_option, json_option, store_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,16 +53,19 @@ async def _setup(url: str | None, broker: str | None) -> list[Finding]:
 @doctor.command("instance")
 @click.argument("instance_id", metavar="ID")
 @store
+@activities_option
 @as_json
 @click.pass_context
-def instance(ctx: click.Context, instance_id: str, store: str | None, as_json: bool) -> None:
+def instance(
+    ctx: click.Context, instance_id: str, store: str | None, activity_modules: tuple[str, ...], as_json: bool
+) -> None:
     """Say why an instance does not go on."""
     from holdfast.runtime.doctor import why_it_waits
 
     async def look(runtime: Runtime) -> list[Finding]:
         return await why_it_waits(runtime, instance_id)
 
-    ctx.exit(_show(_on_store(store, look), as_json=as_json))
+    ctx.exit(_show(_on_store(store, look, activity_modules), as_json=as_json))
 
 
 @doctor.command("stimulus")
@@ -92,13 +95,13 @@ def stimulus(
     show_json(msgspec.to_builtins(_on_store(store, explain)), indent=2)
 
 
-def _on_store(url: str | None, work: Any) -> Any:
+def _on_store(url: str | None, work: Any, activity_modules: Sequence[str] = ()) -> Any:
     import asyncio
 
     from holdfast.cli.engines import make_engine
     from holdfast.cli.stored import opened
 
-    engine = make_engine()
+    engine = make_engine(activity_modules)
 
     async def run() -> Any:
         async with opened(engine, url or engine.settings.store) as runtime:

@@ -37,19 +37,20 @@ def import_(
     from holdfast.cli.sources import open_source, planned
 
     engine = make_engine(activity_modules, map(open_source, others))
-    definitions = [planned(open_source(place), engine) for place in workflows]
+    sources = [open_source(place) for place in workflows]
+    definitions = [(planned(source, engine), source.is_document) for source in sources]
     asyncio.run(_import(engine, store, definitions))
 
 
-async def _import(engine: Holdfast, url: str | None, definitions: list[Definition]) -> None:
+async def _import(engine: Holdfast, url: str | None, definitions: list[tuple[Definition, bool]]) -> None:
     from holdfast.cli.stored import opened
 
     async with opened(engine, url) as runtime:
-        for definition in definitions:
-            click.echo(await _save(runtime, definition))
+        for definition, is_document in definitions:
+            click.echo(await _save(runtime, definition, is_document=is_document))
 
 
-async def _save(runtime: Runtime, definition: Definition) -> str:
+async def _save(runtime: Runtime, definition: Definition, *, is_document: bool) -> str:
     from holdfast.errors import DefinitionNotFound, DefinitionNotPublished
     from holdfast.model.catalog import Source, Which
 
@@ -58,5 +59,8 @@ async def _save(runtime: Runtime, definition: Definition) -> str:
         before = (await runtime.definitions.get(name, Which.PUBLISHED)).content
     except (DefinitionNotFound, DefinitionNotPublished):
         before = ""
-    saved = (await runtime.definitions.save_and_publish(definition, source=Source.FILE)).version
+    if is_document:
+        saved = (await runtime.definitions.save_and_publish(definition, source=Source.FILE)).version
+    else:  # Asked for by name: published even if this content was once, and another since.
+        saved = await runtime.definitions.deploy(definition, f"import-{runtime.node.next_id()}")
     return f"{name} version {saved.version}: {'unchanged' if saved.content == before else 'imported'}"

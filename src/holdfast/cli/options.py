@@ -26,7 +26,7 @@ def activities_option(function: F) -> F:
         "activity_modules",
         multiple=True,
         metavar="MODULE",
-        help="A Python module whose activities the workflow uses; may be given several times.",
+        help="A Python module with the code that workflows use: activities, types, workflows; may be given several times.",
     )(function)
 
 

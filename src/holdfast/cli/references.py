@@ -1,16 +1,16 @@
-"""`module:name` and modules of activities: imported from the current folder or the environment."""
+"""`module:name` and modules of code: imported from the current folder or the environment."""
 
 from __future__ import annotations
 
 import importlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from inspect import isclass, iscoroutine, signature
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.function import FunctionActivity
@@ -55,16 +55,31 @@ def find(reference: str) -> Any:
     return _find(import_module(module_name), name, reference)
 
 
-def activities_of(module_name: str) -> list[Any]:
-    """The `@activity` functions and `Activity` classes of a module; not those that it imports from Holdfast."""
-    module = import_module(module_name)
-    found = {id(item): item for item in vars(module).values() if is_own_activity(item)}
-    if not found:
-        raise BadInput(f"The module '{module_name}' has no activities. Put @activity on a function in it.")
-    return list(found.values())
+class Code(NamedTuple):
+    """What modules bring: activities (not those that they import from Holdfast), and workflows with the types they use."""
+
+    activities: list[Any]
+    workflows: list[Any]
 
 
-def is_own_activity(item: Any) -> bool:
+def code_of(modules: Iterable[str]) -> Code:
+    """The code of modules that hold some, or `BadInput`."""
+    activities: dict[int, Any] = {}
+    workflows: dict[int, Any] = {}
+    for name in modules:
+        items = vars(import_module(name)).values()
+        own = {id(item): item for item in items if _is_own_activity(item)}
+        written = {id(item): item for item in items if isinstance(item, Workflow | Definition)}
+        if not own and not written:
+            raise BadInput(
+                f"The module '{name}' has no activities and no workflows. Put @activity on a function in it."
+            )
+        activities.update(own)
+        workflows.update(written)
+    return Code(list(activities.values()), list(workflows.values()))
+
+
+def _is_own_activity(item: Any) -> bool:
     if isinstance(item, FunctionActivity):
         return True
     is_type = isclass(item) and issubclass(item, Activity) and "activity_type" in vars(item)

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import uvicorn
 
-from holdfast.cli.references import activities_of
+from holdfast.cli.references import code_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
 from holdfast.model.catalog import Source
@@ -40,10 +40,11 @@ def run_loop(main: Coroutine[Any, Any, None]) -> None:
 async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
     """The application, open: a store that does not answer is told here, in plain words, before anything listens."""
     sources = [open_source(text) for text in wishes["workflows"]]
-    activities = {id(item): item for module in wishes["activities"] for item in activities_of(module)}
+    code = code_of(wishes["activities"])
     engine = Holdfast(
         store=wishes["store"] or load_settings().store,
-        activities=activities.values(),
+        activities=code.activities,
+        definitions=code.workflows,
         workflows=[source.workflow for source in sources if not source.is_document],
         worker=wishes["worker"],
     )

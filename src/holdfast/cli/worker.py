@@ -91,9 +91,8 @@ async def _run(engine: Holdfast, options: Any, store: str | None, transport: str
 def engine_of(modules: tuple[str, ...]) -> tuple[Holdfast, list[Any]]:
     """The engine, and the workflows that the modules bring."""
     from holdfast.cli.failures import BadInput
-    from holdfast.cli.references import find, import_module, is_own_activity
+    from holdfast.cli.references import code_of, find
     from holdfast.engine import Holdfast
-    from holdfast.model.definition import Definition
 
     apps = [reference for reference in modules if ":" in reference]
     if len(apps) > 1 or (apps and len(modules) > 1):
@@ -105,13 +104,8 @@ def engine_of(modules: tuple[str, ...]) -> tuple[Holdfast, list[Any]]:
                 f"'{apps[0]}' is no Holdfast object. Name one, such as app = Holdfast(…), or the module alone."
             )
         return app, list(app.workflows)
-    items = [item for name in modules for item in vars(import_module(name)).values()]
-    activities = {id(item): item for item in items if is_own_activity(item)}
-    from holdfast.authoring.workflow import Workflow
-
-    workflows = {id(item): item for item in items if isinstance(item, Workflow | Definition)}
-    engine = Holdfast(activities=activities.values(), definitions=workflows.values())
-    return engine, list(workflows.values())
+    code = code_of(modules)
+    return Holdfast(activities=code.activities, definitions=code.workflows), code.workflows
 
 
 def _names(text: str, what: str) -> tuple[str, ...]:

@@ -150,3 +150,39 @@ def test_a_definition_is_exported_as_a_file(call: Call, instance: str, folder: P
     assert "workflow = Workflow(" in (folder / "waits.py").read_text()
     assert call("validate", "waits.py:workflow").exit_code == 0
     assert ours["id"] == "waits"
+
+
+SHOP = '''
+from dataclasses import dataclass
+from holdfast import activity, wait_for, workflow
+
+@dataclass
+class Order:
+    number: str
+
+@activity
+async def ship(order: Order) -> str:
+    return order.number
+
+@workflow
+async def shipping(order: Order) -> str:
+    await wait_for("go")
+    return await ship(order)
+'''
+
+
+def test_workflows_of_code_are_started_and_explained_with_their_module(call: Call, folder: Path) -> None:
+    (folder / "code_shop.py").write_text(SHOP)
+    order = '{"order": {"number": "7"}}'
+    imported = call("import", "code_shop:shipping", *STORE)
+    assert imported.exit_code == 0, imported.output
+    alone = call("definitions", "start", "shipping", "--input", order, *STORE)
+    assert (alone.exit_code, "unknown type 'ship'" in alone.stderr) == (2, True)
+
+    code = ("--activities", "code_shop")
+    started = call("definitions", "start", "shipping", "--input", order, *code, *STORE)
+
+    assert started.exit_code == 0, started.output
+    (found,) = json.loads(call("instances", "list", "--json", *STORE).stdout)
+    assert call("doctor", "instance", found["id"], *code, *STORE).exit_code == 0
+    assert "--activities is for a store" in call("instances", "list", "--server", "http://x", *code).stderr
