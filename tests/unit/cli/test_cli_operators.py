@@ -152,7 +152,7 @@ def test_a_definition_is_exported_as_a_file(call: Call, instance: str, folder: P
     assert ours["id"] == "waits"
 
 
-SHOP = '''
+SHOP = """
 from dataclasses import dataclass
 from holdfast import activity, wait_for, workflow
 
@@ -168,7 +168,7 @@ async def ship(order: Order) -> str:
 async def shipping(order: Order) -> str:
     await wait_for("go")
     return await ship(order)
-'''
+"""
 
 
 def test_workflows_of_code_are_started_and_explained_with_their_module(call: Call, folder: Path) -> None:
