@@ -67,8 +67,8 @@ bench: $(READY) ## Measure, print the figures, write benchmarks/results/latest.j
 load: $(READY) ## Measure the server from outside, print the figures, write benchmarks/results/load.json
 	$(BIN)/python -m benchmarks.load
 
-chaos: $(READY) ## Kill workers and databases for long, print what came of it, write benchmarks/results/chaos.json
-	$(BIN)/python -m tests.chaos
+chaos: $(READY) ## Kill workers, servers and databases for long, write benchmarks/results/chaos.json (PARTS="sqlite …" for some)
+	$(BIN)/python -m tests.chaos $(PARTS)
 
 clean: ## Remove the environment and everything that tools left behind
 	rm -rf $(VENV) .run .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .bench build dist

@@ -1,167 +1,109 @@
-"""The long form of the chaos test: `python -m tests.chaos`, or `make chaos`. Writes benchmarks/results/chaos.json.
+"""The long form of the chaos tests: `make chaos`, or `make chaos PARTS="sqlite cluster"` for some of its parts.
 
-Each store is fought over twice: by workers that commit rows of their own (many bursts), and by nodes that run workflows
-through the runtime (effects, timers, keys). Then a cluster of workers over a broker (`tests/chaos/cluster.py`). PostgreSQL is
-a server of our own and is stopped in immediate mode meanwhile.
+Each part that has run is written to benchmarks/results/chaos.json at once, with its commit, time and load; the other parts
+stay as they are there. What was lost, happened twice or does not fit is named, and the exit code is 1.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import traceback
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any
 
 from holdfast import __version__
-from holdfast.testing.chaos import ChaosReport, chaos
-from holdfast.testing.mysql_server import mysql_database
-from holdfast.testing.runtime_chaos import Crash, runtime_chaos
-from holdfast.testing.servers import PostgresServer, ServiceMissing
+from holdfast.testing.servers import ServiceMissing, is_required
 from tests.chaos.cluster import cluster_row
+from tests.chaos.stores import LONG, store_row
 
-CLUSTER = "cluster"
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "chaos.json"
-Opened = tuple[Callable[[], str], Crash | None]
-"""Gives the URL of an empty database; crashes the server, where we own it."""
+NAMED_MAX = 20
+"""Findings of one part that are kept in the file; all of them are printed."""
 
+Row = dict[str, Any]
+Part = Callable[[], Row]
+"""Gives a row with `sound` and what is `broken`, by name. Raises `ServiceMissing`."""
 
-@contextmanager
-def sqlite() -> Iterator[Opened]:
-    with TemporaryDirectory() as folder:
-        numbers = iter(range(100))
-        yield lambda: f"sqlite:///{Path(folder) / f'{next(numbers)}.db'}", None
-
-
-@contextmanager
-def postgresql() -> Iterator[Opened]:
-    with PostgresServer() as server:
-        numbers = iter(range(100))
-
-        def database() -> str:
-            import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
-
-            name = f"chaos{next(numbers)}"
-
-            async def create() -> None:
-                connection = await asyncpg.connect(server.url)
-                await connection.execute(f"create database {name}")
-                await connection.close()
-
-            asyncio.run(create())
-            return server.url.rpartition("/")[0] + "/" + name
-
-        async def crash() -> None:
-            def again() -> None:
-                server.stop()  # immediate: no checkpoint, the next start recovers
-                server.start()
-
-            await asyncio.to_thread(again)
-
-        yield database, crash
-
-
-@contextmanager
-def mysql() -> Iterator[Opened]:
-    with mysql_database() as first, mysql_database() as second:
-        urls = iter((first, second))
-        yield lambda: next(urls), None
-
-
-STORES = {"sqlite": sqlite, "postgresql": postgresql, "mysql": mysql}
-
-
-def fought(store: str, kills: int, bursts: int) -> dict[str, Any]:
-    with STORES[store]() as (database, crash):
-        crashes = 0 if crash is None else 2
-        rows = asyncio.run(
-            chaos(
-                database(), kills=kills, bursts_per_kill=max(50, bursts // kills), crash_database=crash, crashes=crashes
-            )
-        )
-        nodes = asyncio.run(
-            runtime_chaos(database(), kills=kills, resumes_per_kill=60, crash_database=crash, crashes=crashes)
-        )
-    return {**_sum(rows, nodes), "by_rows": _told(rows), "by_nodes": _told(nodes)}
-
-
-def _told(report: ChaosReport) -> dict[str, Any]:
-    return {
-        "kills": report.kills,
-        "db_crashes": report.db_crashes,
-        "bursts": report.bursts,
-        "acknowledged": report.acknowledged,
-        "lost": report.lost,
-        "duplicated": report.duplicated,
-        "violations": len(report.violations),
-        "broken": list(report.violations[:20]),
-    }
-
-
-def _sum(*reports: ChaosReport) -> dict[str, int]:
-    told = [_told(report) for report in reports]
-    return {
-        name: sum(item[name] for item in told)
-        for name in ("kills", "db_crashes", "bursts", "acknowledged", "lost", "duplicated", "violations")
-    }
+PARTS: dict[str, Part] = {
+    **{store: partial(store_row, store) for store in LONG},
+    "cluster": partial(cluster_row, 2_000, 60),
+}
+SERVICES = {"postgresql": "postgres", "cluster": "rabbitmq"}
+"""The service that a part cannot do without, where it has another name."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stores", nargs="*", default=[*STORES, CLUSTER], help=f"any of {', '.join(STORES)}, {CLUSTER}")
-    parser.add_argument("--kills", type=int, default=60, help="per store and kind of fight")
-    parser.add_argument("--bursts", type=int, default=65_000, help="about, per store, of the first kind")
-    parser.add_argument("--orders", type=int, default=2_000, help="of the cluster")
-    asked = parser.parse_args()
-    found: dict[str, Any] = {}
-    for store in asked.stores:
-        try:
-            if store == CLUSTER:
-                found[store] = _cluster(asked.orders)
-                continue
-            found[store] = fought(store, asked.kills, asked.bursts)
-        except ServiceMissing as missing:
-            sys.stderr.write(f"{store}: left out, {missing}\n")
-            continue
-        figures = {name: value for name, value in found[store].items() if isinstance(value, int)}
-        sys.stdout.write(f"{store} {json.dumps(figures)}\n")
-    _write(found, {"kills": asked.kills, "bursts": asked.bursts})
-    return 0 if all(_is_sound(item) for item in found.values()) else 1
+    parser.add_argument("parts", nargs="*", default=[], help=f"any of {', '.join(PARTS)}; all if none is named")
+    asked = parser.parse_args().parts or list(PARTS)
+    unknown = [name for name in asked if name not in PARTS]
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    failed = [name for name in asked if not _ran(name)]
+    if failed:
+        _say(f"chaos: NOT sound: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
-def _cluster(orders: int) -> dict[str, Any]:
-    row = cluster_row(orders, max(5, orders // 33))
-    sys.stdout.write(f"{CLUSTER} {json.dumps(row)}\n")
-    return row
+def _ran(name: str) -> bool:
+    """Whether the part is sound, or cannot be run here."""
+    begun = monotonic()
+    _say(f"chaos: {name} …")
+    try:
+        row = PARTS[name]()
+    except ServiceMissing as missing:
+        _say(f"chaos: {name} is left out: {missing}")
+        return not is_required(SERVICES.get(name, name))
+    except Exception as error:  # noqa: BLE001 - the other parts are still to be run; this one is told and fails the run
+        traceback.print_exc()
+        row = {"sound": False, "broken": [f"{type(error).__name__}: {error}"]}
+    broken, row["broken"] = row["broken"], row["broken"][:NAMED_MAX]
+    _write(name, row | {"measured": _stamp(monotonic() - begun)})
+    _say(f"chaos: {name} {'sound' if row['sound'] else 'NOT SOUND'} {json.dumps(_figures(row))}")
+    for finding in broken:
+        _say(f"  {name}: {finding}")
+    return bool(row["sound"])
 
 
-def _is_sound(item: dict[str, Any]) -> bool:
-    return bool(item["sound"]) if "sound" in item else not (item["lost"] or item["duplicated"] or item["violations"])
+def _figures(row: Row) -> Row:
+    return {key: value for key, value in row.items() if isinstance(value, int | float)}
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _stamp(seconds: float) -> Row:
+    return {
+        "commit": _git("rev-parse", "--short=12", "HEAD") + ("+" if _git("status", "--porcelain", "-uno") else ""),
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds),
+        "load": round(os.getloadavg()[0], 2),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "holdfast": __version__,
+        "python": platform.python_version(),
+    }
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], capture_output=True, text=True, check=False).stdout.strip()
+    done = subprocess.run(["git", *arguments], cwd=RESULTS.parent, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
 
 
-def _write(found: dict[str, Any], settings: dict[str, int]) -> None:
-    document = {
-        "commit": _git("rev-parse", "HEAD"),
-        "changed_since": bool(_git("status", "--porcelain", "--untracked-files=no", "src", "tests")),
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "versions": {"holdfast": __version__, "python": platform.python_version()},
-        "settings": settings,
-        "stores": {name: row for name, row in found.items() if name != CLUSTER},
-        CLUSTER: found.get(CLUSTER),
-    }
+def _write(name: str, row: Row) -> None:
+    """Beside what is there: a whole run takes long, and may be done in pieces."""
+    document: Row = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"stores": {}}
+    (document["stores"] if name in LONG else document)[name] = row
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps(document, indent=2) + "\n")
 

@@ -31,7 +31,7 @@ def cluster_row(instances: int, kills: int) -> dict[str, Any]:
     broker = broker_url("rabbitmq")
     with postgres_database() as url, TemporaryDirectory() as folder:
         report = asyncio.run(_fight(url, broker, Path(folder), instances, kills))
-    return {**msgspec.to_builtins(report), "sound": report.sound}
+    return {**msgspec.to_builtins(report), "sound": report.sound, "broken": [] if report.sound else [str(report)]}
 
 
 async def _fight(url: str, broker: str, folder: Path, instances: int, kills: int) -> ClusterReport:

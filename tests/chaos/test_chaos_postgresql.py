@@ -1,4 +1,4 @@
-"""The short form of the chaos test on PostgreSQL, whose server crashes too; the long form: `python -m holdfast.testing.chaos`."""
+"""The short form of the chaos test on PostgreSQL, whose server crashes too; the long form: `make chaos`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def test_killed_workers_and_a_crashed_server_lose_nothing(server: Postgres
         await asyncio.to_thread(server.stop)
         await asyncio.to_thread(server.start)
 
-    report = await chaos(server.url, kills=6, instances=40, keys=100, crash_database=crash, crashes=1)
+    report = await chaos(server.url, kills=6, bursts=600, instances=40, keys=100, crash_database=crash, crashes=1)
 
     assert report.sound, report
     assert (report.kills, report.db_crashes) == (6, 1)

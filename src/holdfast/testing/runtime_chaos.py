@@ -12,12 +12,8 @@ import argparse
 import asyncio
 import json
 import os
-import random
-import signal
-import subprocess
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,57 +25,55 @@ from holdfast.model.instance import BookmarkKind, JournalEvent, Status
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.persistence import store_from_url
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.chaos import ChaosReport
+from holdfast.testing.chaos_fight import ChaosReport, Crash, Fight
 from holdfast.testing.runtime_fighting import CHARGES, TENANT, node_on, workflow
-from holdfast.testing.store_processes import start
 
-WORKERS = 3
-_PATIENCE = 60.0
-"""Seconds within which killed workers must have got somewhere, and the last one must have tidied up."""
-
-Crash = Callable[[], Awaitable[None]]
+_PATIENCE = 120.0
+"""Seconds within which the last node must have tidied up."""
+_ROLE = "fight_on"
 
 
 async def runtime_chaos(
     url: str,
     *,
     kills: int,
+    resumes: int,
     instances: int = 60,
     keys: int = 200,
-    resumes_per_kill: int = 40,
     crash_database: Crash | None = None,
     crashes: int = 0,
 ) -> ChaosReport:
-    """Kill until `kills` are reached, each after some progress; `crash_database` in between, `crashes` times."""
+    """Kill so often while at least so many resumes are acknowledged; `crash_database` in between, `crashes` times."""
     await _seed(url, instances)
     with TemporaryDirectory() as folder:
-        fight = _Fight(url, Path(folder), instances, keys)
+        charges = _charges(Path(folder))
+        fight = Fight(_ROLE, url, Path(folder), instances=instances, keys=keys)
         try:
-            for number in range(kills):
-                await fight.until_progress(resumes_per_kill)
-                fight.kill_one()
-                if (
-                    crash_database is not None
-                    and number % max(1, kills // (crashes + 1)) == 1
-                    and fight.crashes < crashes
-                ):
-                    await crash_database()
-                    fight.crashes += 1
+            await fight.rounds(kills, resumes, crash_database, crashes)
         finally:
             fight.end()
-        return await _checked(url, fight)
+        return await _checked(url, fight, charges)
 
 
 async def dies_at(url: str, fault: str, *, instances: int = 6) -> ChaosReport:
     """One worker dies at a named point of the commit path (`commit.written:40`: the 40th time); another one goes on."""
     await _seed(url, instances)
     with TemporaryDirectory() as folder:
-        fight = _Fight(url, Path(folder), instances, keys=5, workers=1, fault=fault)
+        charges = _charges(Path(folder))
+        fight = Fight(_ROLE, url, Path(folder), workers=1, fault=fault, instances=instances, keys=5)
         try:
             await fight.until_dead()
         finally:
             fight.end()
-        return await _checked(url, fight)
+        return await _checked(url, fight, charges)
+
+
+def _charges(folder: Path) -> Path:
+    """The file that attempts of effects are written to."""
+    charges = folder / "charges"
+    charges.touch()
+    os.environ[CHARGES] = str(charges)
+    return charges
 
 
 async def _seed(url: str, instances: int) -> None:
@@ -92,141 +86,64 @@ async def _seed(url: str, instances: int) -> None:
     await store.close()
 
 
-class _Fight:
-    """The workers, their files, and what was done to them."""
-
-    def __init__(
-        self, url: str, folder: Path, instances: int, keys: int, *, workers: int = WORKERS, fault: str = ""
-    ) -> None:
-        self._url = url
-        self._fault = fault
-        self._folder = folder
-        self._arguments = {"instances": instances, "keys": keys}
-        self.charges = folder / "charges"
-        self.charges.touch()
-        os.environ[CHARGES] = str(self.charges)
-        self._lives = 0
-        self.kills = 0
-        self.crashes = 0
-        self._workers = [self._start() for _ in range(workers)]
-
-    def _start(self) -> subprocess.Popen[str]:
-        self._lives += 1
-        acknowledged = self._folder / f"{self._lives}.ack"
-        acknowledged.touch()
-        return start(
-            "fight_on",
-            self._url,
-            fault=self._fault,
-            worker=f"w{self._lives}",
-            acknowledged=str(acknowledged),
-            **self._arguments,
-        )
-
-    def kill_one(self) -> None:
-        victim = random.randrange(WORKERS)
-        self._end(self._workers[victim])
-        self.kills += 1
-        self._workers[victim] = self._start()
-
-    def end(self) -> None:
-        for worker in self._workers:
-            self._end(worker)
-
-    @staticmethod
-    def _end(worker: subprocess.Popen[str]) -> None:
-        worker.kill()
-        worker.communicate()
-
-    async def until_dead(self) -> None:
-        """The only worker reaches its fault."""
-        worker, until = self._workers[0], monotonic() + _PATIENCE
-        while worker.poll() is None:
-            if monotonic() > until:
-                raise AssertionError("the worker does not reach its fault")
-            await asyncio.sleep(0.01)
-        if worker.returncode != -signal.SIGKILL:
-            raise AssertionError(f"the worker ended by itself with {worker.returncode}")
-        self.kills += 1
-
-    async def until_progress(self, resumes: int) -> None:
-        before, until = self._lines(), monotonic() + _PATIENCE
-        while self._lines() < before + resumes:
-            ended = [worker.returncode for worker in self._workers if worker.poll() is not None]
-            if ended:
-                raise AssertionError(f"a worker ended by itself with {ended}")
-            if monotonic() > until:
-                raise AssertionError("the workers make no progress")
-            await asyncio.sleep(random.uniform(0.005, 0.03))
-
-    def _lines(self) -> int:
-        return sum(path.stat().st_size for path in self._folder.glob("*.ack")) // 12
-
-    def acknowledged(self) -> list[tuple[str, str]]:
-        """(instance, token), or (key, instance)."""
-        found = []
-        for path in self._folder.glob("*.ack"):
-            for line in path.read_text().splitlines():
-                what, _, whose = line.partition(" ")
-                found.append((what, whose))
-        return found
-
-
 # -- afterwards --------------------------------------------------------------------------------------------------------
 
 
-async def _checked(url: str, fight: _Fight) -> ChaosReport:
+async def _checked(url: str, fight: Fight, charges: Path) -> ChaosReport:
     store = store_from_url(url)
     await store.open()
     try:
         async with node_on(store, "last") as runtime:
             runtime.node.take_work()
             ids = await _all_waiting(runtime)
-            return await _compared(runtime, ids, fight)
+            return await _compared(runtime, ids, fight, charges)
     finally:
         await store.close()
 
 
 async def _all_waiting(runtime: Runtime) -> list[str]:
-    """The last node takes over what the dead ones left, until every instance waits for its next event."""
+    """The last node takes over what the dead ones left, until every instance waits for its next event. None may fault."""
     store, until, seen = runtime.node.store, monotonic() + _PATIENCE, 0
     query = InstanceQuery(tenant=TENANT, sort=InstanceSort.ID, descending=False, limit=100_000)
     while True:
         items = (await store.search(query)).items
-        busy = [item.id for item in items if item.status != Status.SUSPENDED or await _naps(runtime, item.id)]
+        busy = [item for item in items if item.status != Status.SUSPENDED or await _naps(runtime, item.id)]
         if not busy:
             return [item.id for item in items]
-        for item in items:
-            if item.status == Status.FAULTED:
-                await _retry(runtime, item.id)
-        if monotonic() > until:
-            told = [await _explained(runtime, name) for name in busy]
-            raise AssertionError(f"instances do not come to rest: {told}")
+        at_rest = [item.id for item in busy if item.status in (Status.FAULTED, Status.FINISHED, Status.CANCELED)]
+        if at_rest or monotonic() > until:
+            told = [await _explained(runtime, name) for name in at_rest or [item.id for item in busy]]
+            raise AssertionError(f"instances that do not come to wait again: {told}")
         seen = await store.wait_for_change(seen, timedelta(seconds=1))
 
 
-async def _retry(runtime: Runtime, identity: str) -> None:
-    """An effect that died with its process three times in a row is a fault, rightly (rule H15): somebody retries it."""
-    result = await runtime.read(identity)
-    if result.status is Status.FAULTED and all(item.type == "EffectLost" for item in result.incidents):
-        await runtime.retry(identity)
-
-
 async def _explained(runtime: Runtime, identity: str) -> str:
+    store = runtime.node.store
     result = await runtime.read(identity)
-    effects = [(row.execution, row.attempt, row.owner) for row in await runtime.node.store.effects_of(TENANT, identity)]
-    state = [(item.execution_id, item.attempt) for item in result._live.effects.values()]
-    works = runtime.node.works_on(identity)
-    return (
-        f"{identity} {result.status} {[item.message for item in result.incidents]} rows {effects} state {state} {works}"
-    )
+    export = await store.export_instance(TENANT, identity)
+    assert export is not None
+    letters = [item.work.id for item in await store.list_dead_letters(TENANT) if item.work.instance_id == identity]
+    parts = {
+        "status": result.status,
+        "incidents": [item.message for item in result.incidents],
+        "effects": [(row.execution, row.attempt, row.owner) for row in export.effects],
+        "state": [(item.execution_id, item.attempt) for item in result._live.effects.values()],
+        "bookmarks": [(mark.seq, mark.type) for mark in export.bookmarks],
+        "work": [(row.id, row.kind, row.due, row.attempts) for row in export.work],
+        "dead letters": letters,
+        "in hand": runtime.node.works_on(identity),
+        "journal": [
+            (entry.event, entry.execution_id) for entry in (await runtime.journal(identity, limit=1_000_000))[-6:]
+        ],
+    }
+    return f"{identity}: " + ", ".join(f"{name} {value}" for name, value in parts.items())
 
 
 async def _naps(runtime: Runtime, identity: str) -> bool:
     return any(mark.type != "Event" for mark in await runtime.node.store.bookmarks_of(TENANT, identity))
 
 
-async def _compared(runtime: Runtime, ids: list[str], fight: _Fight) -> ChaosReport:
+async def _compared(runtime: Runtime, ids: list[str], fight: Fight, charges: Path) -> ChaosReport:
     violations: list[str] = []
     tokens: list[tuple[str, str]] = []
     bursts = 0
@@ -242,18 +159,18 @@ async def _compared(runtime: Runtime, ids: list[str], fight: _Fight) -> ChaosRep
     resumed = {pair for pair in told if not pair[0].startswith("key:")}
     started = [pair for pair in told if pair[0].startswith("key:")]
     lost = [*(resumed - set(tokens)), *((key, name) for key, name in started if name not in set(ids))]
-    if lost:
-        sys.stderr.write(f"lost: {lost}\n")
     again = [key for key, times in Counter(key for key, _ in started).items() if times > 1]
-    attempts = [each for each, times in Counter(fight.charges.read_text().splitlines()).items() if times > 1]
+    twice = [f"{name} {token}" for (name, token), times in Counter(tokens).items() if times > 1]
+    attempts = [each for each, times in Counter(charges.read_text().splitlines()).items() if times > 1]
     return ChaosReport(
         kills=fight.kills,
         db_crashes=fight.crashes,
         bursts=bursts,
         acknowledged=len(told),
         lost=len(lost),
-        duplicated=len(tokens) - len(set(tokens)) + len(again) + len(attempts),
+        duplicated=len(twice) + len(again) + len(attempts),
         violations=tuple(violations),
+        evidence=(*(f"lost {pair}" for pair in lost), *(f"twice {each}" for each in (*twice, *again, *attempts))),
     )
 
 
@@ -286,9 +203,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("url")
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--resumes-per-kill", type=int, default=150)
+    parser.add_argument("--resumes", type=int, default=10_000)
     asked = parser.parse_args()
-    report = asyncio.run(runtime_chaos(asked.url, kills=asked.kills, resumes_per_kill=asked.resumes_per_kill))
+    report = asyncio.run(runtime_chaos(asked.url, kills=asked.kills, resumes=asked.resumes))
     sys.stdout.write(json.dumps(msgspec.to_builtins(report)) + "\n")
     sys.exit(0 if report.sound else 1)
 

@@ -105,6 +105,11 @@ class PostgresServer:
         self.stop(signal.SIGINT)
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def database(self, name: str) -> str:
+        """The URL of a new database on it."""
+        _execute(self.url, f"create database {name}")
+        return urlunsplit(urlsplit(self.url)._replace(path="/" + name))
+
     def start(self) -> None:
         log = (self._folder / "log").open("ab")
         with log:
