@@ -10,10 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast import (
+    Delay,
     Event,
     Flowchart,
     FlowJoin,
     Fork,
+    HumanTask,
     Sequence,
     SetOutput,
     SetVariable,
@@ -36,6 +38,9 @@ from holdfast.model.alterations import (
 from holdfast.model.definition import Variable
 from holdfast.model.instance import JournalEvent
 from holdfast.model.listing import InstanceFilter
+from holdfast.model.record_rows import RecordQuery
+from holdfast.model.tasks import TASK, task_of
+from holdfast.model.work import WorkKind
 from holdfast.runtime.alterations import Alterations
 from holdfast.runtime.durable.alteration_pages import Page, alter_page, page_row
 
@@ -186,6 +191,66 @@ async def test_what_has_another_id_there_must_be_mapped(cluster: Any) -> None:
     assert [item.activity_id for item in moved.bookmarks] == ["approval"]
     await a.resume(identity)
     assert (await a.read(identity)).outputs == {"sum": 1}
+    await cluster.check(a, identity)
+
+
+def napping(version: int = 1, suffix: str = "", nap: timedelta = timedelta(days=1)) -> Workflow:
+    return Workflow(
+        Fork(
+            Event("go", id=f"wait{suffix}"),
+            Delay(nap, id=f"nap{suffix}"),
+            HumanTask("Look", id=f"look{suffix}"),
+            id="both",
+        ),
+        id="napping",
+        version=version,
+    )
+
+
+async def test_rows_of_an_instance_that_migrates_name_what_is_there_now(cluster: Any) -> None:
+    a = await cluster.node("a")
+    alterations, identity = Alterations(a.node), await started(a, napping())
+    await published(a, napping(2, "ing"))
+    mapping = {"wait": "waiting", "nap": "naping", "look": "looking"}
+
+    await alterations.alter(identity, [Migrate(version=2, mapping=mapping)], who="ann")
+
+    store, content = a.node.store, (await a.node.row(identity)).content
+    marks = {mark.activity_id for mark in await store.bookmarks_of(cluster.tenant, identity)}
+    export = await store.export_instance(cluster.tenant, identity)
+    assert export is not None
+    timers = [row for row in export.work if row.kind == WorkKind.TIMER]
+    tasks = await store.list_records(RecordQuery(tenant=cluster.tenant, kind=TASK, limit=10))
+    assert marks == {"waiting", "naping", "looking"}
+    assert [(row.content, row.bookmark_seq is not None) for row in timers] == [(content, True)]
+    assert [task_of(row).activity_id for row in tasks] == ["looking"]
+    await cluster.check(a, identity)
+
+    waits = next(mark for mark in (await a.read(identity)).bookmarks if mark.activity_id == "waiting")
+    await a.resume(identity, waits.id)
+    assert {mark.activity_id for mark in await store.bookmarks_of(cluster.tenant, identity)} == {
+        "naping",
+        "looking",
+    }
+    await cluster.check(a, identity)
+
+
+async def test_a_timer_that_somebody_has_in_hand_does_not_keep_an_instance_from_migrating(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b")
+    identity = await started(a, napping(nap=timedelta(milliseconds=1)))
+    await published(a, napping(2, "ing"))
+    migrate = Migrate(version=2, mapping={"wait": "waiting", "nap": "naping", "look": "looking"})
+
+    async with asyncio.timeout(30):
+        held = False
+        while not held:
+            async with b.node.store.claim(b.node.work_queues, 10) as claim:
+                held = bool(claim.rows)
+                if held:
+                    moving = asyncio.create_task(Alterations(a.node).alter(identity, [migrate], who="ann"))
+                    await asyncio.wait([moving], timeout=0.5)
+        assert await moving
+    assert (await a.node.row(identity)).definition_version == 2
     await cluster.check(a, identity)
 
 

@@ -21,6 +21,8 @@ from holdfast import (
     expr,
 )
 from holdfast.model.instance import JournalEvent
+from holdfast.model.work import WorkKind
+from holdfast.runtime.operators import Operators
 
 
 class Bench:
@@ -118,6 +120,7 @@ async def test_a_stimulus_passes_a_running_effect(cluster: Any) -> None:
 
 async def test_a_dead_nodes_result_is_dropped(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    await a.node.following.stop()  # It does not learn that it is dead.
     identity = (await a.start(waiting())).result.instance_id
     await bench.begun.wait()
     assert await b.recover(identity) == 0  # It lives.
@@ -194,12 +197,45 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
         if number < 3:
             await bench.begun.wait()
             await cluster.died(last)
-    assert (await last.settle(identity)).status is Status.FAULTED
+    failed = await last.settle(identity)
+    assert failed.status is Status.FAULTED
+    assert [item.type for item in failed.incidents] == ["EffectLost"]
+    (letter,) = await Operators(last.node).dead_letters()
+    assert (letter.reason, letter.work.kind, letter.work.instance_id) == ("process-died", WorkKind.RETRY, identity)
+    await cluster.check(last, identity)
+
+    # Mended: the letter is replayed, and the instance goes on with the same execution. The first call hangs.
+    bench.calls[:] = ["mended"]
+    last.node.take_work()
+    assert await Operators(last.node).replay([letter.work.id], who="ann") == 1
+    async with asyncio.timeout(30):
+        while True:
+            news = last.node.news(identity)  # Subscribe, then look.
+            if (await last.read(identity)).status is not Status.FAULTED:
+                break
+            await news
+    replayed = await last.settle(identity)
+    assert (replayed.status, replayed.variables["said"]) == (Status.SUSPENDED, "hello 2")
+    assert not replayed.incidents
+    assert not await Operators(last.node).dead_letters()
     await cluster.check(last, identity)
 
 
-async def test_a_cancel_elsewhere_ends_the_effect_here(cluster: Any) -> None:
+@pytest.mark.parametrize("terminate", [False, True])
+async def test_a_cancel_elsewhere_ends_the_effect_here_without_a_heartbeat(cluster: Any, terminate: bool) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)  # Hearts beat every 100 seconds.
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    await Operators(b.node).cancel(identity, terminate=terminate, who="ann")
+    async with asyncio.timeout(30):
+        await bench.canceled.wait()
+    assert (await a.settle(identity)).status is Status.CANCELED
+    await cluster.check(b, identity)
+
+
+async def test_a_heartbeat_ends_what_was_canceled_elsewhere(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    await a.node.following.stop()
     identity = (await a.start(waiting())).result.instance_id
     await bench.begun.wait()
     assert (await b.cancel(identity)).status is Status.CANCELED
@@ -207,6 +243,22 @@ async def test_a_cancel_elsewhere_ends_the_effect_here(cluster: Any) -> None:
     await bench.canceled.wait()
     assert (await a.settle(identity)).status is Status.CANCELED
     await cluster.check(b, identity)
+
+
+async def test_an_attempt_that_began_after_the_store_was_asked_is_left_alone(cluster: Any) -> None:
+    a = await cluster.node("a")
+    identity = (await a.start(waiting())).result.instance_id
+    await bench.begun.wait()
+    asked = a.node.effects.attempts()
+    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    later = {key: attempt - 1 for key, attempt in asked.items()}  # As if the one that runs were the next.
+
+    a.node.effects.keep_only(later, [])
+    assert a.node.effects.attempts() == asked
+    a.node.effects.keep_only(asked, [row])
+    assert a.node.effects.attempts() == asked
+    a.node.effects.keep_only(asked, [])
+    assert not a.node.effects.attempts()
 
 
 async def test_a_node_that_stops_gives_its_effects_back(cluster: Any) -> None:

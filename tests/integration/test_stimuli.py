@@ -50,6 +50,19 @@ async def picky() -> str:
     return answer.by
 
 
+@workflow
+async def choosy() -> str:
+    first = await wait_for(Approval, where=lambda found: found.by == "Ada")
+    second = await wait_for(Approval, where=lambda found: found.by == "Bob")
+    return f"{first.by}, {second.by}"
+
+
+@workflow
+async def clumsy() -> str:
+    answer = await wait_for(Approval, where=lambda found: 1 / len(found.by[9:]) > 0)
+    return answer.by
+
+
 def waiting(name: str = "go", times: int = 1) -> Workflow:
     steps = [Event(name, result=f"v{number}") for number in range(times)]
     return Workflow(
@@ -113,14 +126,50 @@ async def test_to_a_key_from_anywhere(cluster: Any) -> None:
     assert await statuses(node, seven, unkeyed) == ["suspended", "suspended"]
 
 
-async def test_where_looks_after_the_match(cluster: Any) -> None:
+async def test_what_where_passes_by_is_not_used_up(cluster: Any) -> None:
     node = await cluster.node("a", work=True)
     name = await started(node, picky)
+    version = (await node.node.row(name)).version
 
     await node.stimuli.send(Approval("spam"), instance_id=name, wait=SOON)
+    assert (await node.node.row(name)).version == version
+    assert node.stimuli.counts["kept"] == 1
+    assert await node.node.post.sweep() == 0
     await node.stimuli.send(Approval("Ada"), instance_id=name, wait=SOON)
 
     assert await outputs(node, name) == {"result": "Ada"}
+
+
+async def test_an_event_that_one_wait_passes_by_is_there_for_the_next(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(node, choosy)
+
+    await node.stimuli.send(Approval("Bob"), instance_id=name, wait=SOON)
+    await node.stimuli.send(Approval("Ada"), instance_id=name, wait=SOON)
+
+    assert await outputs(node, name) == {"result": "Ada, Bob"}
+    await cluster.check(node, name)
+
+
+async def test_an_event_that_the_oldest_passes_by_is_for_the_next_oldest(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    first = await started(node, choosy, correlation_id="c-1")
+    second = await started(node, picky, correlation_id="c-1")
+
+    await node.stimuli.send(Approval("Bob"), correlation_id="c-1", wait=SOON)
+
+    assert await outputs(node, second) == {"result": "Bob"}
+    assert await statuses(node, first) == ["suspended"]
+
+
+async def test_a_test_of_an_event_that_fails_is_a_fault_of_the_wait(cluster: Any) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(node, clumsy)
+
+    await node.stimuli.send(Approval("Ada"), instance_id=name, wait=SOON)
+
+    ended = await node.wait_at_rest(name)
+    assert (ended.status, ended.incidents[0].type) == (Status.FAULTED, "ZeroDivisionError")
 
 
 async def test_one_who_is_unknown_and_one_who_has_ended(cluster: Any) -> None:

@@ -15,6 +15,7 @@ from holdfast.model.instance import JournalEvent
 from holdfast.persistence import store_from_url
 from holdfast.runtime.background import Recurring
 from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.operators import Operators
 from holdfast.testing.worker_processes import WorkerProcess, keep_alive
 from tests.integration.fixtures import killers
 
@@ -65,7 +66,7 @@ async def field(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[st
     url = f"sqlite:///{tmp_path / 'holdfast.db'}" if request.param == "sqlite" else servers["postgresql"]
     store = store_from_url(url)
     await store.open()
-    activities = [killers.Die, killers.Eat, killers.die_outside, killers.work]
+    activities = [killers.Die, killers.Eat, killers.die_outside, killers.eat_outside, killers.work]
     engine = Holdfast(entry_points=False, activities=activities)
     calls = tmp_path / "calls"
     calls.mkdir()
@@ -158,10 +159,12 @@ async def test_a_frozen_worker_that_wakes_up_late_changes_nothing(field: Field) 
     assert (await field.runtime.node.row(identity)).version == version
 
 
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("kind", ["deadly", "outside"])
-async def test_work_that_ends_its_process_ends_as_an_incident_and_neighbours_live(field: Field, kind: str) -> None:
-    workers = [field.worker(name) for name in ("one", "two", "three")]
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("kind", ["deadly", "outside", "hungry", "hungry_outside"])
+async def test_work_that_ends_its_process_is_a_dead_letter_with_an_incident_and_neighbours_live(
+    field: Field, kind: str
+) -> None:
+    workers = [field.worker(name, **{killers.RESIDENT: "400000000"}) for name in ("one", "two", "three")]
     await asyncio.gather(*(worker.start() for worker in workers))
     reviving = asyncio.create_task(keep_alive(workers))
     try:
@@ -175,12 +178,9 @@ async def test_work_that_ends_its_process_ends_as_an_incident_and_neighbours_liv
 
     assert {item.status for item in results} == {Status.FINISHED}
     (incident,) = (await field.runtime.read(killer)).incidents
-    letters = await field.runtime.node.store.list_dead_letters(field.runtime.node.tenant)
-    if kind == "deadly":
-        assert incident.type == "process-died"
-        assert [(item.reason, item.work.instance_id) for item in letters] == [("process-died", killer)]
-    else:
-        assert "ended its process" in incident.message
+    assert incident.type == ("EffectLost" if kind.endswith("outside") else "process-died")
+    (letter,) = await Operators(field.runtime.node).dead_letters()
+    assert (letter.reason, letter.work.instance_id) == ("process-died", killer)
     assert sum(worker.lives for worker in workers) <= 3 + 7
 
 

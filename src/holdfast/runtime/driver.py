@@ -192,10 +192,9 @@ class Driver:
             if not event["local"]:
                 continue
             key = stimulus_hash("Event", {"event_name": event["name"]})
-            mark = next((item for item in live.bookmarks.values() if item.hash == key), None)
-            if mark is not None:
+            marks = [item.id for item in live.bookmarks.values() if item.hash == key]
+            if any(self.deliver(delivery.resume, live, mark, event["payload"]) for mark in marks):
                 live.published.remove(event)
-                self.deliver(delivery.resume, live, mark.id, event["payload"])
                 return True
         return False
 

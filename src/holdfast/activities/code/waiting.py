@@ -62,7 +62,7 @@ class WaitFor(Activity, pure=True, category="Code", icon="radio", browsable=Fals
     default: Any = field(default=None, evaluated=False)
     """What it gives after the timeout; without it `TimeoutError` is raised."""
     where: Any = field(default=None, evaluated=False)
-    """A test of the event; one that fails leaves the wait as it is."""
+    """A test of the event; one that fails leaves the wait as it is, and the event to others."""
     result: Any = output()
 
     @classmethod
@@ -80,6 +80,8 @@ class _WaitNode:
         self.where = block_of(builder, "where") if builder.has_input("where") else None
         self.put = builder.output("result")
         self.node.hooks.resume = self.resume
+        if self.where is not None:
+            self.node.hooks.accepts = self.accepts
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         name, key, timeout = str(self.name(scope)), self.key(scope), self.timeout(scope)
@@ -102,9 +104,16 @@ class _WaitNode:
                 raise TimeoutError(f"No {self.name(scope)} came in time.")
             value = self.default(live, owner, scope)
         else:
-            value = payload if self.of is None else convert(payload, str(self.of), live.plan.types)
-            if self.where is not None and not self.where(live, owner, scope)(value):
-                return
+            value = self._event(live, payload)
         forget_bookmarks(live, activation)
         self.put(live, scope, value)
         live.complete(activation)
+
+    def accepts(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> bool:
+        owner = activation.owner
+        assert owner is not None
+        assert self.where is not None
+        return bookmark.name == TIMED_OUT or bool(self.where(live, owner, activation.outer)(self._event(live, payload)))
+
+    def _event(self, live: LiveInstance, payload: Any) -> Any:
+        return payload if self.of is None else convert(payload, str(self.of), live.plan.types)

@@ -78,8 +78,9 @@ def _collisions(tables: Tables, commit: Commit) -> Iterator[str]:
         seen.add(identity)
         return known
 
+    gone = {*commit.work_consumed, *commit.work_dropped}
     for work in commit.work_added:
-        if twice(("work", work.id), (tenant, work.id) in tables.work and work.id not in commit.work_consumed):
+        if twice(("work", work.id), (tenant, work.id) in tables.work and work.id not in gone):
             yield f"Work '{work.id}'"
     for message in commit.outbox_added:
         if twice(("outbox", message.id), (tenant, message.id) in tables.outbox):

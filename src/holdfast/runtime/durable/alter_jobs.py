@@ -66,6 +66,8 @@ class _Undone(Exception):
 class AlterJob(Job):
     __slots__ = ("alterations", "asked", "condition", "targets")
 
+    rewrites = True
+
     def __init__(
         self,
         instance_id: str,

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast.errors import BookmarkNotFound
+from holdfast.errors import BookmarkNotFound, HoldfastError
 from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance
 from holdfast.model.definition import Definition
@@ -70,8 +70,7 @@ class RunJob(Job):
         changed = merge(live, self.request.input)
         self.idle = live.status is Status.PENDING
         if found is not None:
-            delivery.resume(live, found.id, dict(self.request.input) or None)
-            return True
+            return delivery.resume(live, found.id, dict(self.request.input) or None) or changed
         if live.status is Status.FAULTED:
             delivery.retry(live)
             return True
@@ -122,8 +121,13 @@ def checked(definition: Definition, given: Mapping[str, Any], types: TypeRegistr
     return check_inputs(part, known, types)
 
 
+class Declined(HoldfastError):
+    """The activity that waits there has looked at the stimulus and passes it by: it is for others."""
+
+
 class DeliverJob(StoredResumeJob):
-    """A stimulus for a bookmark that matched it. Where that is gone by now, the sender hears so and matches again."""
+    """A stimulus for a bookmark that matched it. Where that is gone by now, or does not want it, the sender hears so and
+    matches again."""
 
     __slots__ = ("consumes_inbox",)
 
@@ -132,3 +136,8 @@ class DeliverJob(StoredResumeJob):
     ) -> None:
         super().__init__(instance_id, bookmark_id, payload, **more)
         self.consumes_inbox = inbox
+
+    def apply(self, live: LiveInstance) -> bool:
+        if not super().apply(live):
+            raise Declined(f"'{self.bookmark_id}' of instance {live.id} passes it by.")
+        return True

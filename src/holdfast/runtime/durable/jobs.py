@@ -15,7 +15,7 @@ from holdfast.execution.record import EffectFailure, Record
 from holdfast.model.guard import Guard
 from holdfast.model.instance import Incident, JournalEvent, Status
 from holdfast.model.listing import InstanceFilter
-from holdfast.model.work import EffectRef, ScheduleStep, WorkRow
+from holdfast.model.work import DeadLetterRow, EffectRef, ScheduleStep, WorkRow
 from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.runtime.result import RunResult
 
@@ -53,8 +53,12 @@ class Job:
     """Work rows that are pointless once it is done."""
     adds: tuple[WorkRow, ...] = ()
     """Work that its commit puts on the table."""
+    buries: tuple[DeadLetterRow, ...] = ()
+    """Dead letters that its commit leaves."""
     idle = False
     """It only writes something down: what waits in the instance's queue is left for others."""
+    rewrites = False
+    """Its commit writes rows anew that others may have in hand for a moment: then it is tried again."""
     quiet = False
     """A hint: where there is nothing to do, its row is used up and nobody hears of it."""
     condition: InstanceFilter | None = None
@@ -142,8 +146,7 @@ class ResumeJob(Job):
     def apply(self, live: LiveInstance) -> bool:
         if self.quiet and (self.bookmark_id not in live.bookmarks or live.status.at_rest):
             return False
-        delivery.resume(live, self.bookmark_id, self.read(live))
-        return True
+        return delivery.resume(live, self.bookmark_id, self.read(live))
 
     def read(self, live: LiveInstance) -> Any:
         return self.payload
@@ -188,6 +191,22 @@ class EffectJob(Job):
         if delivery.finish_effect(live, execution_id, attempt, self.result):
             self.consumes_effect = self.ref
         return True
+
+
+class LostJob(EffectJob):
+    """An effect that ended every process that tried it: it fails, and the commit that says so leaves a dead letter."""
+
+    __slots__ = ("buries", "letter")
+
+    def __init__(self, instance_id: str, ref: EffectRef, result: EffectFailure, letter: DeadLetterRow) -> None:
+        super().__init__(instance_id, ref, result)
+        self.letter = letter
+        self.buries = ()
+
+    def apply(self, live: LiveInstance) -> bool:
+        changed = super().apply(live)
+        self.buries = () if self.consumes_effect is None else (self.letter,)
+        return changed
 
 
 class HoldJob(Job):

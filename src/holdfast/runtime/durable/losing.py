@@ -12,7 +12,7 @@ import random
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast import telemetry
-from holdfast.errors import InstanceNotFound, KeyReused, PlaceTaken, StoreError, StoreUnavailable
+from holdfast.errors import InstanceNotFound, KeyReused, PersistenceError, PlaceTaken, StoreError, StoreUnavailable
 from holdfast.model.commit import Loss, Lost
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
@@ -27,6 +27,7 @@ logger = logging.getLogger("holdfast")
 
 LOST_AT_ONCE = 3
 LOST_MAX = 200
+REWRITE_MAX = 20
 JITTER = 0.02
 """Seconds, at most, per lost check."""
 PAUSE = 0.5
@@ -133,6 +134,8 @@ class Losing:
             self._node.forget(job.instance_id)
             job.sure = True
             self._again(job)
+        elif isinstance(error, PersistenceError) and job.rewrites and job.tries < REWRITE_MAX:
+            self._again(job)  # Somebody has one of the rows in hand that it writes anew: theirs is a moment.
         elif isinstance(error, InstanceNotFound) and isinstance(job, CancelJob):
             job.refuse(error)  # Its start may be in somebody's hands: its row is looked at again.
         elif isinstance(error, InstanceNotFound) and (job.quiet or isinstance(job, EffectJob)):

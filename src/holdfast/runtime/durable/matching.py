@@ -11,7 +11,7 @@ A stimulus of another type fits bookmarks of its type and payload, of one instan
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model.hashing import stimulus_hash
@@ -72,29 +72,46 @@ def wake_keys(found: Stimulus) -> list[int]:
     return [everyone_key(name), addressed_key(name)]
 
 
+def place_of(mark: BookmarkRow) -> Place:
+    return mark.instance_id, mark.seq
+
+
 def age(mark: BookmarkRow) -> tuple[Any, str, int]:
     return mark.created, mark.instance_id, mark.seq
 
 
-async def oldest(node: Node, found: Stimulus, passed: frozenset[str] = frozenset()) -> BookmarkRow | None:
-    """The bookmark that an addressed stimulus is for: the oldest that fits. `passed` are instances that do not take it."""
+Place = tuple[str, int]
+"""A bookmark: instance and number."""
+
+
+async def oldest(
+    node: Node, found: Stimulus, passed: frozenset[str] = frozenset(), declined: Collection[Place] = ()
+) -> BookmarkRow | None:
+    """The bookmark that an addressed stimulus is for: the oldest that fits. `passed` are instances that do not take it,
+    `declined` are bookmarks that have looked at it and passed it by."""
     keys = wake_keys(found)
     if found.instance_id is not None:
         # An instance-addressed stimulus reads the instance (rule M5).
         marks = await node.store.bookmarks_of(node.tenant, found.instance_id)
         fitting = [mark for mark in marks if mark.key in keys and mark.type == found.type]
         correlation = correlation_key(found.correlation_id)
-        fitting = [mark for mark in fitting if correlation in (0, mark.correlation)]
+        fitting = [mark for mark in fitting if correlation in (0, mark.correlation) and place_of(mark) not in declined]
         return min(fitting, key=lambda mark: mark.seq, default=None)
     queries = [
         BookmarkQuery(
-            tenant=node.tenant, key=key, correlation=correlation_key(found.correlation_id), limit=1 + len(passed)
+            tenant=node.tenant,
+            key=key,
+            correlation=correlation_key(found.correlation_id),
+            limit=1 + len(passed) + len(declined),
         )
         for key in keys
     ]
     matches = (await node.store.find_bookmarks(queries)).bookmarks
     fitting = [
-        mark for marks in matches for mark in marks if mark.type == found.type and mark.instance_id not in passed
+        mark
+        for marks in matches
+        for mark in marks
+        if mark.type == found.type and mark.instance_id not in passed and place_of(mark) not in declined
     ]
     return min(fitting, key=age, default=None)
 

@@ -18,7 +18,7 @@ from holdfast.model import values
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.requests import EVENT, DispatchInstance, decode_request, encode_request
 from holdfast.model.values import TypeRegistry
-from holdfast.model.work import InboxRow, WorkKind, WorkRow, queue_of
+from holdfast.model.work import EffectRow, InboxRow, WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable.encoding import encode_payload
 
 
@@ -292,3 +292,24 @@ def read_run(row: WorkRow, types: TypeRegistry | None = None) -> DispatchInstanc
     found = decode_request(row.payload, types)
     assert isinstance(found, DispatchInstance)
     return found
+
+
+# -- once more ---------------------------------------------------------------------------------------------------------
+
+
+def again_row(effect: EffectRow, now: datetime) -> WorkRow:
+    """Run an effect again that has failed: what its dead letter puts back."""
+    return WorkRow(
+        tenant=effect.tenant,
+        id=f"{effect.instance_id}.x{effect.execution}.{effect.attempt}",
+        kind=WorkKind.RETRY,
+        queue=queue_of(effect.tenant),
+        instance_id=effect.instance_id,
+        created=now,
+        payload=_pack(effect.activity_id),
+    )
+
+
+def read_again(row: WorkRow) -> str:
+    """The activity that it names."""
+    return msgpack.decode(row.payload, type=str)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from hashlib import blake2b
@@ -31,9 +31,11 @@ from holdfast.model.stored import ENDED, BookmarkRow, correlation_key
 from holdfast.model.values import decode
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.runtime.durable import matching, messages, unread
-from holdfast.runtime.durable.dispatch_jobs import DeliverJob
+from holdfast.runtime.durable.dispatch_jobs import Declined, DeliverJob
 from holdfast.runtime.durable.leftovers import note_expired, tidy
+from holdfast.runtime.durable.matching import Place
 from holdfast.runtime.durable.messages import Stimulus
+from holdfast.runtime.durable.remembered import Declinations, Settled
 from holdfast.runtime.triggers import AWAITED, awaited_key
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("holdfast")
 
 PAGE = 100
-SETTLED_MAX = 10_000
+KEPT_FOR_MAX = 10_000
 KEPT_FOR_ADDRESS = timedelta(hours=24)
 KEPT_FOR_EVERYONE = timedelta(minutes=10)
 SWEEP_AFTER = timedelta(seconds=5)
@@ -50,25 +52,6 @@ SWEEP_AFTER = timedelta(seconds=5)
 TWIN = "~a"
 """An event that is kept for an instance or a correlation id may be taken by two kinds of waits: two rows, used up together."""
 _GONE = (BookmarkNotFound, InstanceAtRest, InstanceNotFound)
-
-
-class Settled:
-    """Stimuli that were matched on this node, for those who wait for that."""
-
-    def __init__(self) -> None:
-        self._done: OrderedDict[str, None] = OrderedDict()
-        self._waiting: dict[str, asyncio.Event] = {}
-
-    def tell(self, stimulus_id: str) -> None:
-        self._done[stimulus_id] = None
-        if len(self._done) > SETTLED_MAX:
-            self._done.popitem(last=False)
-        if (event := self._waiting.pop(stimulus_id, None)) is not None:
-            event.set()
-
-    async def wait(self, stimulus_id: str) -> None:
-        if stimulus_id not in self._done:
-            await self._waiting.setdefault(stimulus_id, asyncio.Event()).wait()
 
 
 class Post:
@@ -82,6 +65,7 @@ class Post:
         self._parked: list[BookmarkRow] = []
         self._in_hand: set[str] = set()
         """Kept stimuli that are being delivered from here."""
+        self._declined = Declinations()
         self._looking: asyncio.Task[None] | None = None
         self._sweeping: asyncio.Task[None] | None = None
 
@@ -141,7 +125,7 @@ class Post:
             self._count("kept", found)
             if found.instance_id is not None:
                 self._kept_for.add(found.instance_id)
-                if len(self._kept_for) > SETTLED_MAX:
+                if len(self._kept_for) > KEPT_FOR_MAX:
                     self._kept_for.clear()  # The rows on the work table look after them.
                 await unread.keep_looking(self._node, found.instance_id)
             # Committed: now look again. Whoever parked meanwhile has looked before the row was there.
@@ -156,8 +140,9 @@ class Post:
 
     async def _deliver(self, found: Stimulus, passed: frozenset[str], **consumes: Any) -> bool:
         """To the oldest bookmark that fits and still stands; False if there is none."""
+        declined: set[Place] = set()
         while True:
-            mark = await matching.oldest(self._node, found, passed)
+            mark = await matching.oldest(self._node, found, passed, declined)
             if mark is None:
                 return False
             try:
@@ -165,6 +150,9 @@ class Post:
             except _GONE:
                 self._node.forget(mark.instance_id)
                 continue  # Somebody else was faster, and used the bookmark up: match again.
+            except Declined:
+                declined.add(self._declined.add(found, mark))
+                continue
             if taken:
                 self._count("delivered", found)
             return True
@@ -209,7 +197,7 @@ class Post:
         kept = self._inbox_rows(row, found)
         if await self._settle(row, inbox_added=kept):
             self._count("kept", found)
-            await self._look([mark for mark in await matching.page(self._node, found, 1) if mark.type == found.type])
+            await self._look([mark for mark in await matching.page(self._node, found, PAGE) if mark.type == found.type])
 
     async def _settle(self, row: WorkRow, **more: Any) -> bool:
         node = self._node
@@ -335,6 +323,9 @@ class Post:
             taken = await self._hand_over(mark, messages.encoded_input(found), guards=_guards(found), inbox=_ids(found))
         except _GONE:
             return False
+        except Declined:
+            self._declined.add(found, mark)
+            return True
         finally:
             self._in_hand.discard(found.id)
         if taken:
@@ -347,16 +338,16 @@ class Post:
         """Deliver what was left lying beside its bookmark, and let go what expired; how many were delivered."""
         node = self._node
         now = await node.store.now()
-        swept = 0
-        for row, mark in await node.store.stranded_inbox(PAGE):
+        before = self.counts["swept"]
+        for row, mark in await node.store.stranded_inbox(PAGE + len(self._declined)):
             fresh = max(row.arrived, mark.created) + SWEEP_AFTER > now
-            if row.tenant == node.tenant and not fresh:
-                swept += await self._take_out(row, mark, swept=True)
+            if row.tenant == node.tenant and not fresh and not self._declined.has(messages.read_kept(row), mark):
+                await self._take_out(row, mark, swept=True)
         for row in await node.store.expire_inbox(PAGE):
             if not row.id.endswith(TWIN):
                 self._count("expired", await note_expired(node, row))
         await tidy(node)
-        return swept
+        return self.counts["swept"] - before
 
 
 def started_id(stimulus_id: str, row: TriggerRow) -> str:

@@ -14,10 +14,11 @@ from holdfast import telemetry
 from holdfast.execution.record import EffectFailure
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
-from holdfast.model.work import NOBODY, EffectRef, EffectRow
+from holdfast.model.work import NOBODY, DeadLetterRow, EffectRef, EffectRow
 from holdfast.runtime.durable.care import CAREFUL_FOR
-from holdfast.runtime.durable.encoding import decode_state
-from holdfast.runtime.durable.jobs import EffectJob, HoldJob, TakenOverJob
+from holdfast.runtime.durable.encoding import decode_state, encode_payload
+from holdfast.runtime.durable.jobs import EffectJob, HoldJob, LostJob, TakenOverJob
+from holdfast.runtime.durable.messages import again_row
 from holdfast.runtime.durable.rounds import Rounds
 from holdfast.runtime.nodes import read_details
 from holdfast.runtime.steps import is_stale
@@ -149,6 +150,19 @@ class TakeOver:
             EffectJob(row.instance_id, row.ref, EffectFailure(type="EffectLost", message=message, cause="lost"))
         )
 
+    async def _bury(self, row: EffectRow) -> None:
+        """It ended its process too often: it fails, and a dead letter stands for trying it again."""
+        message = (
+            f"'{row.activity_id}' has ended its process {LOST_MAX} times. Mend it, then retry or replay its letter."
+        )
+        failed = EffectFailure(type="EffectLost", message=message, cause="lost")
+        now = await self._node.store.now()
+        letter = DeadLetterRow(
+            work=again_row(row, now), reason="process-died", died=now, error=encode_payload({"message": message})
+        )
+        logger.error("an effect of instance %s is a dead letter: '%s' ends processes", row.instance_id, row.activity_id)
+        self._node.submit(LostJob(row.instance_id, row.ref, failed, letter))
+
     async def adopt(self, row: EffectRow) -> None:
         """Run an effect that is this node's now."""
         node = self._node
@@ -159,7 +173,7 @@ class TakeOver:
         if request is None or node.effects.has(row.instance_id, row.execution):
             return  # Canceled between the two reads, its row is gone; or begun meanwhile.
         if row.attempt > request.attempt + LOST_MAX:
-            self._fail(row, f"'{row.activity_id}' has ended its process {LOST_MAX} times. Mend it, then retry.")
+            await self._bury(row)
             return
         request.attempt = live.waiters[row.execution].attempt = row.attempt
         live.new_effects, live.canceled_effects = [], []

@@ -36,6 +36,7 @@ from holdfast.runtime.durable.jobs import (
     StartJob,
     StoredResumeJob,
 )
+from holdfast.runtime.durable.verb_jobs import AgainJob
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -214,6 +215,8 @@ class Uptake:
             return BeginJob(instance_id, consumes_work=row.id)
         if row.kind == WorkKind.RUN:
             return RunJob(messages.read_run(row), quiet=True, consumes_work=row.id)
+        if row.kind == WorkKind.RETRY:
+            return AgainJob(instance_id, messages.read_again(row), consumes_work=row.id)
         if row.kind == WorkKind.CANCEL:
             goes_on = row.payload != TERMINATED.encode()
             return CancelJob(instance_id, "parent", finalize=goes_on, quiet=True, consumes_work=row.id)

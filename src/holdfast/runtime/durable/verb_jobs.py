@@ -77,6 +77,23 @@ class RetryVerb(RetryJob):
         return True
 
 
+class AgainJob(RetryJob):
+    """A dead letter of an effect was replayed: run it again, if it is still failed."""
+
+    __slots__ = ("activity",)
+
+    quiet = True
+
+    def __init__(self, instance_id: str, activity: str, **more: Any) -> None:
+        super().__init__(instance_id, **more)
+        self.activity = activity
+
+    def apply(self, live: LiveInstance) -> bool:
+        ended = live.status in (Status.FINISHED, Status.CANCELED)
+        chosen = [] if ended or live.plan.node(self.activity) is None else operating.failed(live, self.activity)
+        return operating.retry(live, chosen) > 0 if chosen else False
+
+
 class SkipVerb(Job):
     """Pass over an activity that failed or waits, as if it had completed."""
 
