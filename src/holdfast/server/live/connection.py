@@ -170,9 +170,9 @@ class Connection:
         try:
             async with contextlib.aclosing(source) as messages:  # type: ignore[type-var]  # all of ours are generators
                 async for item in messages:
-                    head = f'{{"id":{quoted},"kind":"{item.kind}","version":{item.version},"data":'
+                    text = item.text(quoted)
                     async with self._sending:
-                        await self._socket.send_text(f"{head}{item.data.decode()}}}")
+                        await self._socket.send_text(text)
         except HoldfastError as error:
             await self._refuse(name, error)
         except (WebSocketDisconnect, RuntimeError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from holdfast.server.backend import Backend
 
 KEPT_MAX = 256
+TEXTS_MAX = 4
 LIST_MAX = 100
 CHANGES_MAX = 100
 """Commits that are sent one by one; who is further behind gets the state."""
@@ -29,6 +30,17 @@ class Rendering(msgspec.Struct, frozen=True):
     version: int
     data: bytes
     """JSON."""
+    texts: dict[str, str] = {}
+    """The whole message by the subscriber's id: most who follow the same thing call it the same."""
+
+    def text(self, quoted_id: str) -> str:
+        found = self.texts.get(quoted_id)
+        if found is None:
+            head = f'{{"id":{quoted_id},"kind":"{self.kind}","version":{self.version},"data":'
+            found = f"{head}{self.data.decode()}}}"
+            if len(self.texts) < TEXTS_MAX:
+                self.texts[quoted_id] = found
+        return found
 
 
 class Renderings:
