@@ -204,17 +204,21 @@ async def _framework(request: Request, error: Exception) -> Response:
     )
 
 
+def _finding(item: Mapping[str, Any], request: Request) -> dict[str, Any]:
+    """What FastAPI found, in words where its own do not help."""
+    place, message = tuple(item["loc"]), str(item["msg"])
+    if item["type"] == "json_invalid":
+        message = f"The body is not JSON: {item['ctx']['error']} at character {place[-1]}. Correct it there."
+        place = place[:-1]
+    elif place == ("body",) and "json" not in request.headers.get("content-type", "json"):
+        message = "The body was not sent as JSON. Send it with Content-Type: application/json."
+    path = "/" + "/".join(str(part) for part in place)
+    return {"path": path, "message": message, "severity": "error", "code": str(item["type"])}
+
+
 async def _validation(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    findings = [
-        {
-            "path": "/" + "/".join(str(part) for part in item["loc"]),
-            "message": str(item["msg"]),
-            "severity": "error",
-            "code": str(item["type"]),
-        }
-        for item in error.errors()
-    ]
+    findings = [_finding(item, request) for item in error.errors()]
     first = findings[0] if findings else {"path": "/", "message": "invalid"}
     detail = f"{first['path']}: {first['message']}"
     return problem(422, "request.invalid", detail, path=request.url.path, findings=findings)

@@ -109,6 +109,24 @@ async def test_every_refusal_is_a_problem_document(api: Caller, method: str, pat
     assert answer.body["detail"]
 
 
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        (b'{"input": ', "application/json", "not JSON: Expecting value at character 10"),
+        (b'{"input": {}}', "text/plain", "Content-Type: application/json"),
+        (b"[]", "application/json", "valid dictionary"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_is_told_in_words(api: Caller, body: bytes, kind: str, words: str) -> None:
+    address = f"{api.url}/api/definitions/x/execute"
+    async with api.session.post(address, data=body, headers={"Content-Type": kind}) as answer:
+        told = await answer.json(content_type="application/problem+json")
+
+    assert (answer.status, told["code"]) == (422, "request.invalid")
+    assert told["detail"].startswith("/body: ")
+    assert words in told["detail"]
+
+
 async def test_a_request_for_another_tenant_is_refused(api: Caller) -> None:
     assert (await api.ask("GET", "/api/definitions", headers={"X-Tenant-Id": ""})).status == 200
     other = await api.ask("POST", "/api/definitions/x/execute", {}, headers={"X-Tenant-Id": "acme"})
