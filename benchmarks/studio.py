@@ -26,6 +26,9 @@ BIG = 1000
 COLUMNS = 25
 GOALS = {"first_load_kb": 600, "list_ms": 1000, "designer3_ms": 1500, "drag1000_worst_frame_ms": 50, "axe_serious": 0}
 CARDS = ".react-flow__node"
+CANVAS = ".hf-canvas"
+STEPS = 60
+A_FRAME = "() => new Promise((done) => requestAnimationFrame(done))"
 
 FRAMES = """() => {
   window.frames_ms = [];
@@ -49,11 +52,15 @@ def big() -> dict[str, Any]:
             "id": f"a{n}",
             "type": "WriteLine",
             "inputs": {"text": f"line {n}"},
-            "metadata": _place(280 * (n % COLUMNS), 120 * (n // COLUMNS)),
+            "metadata": _place(*_at(n)),
         }
         for n in range(BIG)
     ]
     return _chart("big", lines, [{"from": f"a{n}", "to": f"a{n + 1}"} for n in range(BIG - 1)])
+
+
+def _at(n: int) -> tuple[int, int]:
+    return 280 * (n % COLUMNS), 120 * (n // COLUMNS)
 
 
 def _place(x: int, y: int) -> dict[str, Any]:
@@ -127,28 +134,37 @@ class Measuring:
         return round(taken, 1)
 
     def drag_worst_frame_ms(self) -> float:
-        return min(self._drag() for _ in range(3))
+        """The worst of three ways to drag, each in its best round: one card of all, all of them, one seen from near."""
+        return max(min(self._drag(way) for _ in range(ROUNDS)) for way in ("one", "all", "near"))
 
-    def _drag(self) -> float:
+    def _drag(self, way: str) -> float:
+        self.server.call("PUT", "/api/definitions/big", big())
         context = self.fresh()
         page = context.new_page()
         page.goto(self.server.url + "/definitions/big")
-        page.locator(CARDS).first.wait_for()
+        page.locator(f"{CANVAS}[data-ready]").wait_for()
         page.wait_for_load_state("networkidle")
-        card = _a_card(page)
-        x, y = card
+        if way == "all":
+            page.keyboard.press("Control+a")
+            page.get_by_role("heading", name=f"{BIG} things selected").wait_for()
+        if way == "near":
+            page.keyboard.press("0")
+            page.locator(CARDS).first.wait_for()
+        x, y = _a_card(page)
         page.mouse.move(x, y)
         page.mouse.down()
         # Taking hold of it is a click, not a frame of the movement.
         page.mouse.move(x + 6, y + 6)
-        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(f"async () => {{ await ({A_FRAME})(); await ({A_FRAME})(); }}")
         page.evaluate(FRAMES)
-        for step in range(1, 61):
+        for step in range(1, STEPS + 1):
             page.mouse.move(x + 6 + 3 * step, y + 6 + 2 * step)
+            page.evaluate(A_FRAME)
         worst = page.evaluate(
             "() => { cancelAnimationFrame(window.ticking); return Math.max(...window.frames_ms.slice(1)); }"
         )
         page.mouse.up()
+        page.locator("[aria-label^='Undo'][aria-label*='move']:enabled").wait_for()
         context.close()
         return round(float(worst), 1)
 
@@ -170,17 +186,16 @@ class Measuring:
 
 
 def _a_card(page: Page) -> tuple[float, float]:
-    """The middle of a card that stands near the middle of the canvas."""
+    """The middle of the card that stands nearest to the middle of the canvas, wherever the canvas looks now."""
     place = page.evaluate(
-        """(cards) => {
-          const pane = document.querySelector(".react-flow").getBoundingClientRect();
-          const middle = [pane.x + pane.width / 2, pane.y + pane.height / 2];
-          const places = [...document.querySelectorAll(cards)].map((card) => card.getBoundingClientRect())
-            .map((box) => [box.x + box.width / 2, box.y + box.height / 2]);
-          const far = ([x, y]) => Math.hypot(x - middle[0], y - middle[1]);
-          return places.sort((a, b) => far(a) - far(b))[0];
+        """([cards, canvas]) => {
+          const pane = document.querySelector(canvas).getBoundingClientRect();
+          const [x, y, zoom] = document.querySelector(".react-flow__viewport").style.transform.match(/-?[0-9.]+/g).map(Number);
+          const shown = (card) => [pane.x + x + card[0] * zoom, pane.y + y + card[1] * zoom];
+          const far = ([x, y]) => Math.hypot(x - pane.x - pane.width / 2, y - pane.y - pane.height / 2);
+          return cards.map(shown).sort((a, b) => far(a) - far(b))[0];
         }""",
-        CARDS,
+        [[[x + 116, y + 28] for x, y in map(_at, range(BIG))], CANVAS],
     )
     return float(place[0]), float(place[1])
 

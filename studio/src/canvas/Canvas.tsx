@@ -3,19 +3,17 @@
 import {
   Background,
   BackgroundVariant,
-  Controls,
   MiniMap,
   ReactFlow,
   SelectionMode,
   useReactFlow,
-  useStore,
   type Connection,
   type EdgeChange,
   type FinalConnectionState,
   type NodeChange,
 } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent } from "react";
+import { useCallback, useMemo, useRef, useState, type DragEvent } from "react";
 import { catalogue as words } from "../app/messages";
 import { isDark } from "../app/theme";
 import * as commands from "../editor/commands";
@@ -28,15 +26,19 @@ import { placeAfter } from "../model/layout";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import "./canvas.css";
-import { Card, CardActionsContext, DistanceContext, type CardActions, type Distance } from "./Card";
-import { FarWays } from "./FarWays";
+import { Card, CardActionsContext, type CardActions } from "./Card";
+import { FarView } from "./far/FarView";
+import type { FarActions } from "./far/hands";
+import { BIG_FROM } from "./far/scene";
+import { LEAST_ZOOM, useFar } from "./far/useFar";
 import { NoteCard, NoteContext, type ChangeNote } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
-import { afterSelected, centreOf, cornerOf, distanceAt, edgeUnder, freeCorner, isFreeLevel, pasteText, reorderBy, reselected, roomIn, screenOf } from "./placing";
+import { afterSelected, centreOf, cornerOf, edgeUnder, freeCorner, isFreeLevel, pasteText, reorderBy, reselected, roomIn, screenOf } from "./placing";
 import { QuickAdd } from "./QuickAdd";
 import { useEditor, useEditorSession } from "./useEditor";
 import { usePlaces } from "./usePlaces";
 import { Arrows, InsertContext, Way, type Insert } from "./Way";
+import { ZoomControls } from "./ZoomControls";
 
 const t = words("canvas", {
   label: "Canvas",
@@ -49,10 +51,9 @@ const EDGE_TYPES = { way: Way };
 const MINIMAP_LEAST = 20;
 const MINIMAP_MOST = 500;
 const MINIMAP_SIZE = { width: 160, height: 112 };
-const VIRTUAL_FROM = 150;
 const MULTI_KEYS = ["Shift", "Meta", "Control"];
 const SNAP: [number, number] = [8, 8];
-const FIT = { padding: 0.16, maxZoom: 1 };
+const NO_CARDS: AnyNode[] = [];
 const NO_WAYS: WayEdge[] = [];
 const NO_MARKS: Readonly<Record<string, Mark>> = {};
 
@@ -105,7 +106,6 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     setNodes((before) => toNodes(drawing, before));
   }
   const lastEdges = useRef<WayEdge[]>([]);
-  const edges = useMemo(() => (lastEdges.current = toEdges(drawing, lastEdges.current)), [drawing]);
 
   const run = useCallback(
     (command: Parameters<typeof session.run>[0]): boolean => {
@@ -116,12 +116,26 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [session],
   );
 
-  const fit = useCallback(() => void flow.fitView({ padding: 0.16, maxZoom: 1, duration: 120 }), [flow]);
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}/${level.focus.key ?? ""}`;
-  useEffect(() => {
-    const turn = requestAnimationFrame(() => void flow.fitView({ padding: 0.16, maxZoom: 1 }));
-    return () => cancelAnimationFrame(turn);
-  }, [where, flow]);
+  const far = useFar(drawing, where, frame);
+  const isFar = far.scene !== null;
+  const edges = useMemo(() => (isFar ? NO_WAYS : (lastEdges.current = toEdges(drawing, lastEdges.current))), [drawing, isFar]);
+  const show = useCallback(
+    (id: string) => {
+      const at = drawn.current.places.get(id);
+      if (at !== undefined) void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), duration: 120 });
+    },
+    [flow],
+  );
+
+  const settle = useCallback(
+    (settled: ReadonlyMap<string, Point>) => {
+      const { current } = drawn;
+      if (isFreeLevel(current)) session.run(commands.move(settled));
+      else reorderBy(settled, current, (id, index) => session.run(commands.reorder(id, index)));
+    },
+    [session],
+  );
 
   // -- changes that React Flow reports --------------------------------------------------------------------------------
 
@@ -142,9 +156,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       if (picked.size > 0) session.select(reselected(session.get().selection, picked));
       if (settled.size > 0) {
         moving.current.clear();
-        const { current } = drawn;
-        if (isFreeLevel(current)) session.run(commands.move(settled));
-        else reorderBy(settled, current, (id, index) => session.run(commands.reorder(id, index)));
+        settle(settled);
         // Whatever the command made of it: the cards stand where the document says.
         setNodes((before) => toNodes(drawn.current, before.map((node) => (settled.has(node.id) ? { ...node, position: { ...node.position, x: Number.NaN } } : node) as AnyNode)));
         return;
@@ -159,7 +171,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
         );
       }
     },
-    [session],
+    [session, settle],
   );
 
   const connect = useCallback(
@@ -216,6 +228,10 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [catalogue, session],
   );
 
+  // -- from afar --------------------------------------------------------------------------------------------------------
+
+  const farActions = useMemo<FarActions>(() => ({ select: (ids) => session.select(ids), move: readOnly ? null : settle, open: show }), [session, readOnly, settle, show]);
+
   // -- adding -----------------------------------------------------------------------------------------------------------
 
   const add = useCallback(
@@ -250,11 +266,13 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
 
   const onPaneClick = useCallback(
     (event: { readonly detail: number; readonly clientX: number; readonly clientY: number }) => {
+      // From afar the cards are no elements of the canvas, which would forget them by itself.
+      if (far.scene !== null) session.select([]);
       if (event.detail !== 2 || readOnly) return;
       const at = { x: event.clientX, y: event.clientY };
       quickAdd({ at, place: flow.screenToFlowPosition({ x: at.x - 116, y: at.y - 28 }) });
     },
-    [readOnly, quickAdd, flow],
+    [readOnly, quickAdd, flow, session, far.scene],
   );
 
   const actions = useMemo<CardActions>(
@@ -291,7 +309,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   };
 
   handle.current = {
-    fit,
+    fit: () => far.fit(true),
     actualSize: () => void flow.zoomTo(1, { duration: 120 }),
     quickAdd: () => {
       const chosen = selection[0];
@@ -299,29 +317,23 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       const at = screenOf(flow, source === undefined ? null : (places.get(source.id) ?? null), frame.current);
       quickAdd({ at, after: afterSelected(graph, selection) });
     },
-    show: (id) => {
-      const node = flow.getNode(id);
-      if (node === undefined) return;
-      void flow.setCenter(node.position.x + 116, node.position.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), duration: 120 });
-    },
+    show,
     add: (type) => add(type, null),
     note: () => run(commands.addNote(freeCorner(flow.screenToFlowPosition(cornerOf(frame.current)), graph, places, direction))),
     paste: (text) => pasteText(text, flow.screenToFlowPosition(centreOf(frame.current)), run),
   };
 
   const isBig = graph.nodes.length > MINIMAP_MOST;
-  const distance = useStore((store): Distance => (graph.nodes.length <= VIRTUAL_FROM ? 0 : distanceAt(store.transform[2])));
   return (
     <CardActionsContext.Provider value={actions}>
-      <DistanceContext.Provider value={distance}>
-        <InsertContext.Provider value={readOnly ? null : insert}>
+      <InsertContext.Provider value={readOnly ? null : insert}>
         <NoteContext.Provider value={readOnly ? null : changeNote}>
           <div ref={frame} className="hf-canvas" data-kind={level.kind} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
             <Arrows />
             <ReactFlow<AnyNode, WayEdge>
               aria-label={t("label")}
-              nodes={nodes}
-              edges={distance === 0 ? edges : NO_WAYS}
+              nodes={isFar ? NO_CARDS : nodes}
+              edges={edges}
               nodeTypes={NODE_TYPES}
               edgeTypes={EDGE_TYPES}
               onNodesChange={onNodesChange}
@@ -339,23 +351,21 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               deleteKeyCode={null}
               multiSelectionKeyCode={MULTI_KEYS}
               selectionMode={SelectionMode.Partial}
-              selectionKeyCode="Shift"
+              selectionKeyCode={isFar ? null : "Shift"}
               zoomOnDoubleClick={false}
               panOnScroll
               snapToGrid
               snapGrid={SNAP}
-              minZoom={0.02}
+              minZoom={LEAST_ZOOM}
               maxZoom={2}
-              onlyRenderVisibleElements={graph.nodes.length > VIRTUAL_FROM}
+              onlyRenderVisibleElements={graph.nodes.length > BIG_FROM}
               elevateNodesOnSelect={false}
               colorMode={isDark() ? "dark" : "light"}
-              fitView
-              fitViewOptions={FIT}
             >
-              {distance === 0 ? null : <FarWays nodes={nodes} edges={edges} places={places} />}
+              {far.scene === null ? null : <FarView scene={far.scene} actions={farActions} />}
               <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
-              <Controls showInteractive={false} position="bottom-left" orientation="horizontal" />
-              {isBig || graph.nodes.length < MINIMAP_LEAST ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />}
+              <ZoomControls onFit={() => far.fit(true)} />
+              {isBig || isFar || graph.nodes.length < MINIMAP_LEAST ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />}
             </ReactFlow>
             {graph.nodes.length === 0 ? <p className="hf-canvas-empty">{t(level.kind === "states" ? "emptyStates" : "empty")}</p> : null}
             {asking !== null ? (
@@ -372,7 +382,6 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
           </div>
         </NoteContext.Provider>
       </InsertContext.Provider>
-      </DistanceContext.Provider>
     </CardActionsContext.Provider>
   );
 }

@@ -29,26 +29,14 @@ export interface CardActions {
 
 export const CardActionsContext = createContext<CardActions | null>(null);
 
-/** How far away the cards of a big workflow are: 0 shows everything, 1 the name, 2 only the shape. */
-export type Distance = 0 | 1 | 2;
-
-export const DistanceContext = createContext<Distance>(0);
-
 const MARKS: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
+
+export const toneOfMark = (status: string): string => MARKS[status] ?? toneOf(status);
 
 export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) {
   const { node, direction, problem, mark } = data;
-  const tone = mark === null ? "" : (MARKS[mark.status] ?? toneOf(mark.status));
-  const distance = useContext(DistanceContext);
-  const names = ["hf-card", distance > 0 ? "far" : "", selected ? "selected" : "", node.unknown ? "unknown" : "", node.kind, problem ? `has-${problem}` : ""];
-  if (distance > 0) {
-    return (
-      <div className={names.filter(Boolean).join(" ")} data-tone={tone || undefined}>
-        {distance === 1 ? node.title : null}
-        <StillHandles node={node} direction={direction} />
-      </div>
-    );
-  }
+  const tone = mark === null ? "" : toneOfMark(mark.status);
+  const names = ["hf-card", selected ? "selected" : "", node.unknown ? "unknown" : "", node.kind, problem ? `has-${problem}` : ""];
   return (
     <div className={names.filter(Boolean).join(" ")} data-tone={tone || undefined} data-status={mark?.status} title={mark?.hint}>
       <Handle id="in" type="target" position={direction === "down" ? Position.Top : Position.Left} className="hf-in" isConnectable={!data.readOnly} />
@@ -72,10 +60,7 @@ export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) 
   );
 });
 
-/**
- * Where connections end, for cards that nobody connects by hand now. React Flow measures these when a card appears, but
- * unlike its own handles they listen to nothing: with a thousand cards that is what makes a drag smooth.
- */
+/** Where connections end, for frames, which nobody connects by hand. Unlike React Flow's own handles they listen to nothing. */
 export function StillHandles({ node, direction }: { node: GraphNode; direction: Direction }) {
   const isDown = direction === "down";
   const outcomes = node.outcomes.length > 0 ? node.outcomes : ["Done"];

@@ -3,20 +3,17 @@
 import type { Node, NodeProps } from "@xyflow/react";
 import { memo } from "react";
 import type { Box } from "../model/nested";
-import { toneOf } from "../ui/Status";
 import { ActivityIcon } from "./ActivityIcon";
-import { StillHandles } from "./Card";
+import { StillHandles, toneOfMark } from "./Card";
 import type { Mark } from "./nodes";
 
 export type FrameData = { readonly box: Box; readonly mark: Mark | null };
 export type FrameNode = Node<FrameData, "frame">;
 
-const CHANGES: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
-
 export const Frame = memo(function Frame({ data, selected }: NodeProps<FrameNode>) {
   const { box, mark } = data;
   const { node } = box;
-  const tone = mark === null ? undefined : (CHANGES[mark.status] ?? toneOf(mark.status));
+  const tone = mark === null ? undefined : toneOfMark(mark.status);
   return (
     <div className={`hf-card hf-frame ${selected ? "selected" : ""} ${node.unknown ? "unknown" : ""}`} data-tone={tone} data-status={mark?.status} data-depth={box.depth % 2} title={mark?.hint}>
       <StillHandles node={node} direction="down" />

@@ -1,6 +1,6 @@
 /** A definition to look at: for instances (with statuses), versions and differences. */
 
-import { Background, BackgroundVariant, Controls, Position, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { Background, BackgroundVariant, Position, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { isDark } from "../app/theme";
@@ -8,25 +8,33 @@ import { directionIn } from "../editor/commands/places";
 import type { Catalogue } from "../model/descriptors";
 import { ancestry, placesOf, type Definition } from "../model/document";
 import { crumbsOf, doorOf, focusOn, levelOf, ROOT, type Focus } from "../model/focus";
-import { graphOf, type Graph } from "../model/graph";
+import { graphOf, type Graph, type Point } from "../model/graph";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
+import { CARD_WIDTH } from "../model/layout";
 import { isNestable, nestedOf, type Nested } from "../model/nested";
 import { Breadcrumb } from "./Breadcrumb";
 import "./canvas.css";
 import "./designer.css";
 import { Card, CardActionsContext, type CardActions } from "./Card";
+import { FarView } from "./far/FarView";
+import type { FarActions } from "./far/hands";
+import { BIG_FROM } from "./far/scene";
+import { LEAST_ZOOM, useFar } from "./far/useFar";
 import { Frame, type FrameNode } from "./Frame";
 import { NoteCard } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
 import { useCatalogue } from "./useCatalogue";
 import { usePlaces } from "./usePlaces";
 import { Arrows, Way } from "./Way";
+import { ZoomControls } from "./ZoomControls";
 
 const NODE_TYPES = { card: Card, note: NoteCard, frame: Frame };
 
 type Shown = AnyNode | FrameNode;
 const EDGE_TYPES = { way: Way };
+const NO_CARDS: Shown[] = [];
+const NO_WAYS: WayEdge[] = [];
 const NO_PROBLEMS = new Map<string, never>();
 
 export interface GraphViewProps {
@@ -56,6 +64,7 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
   const document = useMemo(() => withIds(given as JsonObject), [given]);
   const [focus, setFocus] = useState<Focus>(ROOT);
   const flow = useReactFlow<Shown, WayEdge>();
+  const frame = useRef<HTMLDivElement>(null);
   // The whole workflow on one drawing, unless it is a state machine, very big, or one level of it was opened.
   const nested = useMemo(
     () => (focus === ROOT && hasContainers(document) && isNestable(document, placesOf(document).size) ? nestedOf(document, catalogue) : null),
@@ -88,20 +97,21 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
     setFocus((now) => (levelOf(document, catalogue, now).activities.some((activity) => activity.id === selected) ? now : focusOn(place)));
   }, [selected, document, catalogue, nested]);
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}`;
-  useEffect(() => {
-    const turn = requestAnimationFrame(() => void flow.fitView({ padding: 0.16, maxZoom: 1 }));
-    return () => cancelAnimationFrame(turn);
-  }, [where, flow, nodes.length]);
+  const far = useFar(drawing, `${where}/${nodes.length}`, frame, nested?.boxes);
+  const farActions = useMemo<FarActions>(
+    () => ({ select: (ids) => onSelect?.(ids[0] ?? null), move: null, open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, duration: 120 }) }),
+    [onSelect, flow, places],
+  );
 
   const actions = useMemo<CardActions>(() => ({ open: setFocus, quickAdd: () => undefined, comments: () => undefined }), []);
   const crumbs = crumbsOf(document, catalogue, level);
   return (
     <CardActionsContext.Provider value={actions}>
-      <div className="hf-canvas" data-kind={kind} data-nested={nested === null ? undefined : ""}>
+      <div ref={frame} className="hf-canvas" data-kind={kind} data-nested={nested === null ? undefined : ""}>
         <Arrows />
         <ReactFlow<Shown, WayEdge>
-          nodes={nodes}
-          edges={edges}
+          nodes={far.scene === null ? nodes : NO_CARDS}
+          edges={far.scene === null ? edges : NO_WAYS}
           nodeTypes={NODE_TYPES}
           edgeTypes={EDGE_TYPES}
           nodesDraggable={false}
@@ -116,15 +126,14 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
           }}
           zoomOnDoubleClick={false}
           panOnScroll
-          minZoom={0.02}
+          minZoom={LEAST_ZOOM}
           maxZoom={2}
-          onlyRenderVisibleElements={graph.nodes.length > 150}
+          onlyRenderVisibleElements={graph.nodes.length > BIG_FROM}
           colorMode={isDark() ? "dark" : "light"}
-          fitView
-          fitViewOptions={{ padding: 0.16, maxZoom: 1 }}
         >
+          {far.scene === null ? null : <FarView scene={far.scene} actions={farActions} />}
           <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
-          <Controls showInteractive={false} position="bottom-left" orientation="horizontal" />
+          <ZoomControls onFit={() => far.fit(true)} />
         </ReactFlow>
         {crumbs.length > 1 ? (
           <div className="hf-crumbs-float">
@@ -134,6 +143,10 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
       </div>
     </CardActionsContext.Provider>
   );
+}
+
+function centreOf(at: Point | undefined): [number, number] {
+  return [(at?.x ?? 0) + CARD_WIDTH / 2, (at?.y ?? 0) + 28];
 }
 
 const NOTHING: Graph = { nodes: [], edges: [], notes: [] };

@@ -3,12 +3,7 @@
 import * as commands from "../editor/commands";
 import type { Graph, GraphEdge, Point } from "../model/graph";
 import { sizeOf, type Direction } from "../model/layout";
-import type { Distance } from "./Card";
 import type { Drawing } from "./nodes";
-
-export function distanceAt(zoom: number): Distance {
-  return zoom >= 0.45 ? 0 : zoom >= 0.2 ? 1 : 2;
-}
 
 export function isFreeLevel(drawing: Drawing): boolean {
   return drawing.level === "flowchart" || drawing.level === "states";

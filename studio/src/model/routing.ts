@@ -48,7 +48,7 @@ function find(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direc
     const [width, height] = isDown ? [size.width, size.height] : [size.height, size.width];
     boxes.set(node.id, { id: node.id, left: at.x, right: at.x + width, top: at.y, bottom: at.y + height });
   }
-  const byTop = [...boxes.values()].sort((one, other) => one.top - other.top);
+  const rows = new Rows([...boxes.values()]);
   const found = new Map<string, Detour>();
   for (const edge of graph.edges) {
     const source = boxes.get(edge.source);
@@ -59,15 +59,46 @@ function find(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direc
     const share = (Math.max(0, names.indexOf(handleOf(edge.outcome, names))) + 1) / (names.length + 1);
     const from = { x: source.left + (source.right - source.left) * share, y: source.bottom };
     const to = { x: (target.left + target.right) / 2, y: target.top };
-    const channel = from.y < to.y ? forwardChannel(from, to, byTop) : backwardChannel(from, to, source, target, byTop);
+    const channel = from.y < to.y ? forwardChannel(from, to, rows) : backwardChannel(from, to, source, target, rows);
     if (channel !== null) found.set(edge.id, { from: turned(from), to: turned(to), channel });
   }
   return found;
 }
 
+/** Boxes by height: what stands between two heights is found without a look at all the others. */
+export class Rows {
+  readonly #byTop: readonly Box[];
+  readonly #tallest: number;
+
+  constructor(boxes: Box[]) {
+    this.#byTop = boxes.sort((one, other) => one.top - other.top);
+    this.#tallest = boxes.reduce((most, box) => Math.max(most, box.bottom - box.top), 0);
+  }
+
+  between(top: number, bottom: number): Box[] {
+    const found: Box[] = [];
+    for (let index = this.#firstBelow(top - this.#tallest); index < this.#byTop.length; index += 1) {
+      const box = this.#byTop[index];
+      if (box === undefined || box.top >= bottom) break;
+      if (box.bottom > top) found.push(box);
+    }
+    return found;
+  }
+
+  #firstBelow(height: number): number {
+    let [low, high] = [0, this.#byTop.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#byTop[middle]?.top ?? Infinity) < height) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
 /** Null if the plain step is free: down to the middle, across, and down. */
-function forwardChannel(from: Point, to: Point, boxes: readonly Box[]): number | null {
-  const between = boxes.filter((box) => box.bottom > from.y + 4 && box.top < to.y - 4);
+function forwardChannel(from: Point, to: Point, rows: Rows): number | null {
+  const between = rows.between(from.y + 4, to.y - 4);
   if (between.length === 0) return null;
   const middle = (from.y + to.y) / 2;
   const isFree =
@@ -76,10 +107,10 @@ function forwardChannel(from: Point, to: Point, boxes: readonly Box[]): number |
 }
 
 /** Back up: beside everything between the two. */
-function backwardChannel(from: Point, to: Point, source: Box, target: Box, boxes: readonly Box[]): number | null {
+function backwardChannel(from: Point, to: Point, source: Box, target: Box, rows: Rows): number | null {
   const top = Math.min(from.y, to.y) - STEP;
   const bottom = Math.max(from.y, to.y) + STEP;
-  const between = boxes.filter((box) => box.bottom > top && box.top < bottom);
+  const between = rows.between(top, bottom);
   if (!between.includes(source)) between.push(source);
   if (!between.includes(target)) between.push(target);
   return nearest(from, to, top, bottom, between);

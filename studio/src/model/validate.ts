@@ -4,7 +4,7 @@
  */
 
 import { outcomesOf, type Catalogue, type InputDescriptor } from "./descriptors";
-import { walk, type Activity, type Definition, type Place } from "./document";
+import { walk, type Activity, type Connection, type Definition, type Place } from "./document";
 import { readInput } from "./expressions";
 import { isList, toPointer, type Path } from "./json";
 import { namesFor, targetsFor } from "./scope";
@@ -147,12 +147,13 @@ function checkReach(chart: Activity, children: Map<string, Activity>, catalogue:
   const first = starts.length > 0 ? starts : all.filter((child) => !entered.has(child.id)).slice(0, 1);
   const reached = new Set((first.length > 0 ? first : all.slice(0, 1)).map((child) => child.id));
   const waiting = [...reached];
+  const leaving = new Map<string, Connection[]>();
+  for (const connection of connections) leaving.set(connection.from, [...(leaving.get(connection.from) ?? []), connection]);
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    for (const connection of connections) {
-      if (connection.from === id && !reached.has(connection.to)) {
-        reached.add(connection.to);
-        waiting.push(connection.to);
-      }
+    for (const { to } of leaving.get(id) ?? []) {
+      if (reached.has(to)) continue;
+      reached.add(to);
+      waiting.push(to);
     }
   }
   for (const [index, child] of all.entries()) {
