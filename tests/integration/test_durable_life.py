@@ -30,6 +30,7 @@ from holdfast import (
 )
 from holdfast.errors import AlreadyStored, BookmarkNotFound, InstanceAtRest, InstanceNotFound
 from holdfast.model.instance import JournalEvent
+from holdfast.model.policy import JournalRule
 from holdfast.model.work import WorkRow, queue_of
 
 EVENTS = (JournalEvent.INSTANCE_STARTED, JournalEvent.INSTANCE_SUSPENDED, JournalEvent.INSTANCE_FINISHED)
@@ -290,6 +291,23 @@ async def test_retries_wait_in_the_store(cluster: Any) -> None:
     assert ended.variables["said"] == "at last"
     assert len(attempts) == 3
     await cluster.check(b, identity)
+
+
+async def test_the_stored_journal_keeps_only_what_it_may(cluster: Any) -> None:
+    node = await cluster.node("a")
+    secret, hidden = JournalRule(default="exclude"), JournalRule(default="off")
+    root = Sequence(
+        SetVariable("x", 4711, id="open"),
+        SetVariable("x", 4712, id="secret", journal=secret),
+        SetVariable("x", 4713, id="hidden", journal=hidden),
+    )
+
+    answer = await node.start(Workflow(root, variables={"x": 0}))
+
+    found = {entry.activity_id: entry.data for entry in await node.journal(answer.result.instance_id)}
+    assert found["open"] == 4711
+    assert found["secret"] is None
+    assert "hidden" not in found
 
 
 async def test_who_gives_up_waiting_cancels_nothing(cluster: Any) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from holdfast.model.scope import Scope
 
 if TYPE_CHECKING:
@@ -24,37 +26,22 @@ BREAKING = 1
 CONTINUING = 2
 
 
-class Activation:
-    __slots__ = (
-        "attempt",
-        "bookmarks",
-        "data",
-        "flags",
-        "id",
-        "kids",
-        "node",
-        "outer",
-        "owner",
-        "scope",
-        "status",
-    )
-
-    def __init__(self, id: int, node: Node, owner: Activation | None, outer: Scope, scope: Scope) -> None:
-        self.id = id
-        """Execution id: counted in the instance, the same over every attempt."""
-        self.node = node
-        self.owner = owner
-        self.outer = outer
-        """The scope that the owner ran it in."""
-        self.scope = scope
-        """The scope of its children: `outer`, or one of its own variables inside `outer`."""
-        self.status = RUNNING
-        self.flags = 0
-        self.attempt = 1
-        self.kids: dict[int, Activation] | None = None
-        self.bookmarks: list[str] | None = None
-        self.data: Any = None
-        """What the activity itself remembers; JSON-able through its node's `dump` and `load`."""
+class Activation(Struct, eq=False):
+    id: int
+    """Execution id: counted in the instance, the same over every attempt."""
+    node: Node
+    owner: Activation | None
+    outer: Scope
+    """The scope that the owner ran it in."""
+    scope: Scope
+    """The scope of its children: `outer`, or one of its own variables inside `outer`."""
+    status: int = RUNNING
+    flags: int = 0
+    attempt: int = 1
+    kids: dict[int, Activation] | None = None
+    bookmarks: list[str] | None = None
+    data: Any = None
+    """What the activity itself remembers; JSON-able through its node's `dump` and `load`."""
 
     def descendants(self) -> list[Activation]:
         """Everything that lives below, nearest first."""

@@ -162,6 +162,7 @@ class Compiler:
         if rule is not None:
             self.plan.journal_rules[node.index] = rule
         self.plan.by_key[key] = node
+        self.plan.keys[node.index] = key
         if definition.variables:
             node.shape = self.declare(key, definition.variables)
             node.inner = Names((node.shape, *names.shapes))

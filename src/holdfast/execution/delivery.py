@@ -41,20 +41,31 @@ def start(
     pending: bool = False,
 ) -> LiveInstance:
     """A new instance with its root in the queue. Inputs are complete and checked. A pending one waits for `begin`."""
-    live = LiveInstance(plan, id, now, services)
-    live.correlation_id, live.name, live.parent_id = correlation_id, name, parent_id
-    live.principal, live.trace, live.properties = principal, trace, dict(properties or {})
-    live.trigger, live.trigger_payload, live.trigger_open = trigger, trigger_payload, trigger is not None
-    live.flowchart_mode = flowchart_mode or plan.flowchart_mode
+    live = LiveInstance(
+        plan,
+        id,
+        now,
+        services,
+        created=now(),
+        correlation_id=correlation_id,
+        name=name,
+        parent_id=parent_id,
+        principal=principal,
+        trace=trace,
+        properties=dict(properties) if properties else {},
+        flowchart_mode=flowchart_mode or plan.flowchart_mode,
+        trigger=trigger,
+        trigger_payload=trigger_payload,
+        trigger_open=trigger is not None,
+        sequence=1,
+    )
     shape = plan.root.shape
     assert shape is not None
     scope = live.open_scope(shape)
     for input_name, value in inputs.items():
         scope[shape.inputs[input_name]] = value
-    live.sequence = 1
     live.root = Activation(1, plan.root, None, scope, scope)
-    live.cleanup = Activation(0, plan.root, None, scope, scope)
-    live.cleanup.data = []
+    live.cleanup = Activation(0, plan.root, None, scope, scope, data=[])
     if not pending:
         begin(live)
     return live
@@ -73,20 +84,31 @@ def begin(live: LiveInstance) -> None:
 # -- bookmarks ---------------------------------------------------------------------------------------------------------
 
 
-def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> None:
-    """Wake the activity that waits at this bookmark."""
+def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
+    """Wake the activity that waits at this bookmark. False if it passes this payload by: nothing is changed then."""
     refuse_at_rest(live)
     bookmark = live.bookmarks.get(bookmark_id)
     if bookmark is None:
         raise BookmarkNotFound(bookmark_id, instance_id=live.id, open_ids=list(live.bookmarks))
     payload = values.copy(payload, "payload")
     activation = live.waiters[bookmark.execution_id]
+    accepts, problem = activation.node.hooks.accepts, None
+    if accepts is not None:
+        try:
+            if not accepts(live, activation, bookmark, payload):
+                return False
+        except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+            problem = error
     live.status = Status.RUNNING
     live.waited_at = live.sequence
     if bookmark.auto_burn:
         _burn(live, activation, bookmark)
     live.note(JournalEvent.RESUMED, activation, {"bookmark": bookmark_id, "name": bookmark.name})
-    _wake(live, activation, bookmark, payload)
+    if problem is None:
+        _wake(live, activation, bookmark, payload)
+    else:
+        faults.fault(live, activation, faults.named(activation.node, problem))
+    return True
 
 
 def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 from weakref import proxy
+
+from msgspec import Struct, field
 
 from holdfast.execution.activation import COMPLETED, Activation
 from holdfast.execution.cancellation import cancel_kids, forget_bookmarks
@@ -28,131 +30,84 @@ PENDING = Status.PENDING
 EFFECT_RECORDED = JournalEvent.EFFECT_RECORDED
 
 
-class LiveInstance:
-    __slots__ = (
-        "__weakref__",
-        "asked",
-        "bookmark_count",
-        "bookmarks",
-        "canceled_effects",
-        "child_starts",
-        "cleanup",
-        "commit_wanted",
-        "commits",
-        "committed_for",
-        "compensations",
-        "correlation_id",
-        "created",
-        "defers_steps",
-        "effects",
-        "error",
-        "fault_pending",
-        "flowchart_mode",
-        "id",
-        "incidents",
-        "journal",
-        "journal_base",
-        "leftovers",
-        "lines",
-        "moved_to",
-        "name",
-        "new_effects",
-        "now",
-        "orphans",
-        "outcome",
-        "parent_id",
-        "plan",
-        "principal",
-        "properties",
-        "published",
-        "queue",
-        "replies",
-        "results",
-        "retrying",
-        "root",
-        "sequence",
-        "services",
-        "spare_outputs",
-        "status",
-        "stopping",
-        "trace",
-        "trigger",
-        "trigger_open",
-        "trigger_payload",
-        "waited_at",
-        "waiters",
-    )
+class LiveInstance(Struct, eq=False, weakref=True):
+    """A struct, since its many fields are then filled by C: most instances live for a burst only."""
 
-    def __init__(self, plan: Plan, id: str, now: Callable[[], int], services: Services) -> None:
-        self.plan = plan
-        self.id = id
-        self.now = now
-        self.services = services
-        self.status = PENDING
-        self.created = now()
-        self.correlation_id: str | None = None
-        self.name: str | None = None
-        self.parent_id: str | None = None
-        self.principal: str | None = None
-        """On whose behalf it was started."""
-        self.trace: str | None = None
-        """The trace context of who started it."""
-        self.properties: dict[str, Any] = {}
-        """What its starter wants to find again; the workflow does not see it."""
-        self.flowchart_mode = plan.flowchart_mode
-        self.trigger: str | None = None
-        """Id of the trigger that started the instance: its flowchart begins there."""
-        self.trigger_payload: Any = None
-        self.trigger_open = False
-        """The trigger has not been executed yet: its first execution takes the stimulus, later ones wait."""
-        self.defers_steps = False
-        """Whoever runs this can hold a step back: its back-off needs no bookmark."""
-        self.queue: deque[tuple[Node, Activation, Scope]] = deque()
-        self.sequence = 0
-        """Counts executions of activities; their ids come from it."""
-        self.waited_at = 0
-        """`sequence` when something was last waited for: tells a runaway."""
-        self.journal: list[RawEntry] = []
-        self.journal_base = 0
-        """Entries that left with earlier commits."""
-        self.bookmark_count = 0
-        self.bookmarks: dict[str, Bookmark] = {}
-        self.waiters: dict[int, Activation] = {}
-        """Activations with a bookmark or an open effect, by execution id."""
-        self.effects: dict[int, EffectRequest] = {}
-        self.new_effects: list[EffectRequest] = []
-        """Recorded in this segment: to be started after its commit."""
-        self.canceled_effects: list[int] = []
-        self.child_starts: list[ChildStart] = []
-        self.orphans: list[str] = []
-        """Instances that nobody waits for any more: to be canceled by this segment's commit."""
-        self.published: list[dict[str, Any]] = []
-        self.lines: list[str] = []
-        """What WriteLine wrote in this segment: printed after its commit."""
-        self.asked: set[str] = set()
-        """Requests from outside that came with this burst: whoever brought one looks at `replies` after the commit."""
-        self.replies: dict[str, HttpReply] = {}
-        """Answers that this burst gave, by request: they leave after the commit (rule M13)."""
-        self.incidents: list[Incident] = []
-        self.results: dict[str, dict[str, Any]] = {}
-        self.spare_outputs: dict[str, Any] = {}
-        self.compensations: list[Compensation] = []
-        self.moved_to: str | None = None
-        """The content that this burst has migrated it to."""
-        self.leftovers: list[Activation] = []
-        """Completed activities whose queued children still run; what those leave behind ends with the segment."""
-        self.fault_pending = False
-        self.error: BaseException | None = None
-        """What the last incident was made of, for those in this process; no part of the state."""
-        self.stopping: str | None = None
-        """The cause of a cancellation that is under way."""
-        self.outcome: Outcome = None
-        self.retrying: Activation | None = None
-        self.commit_wanted = False
-        self.committed_for: tuple[Node, int] | None = None
-        self.commits = 0
-        self.root: Activation
-        self.cleanup: Activation
+    plan: Plan
+    id: str
+    now: Callable[[], int]
+    services: Services
+    status: Status = PENDING
+    created: int = 0
+    correlation_id: str | None = None
+    name: str | None = None
+    parent_id: str | None = None
+    principal: str | None = None
+    """On whose behalf it was started."""
+    trace: str | None = None
+    """The trace context of who started it."""
+    properties: dict[str, Any] = {}
+    """What its starter wants to find again; the workflow does not see it."""
+    flowchart_mode: str = "counter"
+    trigger: str | None = None
+    """Id of the trigger that started the instance: its flowchart begins there."""
+    trigger_payload: Any = None
+    trigger_open: bool = False
+    """The trigger has not been executed yet: its first execution takes the stimulus, later ones wait."""
+    defers_steps: bool = False
+    """Whoever runs this can hold a step back: its back-off needs no bookmark."""
+    queue: deque[tuple[Node, Activation, Scope]] = field(default_factory=deque)
+    sequence: int = 0
+    """Counts executions of activities; their ids come from it."""
+    waited_at: int = 0
+    """`sequence` when something was last waited for: tells a runaway."""
+    journal: list[RawEntry] = []
+    journal_base: int = 0
+    """Entries that left with earlier commits."""
+    bookmark_count: int = 0
+    bookmarks: dict[str, Bookmark] = {}
+    waiters: dict[int, Activation] = {}
+    """Activations with a bookmark or an open effect, by execution id."""
+    effects: dict[int, EffectRequest] = {}
+    new_effects: list[EffectRequest] = []
+    """Recorded in this segment: to be started after its commit."""
+    canceled_effects: list[int] = []
+    child_starts: list[ChildStart] = []
+    orphans: list[str] = []
+    """Instances that nobody waits for any more: to be canceled by this segment's commit."""
+    published: list[dict[str, Any]] = []
+    lines: list[str] = []
+    """What WriteLine wrote in this segment: printed after its commit."""
+    asked: set[str] = set()
+    """Requests from outside that came with this burst: whoever brought one looks at `replies` after the commit."""
+    replies: dict[str, HttpReply] = {}
+    """Answers that this burst gave, by request: they leave after the commit (rule M13)."""
+    incidents: list[Incident] = []
+    results: dict[str, dict[str, Any]] = {}
+    spare_outputs: dict[str, Any] = {}
+    compensations: list[Compensation] = []
+    moved_to: str | None = None
+    """The content that this burst has migrated it to."""
+    leftovers: list[Activation] = []
+    """Completed activities whose queued children still run; what those leave behind ends with the segment."""
+    fault_pending: bool = False
+    error: BaseException | None = None
+    """What the last incident was made of, for those in this process; no part of the state."""
+    stopping: str | None = None
+    """The cause of a cancellation that is under way."""
+    outcome: Outcome = None
+    retrying: Activation | None = None
+    commit_wanted: bool = False
+    committed_for: tuple[Node, int] | None = None
+    commits: int = 0
+    root: Activation = cast("Activation", None)
+    cleanup: Activation = cast("Activation", None)
+
+    def made_anew(self, other: LiveInstance) -> LiveInstance:
+        """Everything as in another one; whoever holds this one sees it."""
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(other, name))
+        return self
 
     # -- the facts that expressions may ask for ------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ from holdfast.execution import snapshot
 from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Plan
+from holdfast.execution.state_reading import CLEANUP
+from holdfast.execution.state_writing import slots
 from holdfast.model.definition import ActivityNode
 
 FREE = frozenset({"Sequence", "Flowchart", "Workflow"})
@@ -125,7 +127,7 @@ def translated(live: LiveInstance, target: Plan, names: _Names) -> Document:
     carried = {item.id: _carried(live, item, target, names) for item in _everyone(live)}
     for item in document["activations"]:
         item["node"] = names(item["node"])
-        if item["id"] == snapshot.CLEANUP:
+        if item["id"] == CLEANUP:
             item["data"] = [[names(key), scope] for key, scope in item.get("data", ())]
         elif carried.get(item["id"]) is not None:
             item["data"] = carried[item["id"]]
@@ -149,7 +151,7 @@ def _translate_scope(scope: Document, target: Plan, names: _Names) -> None:
     scope["shape"] = names(scope["shape"])
     shape = target.shapes.get(scope["shape"])
     if shape is not None and "values" in scope:
-        known = dict(snapshot.slots(shape))
+        known = dict(slots(shape))
         scope["values"] = {label: value for label, value in scope["values"].items() if label in known}
 
 

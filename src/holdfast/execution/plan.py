@@ -39,6 +39,7 @@ class Hooks:
     """What a node answers besides being executed; each may be None."""
 
     __slots__ = (
+        "accepts",
         "borrowed",
         "carry",
         "children",
@@ -59,6 +60,8 @@ class Hooks:
     def __init__(self) -> None:
         self.resume: Callable[[LiveInstance, Activation, Bookmark, Any], None] | None = None
         """A bookmark of this activation was resumed with a payload."""
+        self.accepts: Callable[[LiveInstance, Activation, Bookmark, Any], bool] | None = None
+        """Whether it wants this payload at all. Only looks: what it passes by is for others."""
         self.result: Callable[[LiveInstance, Activation, Record], None] | None = None
         """The effect of this activation has ended well."""
         self.stop: Callable[[LiveInstance, Activation, int], bool] | None = None
@@ -154,6 +157,7 @@ class Plan:
         "ends_instance",
         "flowchart_mode",
         "journal_rules",
+        "keys",
         "nodes",
         "parts",
         "records_outputs",
@@ -170,6 +174,8 @@ class Plan:
         self.types = types
         self.nodes: list[Node] = []
         self.by_key: dict[str, Node] = {}
+        self.keys: dict[int, str | None] = {-1: None}
+        """By position; -1 is the instance itself."""
         self.parts: dict[str, str] = {}
         """The content of every workflow that it uses as an activity: id → hash. Part of what an instance is pinned to."""
         self.shapes: dict[str, Shape] = {}

@@ -76,7 +76,7 @@ class Commit(Struct, frozen=True, kw_only=True):
         return JournalSegment(version=self.instance.version, burst_id=self.burst_id, written=self.instance.updated)
 
 
-_OfTenant = InstanceRow | BookmarkRow | WorkRow | EffectRow | InboxRow | OutboxRow | IncidentRow | ValueRow | RecordRow
+_OfTenant = BookmarkRow | WorkRow | EffectRow | InboxRow | OutboxRow | IncidentRow | ValueRow | RecordRow
 
 
 class Loss(StrEnum):
@@ -143,7 +143,8 @@ def check_batch(batch: Sequence[Commit]) -> None:
                 f"Commit {commit.burst_id} has rows of an instance but no instance. Give it the instance's new row."
             )
         _check_tenant(commit)
-        _check_records(commit)
+        if commit.records:
+            _check_records(commit)
 
 
 def _check_instance(commit: Commit, instance: InstanceRow) -> None:
@@ -178,9 +179,15 @@ def _check_records(commit: Commit) -> None:
 
 
 def _check_tenant(commit: Commit) -> None:
-    tenant = commit.tenant
+    tenant, instance = commit.tenant, commit.instance
+    if instance is not None and instance.tenant != tenant:
+        raise _of_other_tenant(commit, instance.tenant)
+    if not (
+        commit.bookmarks_added or commit.work_added or commit.effects_added or commit.inbox_added
+        or commit.outbox_added or commit.incidents_added or commit.values_added or commit.dead_letters or commit.records
+    ):  # fmt: skip
+        return
     groups: tuple[Sequence[_OfTenant], ...] = (
-        () if commit.instance is None else (commit.instance,),
         commit.bookmarks_added,
         commit.work_added,
         commit.effects_added,
@@ -193,7 +200,11 @@ def _check_tenant(commit: Commit) -> None:
     )
     for row in chain.from_iterable(groups):
         if row.tenant != tenant:
-            raise BatchRefused(
-                f"Commit {commit.burst_id} of tenant '{tenant}' has a row of tenant '{row.tenant}'. "
-                "A commit belongs to one tenant."
-            )
+            raise _of_other_tenant(commit, row.tenant)
+
+
+def _of_other_tenant(commit: Commit, tenant: str) -> BatchRefused:
+    return BatchRefused(
+        f"Commit {commit.burst_id} of tenant '{commit.tenant}' has a row of tenant '{tenant}'. "
+        "A commit belongs to one tenant."
+    )

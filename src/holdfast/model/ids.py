@@ -60,12 +60,12 @@ def decode_id(text: str) -> int:
 class IdGenerator:
     """Makes ids for one worker number, in one thread. A clock that stands still or goes back does not make it repeat itself."""
 
-    __slots__ = ("_head", "_head_of", "_last", "_milliseconds", "_worker")
+    __slots__ = ("_head", "_head_of", "_last", "_nanoseconds", "_worker")
 
-    def __init__(self, milliseconds: Callable[[], int], worker: int) -> None:
+    def __init__(self, nanoseconds: Callable[[], int], worker: int) -> None:
         if not 0 <= worker < WORKERS:
             raise ValueError(f"worker {worker} is not below {WORKERS}: lease one from the node registry")
-        self._milliseconds = milliseconds
+        self._nanoseconds = nanoseconds
         self._worker = worker << 12
         self._head_of = -1
         self._head = ""
@@ -74,7 +74,9 @@ class IdGenerator:
         """The last (milliseconds, sequence) as one number; a millisecond that is used up counts on into the next."""
 
     def __call__(self) -> str:
-        moment = max(self._milliseconds() << 12, self._last + 1)
+        moment = self._nanoseconds() // 1_000_000 << 12
+        if moment <= self._last:
+            moment = self._last + 1
         self._last = moment
         number = (moment >> 12) << 22 | self._worker | moment & _SEQUENCES - 1
         if number >> 10 != self._head_of:

@@ -28,7 +28,7 @@ def test_ids_sort_as_numbers_do(first: int, second: int) -> None:
 @given(st.lists(st.integers(0, 2**42 - 2), min_size=1, max_size=50), st.integers(0, 1023))
 def test_a_clock_that_jumps_repeats_no_id(moments: list[int], worker: int) -> None:
     clock = iter(moments)
-    generate = IdGenerator(lambda: next(clock), worker)
+    generate = IdGenerator(lambda: next(clock) * 1_000_000, worker)
 
     ids = [generate() for _ in moments]
 
@@ -37,7 +37,7 @@ def test_a_clock_that_jumps_repeats_no_id(moments: list[int], worker: int) -> No
 
 
 def test_a_millisecond_that_is_used_up_counts_on_into_the_next() -> None:
-    generate = IdGenerator(lambda: 7, 3)
+    generate = IdGenerator(lambda: 7_000_000, 3)
 
     ids = [generate() for _ in range(5000)]
 
@@ -46,7 +46,7 @@ def test_a_millisecond_that_is_used_up_counts_on_into_the_next() -> None:
 
 
 def test_two_workers_never_make_the_same_id() -> None:
-    one, two = IdGenerator(lambda: 7, 1), IdGenerator(lambda: 7, 2)
+    one, two = IdGenerator(lambda: 7_000_000, 1), IdGenerator(lambda: 7_000_000, 2)
 
     assert not {one() for _ in range(9000)} & {two() for _ in range(9000)}
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, strategies as st
 
+from holdfast.errors import InvalidState
+from holdfast.execution.state import ActivationState, ScopeState, State
+from holdfast.model.instance import Bookmark, Status
 from holdfast.runtime.durable.large_values import LARGE, SPLIT, ValueCache, pack_state, refers_to, unpack_state
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=20)
@@ -18,31 +23,62 @@ PARTS = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text(max_size=8), PARTS, max_size=6))
-def test_what_is_packed_comes_back(document: dict[str, Any]) -> None:
-    packed = pack_state(document)
+def _state(variables: dict[str, Any], data: Any = None) -> State:
+    return State(
+        id="i",
+        status=Status.SUSPENDED,
+        scopes=[ScopeState("workflow", values=variables)],
+        activations=[ActivationState(1, "workflow", 0, data=data)],
+    )
 
-    assert unpack_state(packed.state, packed.values) == document
+
+@given(st.dictionaries(st.text(max_size=8), PARTS, max_size=6), PARTS)
+def test_what_is_packed_comes_back(variables: dict[str, Any], data: Any) -> None:
+    state = _state(variables, data)
+    packed = pack_state(state)
+
+    assert unpack_state(packed.state, packed.values) == state
     assert set(refers_to(packed.state)) == set(packed.values)
     assert all(len(value) > LARGE for value in packed.values.values())
 
 
 def test_a_small_state_is_one_document() -> None:
-    packed = pack_state({"a": [1, 2, {"b": "c"}]})
+    packed = pack_state(_state({"a": [1, 2, {"b": "c"}]}))
 
     assert packed.values == {}
-    assert msgspec.msgpack.decode(packed.state) == {"a": [1, 2, {"b": "c"}]}
+    assert msgspec.msgpack.decode(packed.state) == {
+        "id": "i",
+        "status": "suspended",
+        "scopes": [{"shape": "workflow", "values": {"a": [1, 2, {"b": "c"}]}}],
+        "activations": [{"id": 1, "node": "workflow", "outer": 0}],
+    }
+
+
+@pytest.mark.parametrize("data", [b"", b"\xc1", msgspec.msgpack.encode({"id": "i"}), msgspec.msgpack.encode(([], []))])
+def test_bytes_that_are_no_state_are_named_so(data: bytes) -> None:
+    with pytest.raises(InvalidState, match="damaged"):
+        unpack_state(data, {})
+
+
+def test_a_bookmark_keeps_its_moment_in_a_state_that_is_split() -> None:
+    due = datetime(2031, 2, 3, 4, 5, 6, 789000, tzinfo=UTC)
+    state = _state({"text": "long text " * 500})
+    state.bookmarks = [Bookmark(id="b1", name="Delay", activity_id="d", execution_id=2, due=due)]
+    packed = pack_state(state)
+
+    assert packed.values
+    assert unpack_state(packed.state, packed.values).bookmarks[0].due == due
 
 
 def test_what_did_not_change_keeps_its_reference() -> None:
     items = [f"item {number}" for number in range(2_000)]
-    one = pack_state({"activations": [{"id": 2, "data": [1, items]}], "scopes": [{"values": {"in:items": items}}]})
-    two = pack_state({"activations": [{"id": 2, "data": [2, items]}], "scopes": [{"values": {"in:items": items}}]})
+    one = pack_state(_state({"in:items": items}, [1, items]))
+    two = pack_state(_state({"in:items": items}, [2, items]))
 
     assert one.state[0] == SPLIT
     assert one.values == two.values
     assert len(one.values) == 1
-    assert len(one.state) < 200
+    assert len(one.state) < 250  # what every state has, and three references
     assert one.state != two.state
 
 

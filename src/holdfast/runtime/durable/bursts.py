@@ -23,7 +23,7 @@ from holdfast.model.commit import Commit
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Status
 from holdfast.model.stored import InstanceRow
-from holdfast.runtime.durable.changes import NEW, Before, Consumed, remember
+from holdfast.runtime.durable.changes import NEW, NOTHING_CONSUMED, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.history import with_snapshot
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
@@ -166,10 +166,9 @@ def _deliver_local(live: LiveInstance) -> bool:
     for event in live.published:
         if event["local"]:
             key = stimulus_hash("Event", {"event_name": event["name"]})
-            mark = next((item for item in live.bookmarks.values() if item.hash == key), None)
-            if mark is not None:
+            marks = [item.id for item in live.bookmarks.values() if item.hash == key]
+            if any(delivery.resume(live, mark, event["payload"]) for mark in marks):
                 live.published.remove(event)
-                delivery.resume(live, mark.id, event["payload"])
                 return True
     return False
 
@@ -190,20 +189,23 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
             work_consumed=tuple(consumed.work),
             inbox_consumed=consumed.inbox,
         )
-    starts = _take_child_starts(burst, live)
-    if _is_transient(burst, live, consumed):
+    starts = _take_child_starts(burst, live) if live.child_starts else ()
+    if live.plan.definition.options.transient and _is_transient(burst, live, consumed):
         burst.kept = False
         return None
     first = burst.applied[0]
-    stored = first.content if isinstance(first, StartJob) else burst.row.content if burst.row is not None else ""
+    if isinstance(first, StartJob):
+        content, begun = first.content, not first.waits
+    else:
+        content, begun = "" if burst.row is None else burst.row.content, False
     commit = node.maker.commit(
         live,
         burst.before,
         consumed,
         burst_id=node.next_id(),
-        content=live.moved_to or stored,
+        content=live.moved_to or content,
         starts=starts,
-        begun=isinstance(first, StartJob) and not first.waits,
+        begun=begun,
         go_on=burst.go_on,
     )
     if node.keeps_states:
@@ -214,15 +216,14 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
 def _take_child_starts(burst: Burst, live: LiveInstance) -> list[ChildStart]:
     """They leave with this commit, as rows; what is left of them is a bookmark."""
     starts, live.child_starts = live.child_starts, []
-    if starts and burst.go_on is None:
+    if burst.go_on is None:
         settle(live)
     return starts
 
 
 def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
     return (
-        live.plan.definition.options.transient
-        and burst.row is None
+        burst.row is None
         and live.status is Status.FINISHED
         and not consumed.work
         and not consumed.guards
@@ -233,11 +234,10 @@ def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
 
 
 def _consumed(jobs: list[Job]) -> Consumed:
-    if len(jobs) == 1 and isinstance(jobs[0], StartJob) and jobs[0].consumes_work is None:
-        fires = jobs[0].fires
-        return Consumed(
-            guards=list(jobs[0].guards), schedules=() if fires is None else (fires,), adds=tuple(jobs[0].adds)
-        )
+    if len(jobs) == 1 and isinstance(jobs[0], StartJob):
+        (job,) = jobs
+        if job.consumes_work is None and job.fires is None and not job.guards and not job.adds and not job.buries:
+            return NOTHING_CONSUMED
     work = dict.fromkeys(job.consumes_work for job in jobs if job.consumes_work is not None)
     return Consumed(
         work=list(work),
@@ -249,4 +249,5 @@ def _consumed(jobs: list[Job]) -> Consumed:
         inbox=tuple(dict.fromkeys(name for job in jobs for name in job.consumes_inbox)),
         drops=tuple(name for job in jobs for name in job.drops),
         adds=tuple(row for job in jobs for row in job.adds),
+        buries=tuple(letter for job in jobs for letter in job.buries),
     )

@@ -8,11 +8,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
 from holdfast.model.guard import Guard
-from holdfast.model.instance import Bookmark, BookmarkKind, Incident, moment
+from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status, moment
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import (
     BookmarkRef,
@@ -24,7 +25,17 @@ from holdfast.model.stored import (
     correlation_key,
 )
 from holdfast.model.tasks import Task
-from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner, ScheduleStep, WorkKind, WorkRow, queue_of
+from holdfast.model.work import (
+    NOBODY,
+    DeadLetterRow,
+    EffectRef,
+    EffectRow,
+    Owner,
+    ScheduleStep,
+    WorkKind,
+    WorkRow,
+    queue_of,
+)
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
 from holdfast.runtime.durable.large_values import Packed, refers_to
@@ -36,6 +47,9 @@ from holdfast.runtime.durable.task_rows import task_records
 
 _STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
 """Kinds that stimuli can find. The others are woken by their timer alone."""
+
+
+_AT_REST = frozenset(str(status) for status in Status if status.at_rest)
 
 
 class Before(Struct, frozen=True, kw_only=True):
@@ -67,7 +81,7 @@ def remember(live: LiveInstance, row: InstanceRow) -> Before:
     )
 
 
-class Consumed(Struct, kw_only=True):
+class Consumed(Struct, frozen=True, kw_only=True):
     """Rows that this segment used up, and guards that it asks for."""
 
     work: list[str] = []
@@ -80,8 +94,12 @@ class Consumed(Struct, kw_only=True):
     drops: tuple[str, ...] = ()
     adds: tuple[WorkRow, ...] = ()
     """Work that the jobs themselves ask for."""
+    buries: tuple[DeadLetterRow, ...] = ()
     closed: dict[str, Task] = {}
     """Tasks that somebody completed, by the bookmark that waited."""
+
+
+NOTHING_CONSUMED = Consumed()
 
 
 class Maker:
@@ -116,10 +134,8 @@ class Maker:
         """Most commits have few kinds of rows; a kind that is not named is empty."""
         if live.bookmarks or before.bookmarks:
             self._add_bookmarks(rows, live, before, now, content)
-        if (live.bookmarks or before.bookmarks) and (
-            tasks := tuple(task_records(self.tenant, live, before, consumed, now))
-        ):
-            rows["records"] = tasks
+            if tasks := tuple(task_records(self.tenant, live, before, consumed, now)):
+                rows["records"] = tasks
         if live.replies and (replies := reply_records(self.tenant, live, now)):
             rows["records"] = (*rows.get("records", ()), *replies)
         if live.new_effects or live.canceled_effects:
@@ -129,7 +145,11 @@ class Maker:
                 rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
             self._add_incidents(rows, live, before)
-        self._add_work(rows, live, before, consumed, now, content, starts, begun=begun, go_on=go_on)
+        if (
+            live.parent_id is not None or live.published or before.bookmarks
+            or starts or go_on is not None or consumed.adds or consumed.drops
+        ):  # fmt: skip
+            self._add_work(rows, live, before, consumed, now, content, starts, begun=begun, go_on=go_on)
         state = _state_after(live)
         if state.values or before.values:
             self._add_values(rows, live, before, state)
@@ -145,6 +165,7 @@ class Maker:
             effects_consumed=tuple(consumed.effects),
             schedules_fired=consumed.schedules,
             inbox_consumed=consumed.inbox,
+            dead_letters=consumed.buries,
             **rows,
         )
 
@@ -158,13 +179,14 @@ class Maker:
         now: datetime,
         state: bytes,
     ) -> InstanceRow:
-        parent, status, definition = live.parent_id, live.status, live.plan.definition
+        parent, definition = live.parent_id, live.plan.definition
+        status = str(live.status)
         return InstanceRow(
             tenant=self.tenant,
             id=live.id,
             version=version,
             burst_id=burst_id,
-            status=status.value,
+            status=status,
             content=content,
             definition_id=definition.id,
             definition_version=self.numbers.get(content, definition.version),
@@ -174,12 +196,13 @@ class Maker:
             incidents=len(live.incidents),
             created=moment(live.created),
             updated=now,
-            finished=(before.finished or now) if status.at_rest else None,
+            finished=(before.finished or now) if status in _AT_REST else None,
             state=state,
         )
 
     def _segment(self, live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
-        entries = live.journal
+        rules = live.plan.journal_rules
+        entries = permitted(rules, live.journal) if rules else live.journal
         return JournalSegment(
             version=version,
             burst_id=burst_id,
@@ -203,7 +226,8 @@ class Maker:
         self, rows: dict[str, Any], live: LiveInstance, before: Before, now: datetime, content: str
     ) -> None:
         old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
-        moved = live.correlation_id != before.correlation_id
+        migrated = live.moved_to is not None  # Rows name activities and content: all of them are written anew.
+        moved = migrated or live.correlation_id != before.correlation_id
         gone = [item for key, item in old.items() if moved or key not in new]
         fresh = [item for key, item in new.items() if moved or key not in old]
         rows["bookmarks_burned"] = tuple(
@@ -211,12 +235,12 @@ class Maker:
         )
         rows["bookmarks_added"] = tuple(self._bookmark(live, item, now) for item in fresh if item.kind in _STORED_KINDS)
         rows["work_dropped"] = tuple(
-            timer_id(live.id, key) for key, item in old.items() if key not in new and item.due is not None
+            timer_id(live.id, key) for key, item in old.items() if (migrated or key not in new) and item.due is not None
         )
         rows["work_added"] = tuple(
             self._timer(live, item, now, content)
             for key, item in new.items()
-            if key not in old and item.due is not None
+            if (migrated or key not in old) and item.due is not None
         )
 
     def _bookmark(self, live: LiveInstance, item: Bookmark, now: datetime) -> BookmarkRow:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from operator import sub
 from typing import Any
 
 import msgspec
 
-from holdfast.execution import snapshot
 from holdfast.execution.journal import RawEntry
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
+from holdfast.execution.state_reading import revived
+from holdfast.execution.state_writing import written
 from holdfast.model import values
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
 from holdfast.model.values import TypeRegistry
@@ -30,18 +33,14 @@ def encode_state(live: LiveInstance) -> Packed:
 
     Without what the instance's row says already: the content that it pins, and the format, which the row's column has.
     """
-    document = snapshot.dump(live, journal=False)
-    del document["format"], document["definition"]
-    return pack_state(document)
+    return pack_state(written(live))
 
 
 def decode_state(
     data: bytes, plan: Plan, now: Callable[[], int], services: Services, values: Mapping[str, bytes]
 ) -> LiveInstance:
     """`plan` is that of the content that the row pins, `values` are those that the state refers to."""
-    document = unpack_state(data, values)
-    document["format"], document["definition"] = snapshot.FORMAT, {"hash": plan.content_hash}
-    return snapshot.load(document, plan, now, services)
+    return revived(unpack_state(data, values), plan, now, services)
 
 
 def encode_payload(payload: Any, types: TypeRegistry | None = None) -> bytes:
@@ -55,41 +54,45 @@ def decode_payload(data: bytes, types: TypeRegistry) -> Any:
 # -- journal -----------------------------------------------------------------------------------------------------------
 
 
-def encode_journal(plan: Plan, entries: Iterable[RawEntry]) -> bytes:
-    """Times as differences, activities as positions in a table of their own keys: a plan's positions may change.
+def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
+    """A column each for events, activities, executions, times (as differences) and data: columns are made and packed by C.
 
-    What the journal keeps is plain already (see `execution.journal.kept`), so it is packed as it is; only where that fails
-    (an int beyond 64 bits) it goes the long way through typed values.
+    Activities are positions in the plan, with a table of the keys that occur: a plan's positions may change. What the journal
+    keeps is plain already (see `execution.journal.kept`), so it is packed as it is; only where that fails (an int beyond 64
+    bits) it goes the long way through typed values.
     """
-    keys: dict[int, int] = {}
-    rows = []
-    last = 0
-    for event, index, execution_id, at, data in entries:
-        key = -1 if index < 0 else keys.setdefault(index, len(keys))
-        rows.append((_CODES[event], key, execution_id, at - last, data))
-        last = at
-    names = tuple(plan.nodes[index].key for index in keys)
+    if not entries:
+        return b""
+    events, places, executions, times, data = zip(*entries, strict=True)
+    used = frozenset(places)
+    columns = (
+        dict(zip(used, map(plan.keys.__getitem__, used), strict=True)),
+        bytes(map(_CODES.__getitem__, events)),
+        places,
+        executions,
+        (times[0], *map(sub, times[1:], times)),
+    )
     try:
-        return _pack((0, names, rows))
+        return _pack((*columns, data, False))
     except (OverflowError, TypeError):
-        return _pack((1, names, [(*row[:4], values.encode(row[4], plan.types)) for row in rows]))
+        return _pack((*columns, [values.encode(item, plan.types) for item in data], True))
 
 
 def decode_journal(data: bytes, plan: Plan, first: int) -> list[JournalEntry]:
     if not data:
         return []
-    typed, keys, rows = _unpack(data)
+    keys, codes, places, executions, times, told, typed = _unpack(data)
     entries = []
-    at = 0
-    for offset, (code, key, execution_id, delta, value) in enumerate(rows):
-        at += delta
-        node = plan.by_key.get(keys[key]) if key >= 0 else None
+    rows = zip(codes, places, executions, accumulate(times), told, strict=True)
+    for offset, (code, place, execution_id, at, value) in enumerate(rows):
+        key = keys[place]
+        node = None if key is None else plan.by_key.get(key)
         entries.append(
             JournalEntry(
                 sequence=first + offset,
                 event=_EVENTS[code],
                 at=moment(at),
-                activity_id=keys[key] if key >= 0 else None,
+                activity_id=key,
                 activity_type=node.definition.type if node else None,
                 activity_name=node.definition.name if node else None,
                 execution_id=execution_id or None,

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from holdfast import telemetry
 from holdfast.errors import HoldfastError, InstanceNotFound, StoreError, StoreUnavailable
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.segment import Limits
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Committed, Failed
 from holdfast.model.instance import BookmarkKind
-from holdfast.model.stored import BookmarkRow, InstanceKey
+from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.runtime.durable import telling
 from holdfast.runtime.durable.bursts import Burst, run_burst
 from holdfast.runtime.durable.jobs import Answer, Job, StartJob
@@ -46,7 +47,7 @@ class Lane:
         self.limits = limits
         self._waiting: deque[Job] = deque()
         self._news = asyncio.Event()
-        self._in_hand: Counter[str] = Counter()
+        self._in_hand: dict[str, int] = {}
         """Jobs per instance that wait here or are under way."""
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -84,7 +85,8 @@ class Lane:
         if self._stopping:
             job.refuse(StoreError("The node is being stopped. Ask another one, or again later."))
             return
-        self._in_hand[job.instance_id] += 1
+        in_hand, name = self._in_hand, job.instance_id
+        in_hand[name] = in_hand.get(name, 0) + 1
         self._waiting.append(job)
         self._news.set()
 
@@ -101,10 +103,13 @@ class Lane:
                 self._done(instance_id, jobs)
 
     def _done(self, instance_id: str, jobs: int) -> None:
-        self._in_hand[instance_id] -= jobs
-        if self._in_hand[instance_id] <= 0:
+        left = self._in_hand[instance_id] - jobs
+        if left > 0:
+            self._in_hand[instance_id] = left
+        else:
             del self._in_hand[instance_id]
-        self.node.tell_watchers(instance_id)
+        if self.node.watchers:
+            self.node.tell_watchers(instance_id)
 
     def _take(self) -> list[Burst]:
         """What is in hand, grouped by instance, at most so many instances."""
@@ -189,8 +194,8 @@ class Lane:
     # -- afterwards ----------------------------------------------------------------------------------------------------
 
     def _settle(self, burst: Burst, commit: Commit | None, outcome: CommitOutcome) -> None:
-        left, burst.jobs = (*burst.unsure, *burst.left), []
-        burst.unsure = []
+        left = (*burst.unsure, *burst.left) if burst.unsure or len(burst.jobs) > len(burst.applied) else ()
+        burst.jobs, burst.unsure = [], []
         if isinstance(outcome, Committed):
             self._let_out(burst, commit)
         elif isinstance(outcome, Failed):
@@ -207,28 +212,38 @@ class Lane:
         live = burst.live
         if live is None or not burst.applied:
             return
-        node = self.node
-        lines: list[str] = []
+        lines, version = live.lines, 0
         if burst.changed:
+            live.lines = []
+            if telemetry.listeners:
+                telling.tell(burst, live)
+            if self.node.listeners:
+                self.node.print_lines(live, lines)
+            if live.new_effects or live.canceled_effects:
+                self.node.effects.start(live)
             if commit is not None and commit.instance is not None:
-                node.keep_hot(commit.instance)
-                node.keep_values(commit.values_added)
-            lines, live.lines = live.lines, []
-            telling.tell(burst, live)
-            node.print_lines(live, lines)
-            node.effects.start(live)
-            if commit is not None:
-                if commit.effects_added and commit.instance is not None:
-                    node.steps.send(live, commit.instance, commit.effects_added)
-                node.uptake.take_own(commit.work_added)
-                if live.status.at_rest:
-                    node.post.ended(live.id)
-                if commit.bookmarks_added:
-                    node.post.parked(_waiting(live, commit))
-        version = 0 if commit is None or commit.instance is None else commit.instance.version
+                version = commit.instance.version
+                self._follow(live, commit, commit.instance)
+        else:
+            lines = []
         answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed, version=version)
         for job in burst.applied:
             job.tell(answer)
+
+    def _follow(self, live: LiveInstance, commit: Commit, row: InstanceRow) -> None:
+        """What a committed instance leaves for this node to do."""
+        node = self.node
+        node.keep_hot(row)
+        if commit.values_added:
+            node.keep_values(commit.values_added)
+        if commit.effects_added:
+            node.steps.send(live, row, commit.effects_added)
+        if commit.work_added:
+            node.uptake.take_own(commit.work_added)
+        if row.finished is not None:
+            node.post.ended(live.id)
+        if commit.bookmarks_added:
+            node.post.parked(_waiting(live, commit))
 
 
 def _waiting(live: LiveInstance, commit: Commit) -> list[BookmarkRow]:

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.msgpack import Ext
 
-from holdfast.errors import StoreError
+from holdfast.errors import InvalidState, StoreError
+from holdfast.execution.state import State
 
 LARGE = 4096
 FEW = 16
@@ -28,6 +29,8 @@ SPLIT = 0x92
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
+_unpack_state = msgspec.msgpack.Decoder(State).decode
+_NONE: Mapping[str, bytes] = {}
 
 
 class StateMoved(StoreError):
@@ -43,13 +46,13 @@ class Packed(NamedTuple):
     """Everything that the state refers to."""
 
 
-def pack_state(document: dict[str, Any]) -> Packed:
-    whole = _pack(document)
+def pack_state(state: State) -> Packed:
+    whole = _pack(state)
     if len(whole) <= LARGE:
-        return Packed(whole, {})
+        return Packed(whole, _NONE)
     values: dict[str, bytes] = {}
-    small = {name: _split(part, values, DEPTH) for name, part in document.items()}
-    return Packed(_pack((small, list(values))), values) if values else Packed(whole, {})
+    small = {name: _split(part, values, DEPTH) for name, part in msgspec.to_builtins(state).items()}
+    return Packed(_pack((small, list(values))), values) if values else Packed(whole, _NONE)
 
 
 def refers_to(state: bytes) -> tuple[str, ...]:
@@ -57,10 +60,13 @@ def refers_to(state: bytes) -> tuple[str, ...]:
     return tuple(_unpack(state)[1]) if state and state[0] == SPLIT else ()
 
 
-def unpack_state(state: bytes, values: Mapping[str, bytes]) -> dict[str, Any]:
-    found = _unpack(state)
-    document: dict[str, Any] = found if isinstance(found, dict) else _join(found[0], values)
-    return document
+def unpack_state(data: bytes, values: Mapping[str, bytes]) -> State:
+    try:
+        if data[0] != SPLIT:
+            return _unpack_state(data)
+        return msgspec.convert(_join(_unpack(data)[0], values), State)
+    except (LookupError, ValueError) as error:
+        raise InvalidState(f"A stored state is damaged: {error!r}.") from error
 
 
 def _split(part: Any, values: dict[str, bytes], depth: int) -> Any:

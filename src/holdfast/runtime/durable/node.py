@@ -126,8 +126,8 @@ class Node:
         self._lanes = [Lane(self, limits) for _ in range(lanes)]
         self._values = ValueCache()
         self._held: Counter[str] = Counter()
-        self._watchers: dict[str, list[asyncio.Future[None]]] = {}
-        self._listeners: dict[str, list[OnLine]] = {}
+        self.watchers: dict[str, list[asyncio.Future[None]]] = {}
+        self.listeners: dict[str, list[OnLine]] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self._running = False
 
@@ -141,7 +141,7 @@ class Node:
         self.maker = Maker(self.tenant, self.owner, self.placement, self.pins.numbers)
         if registration.predecessor_died:
             self.gate.be_careful()
-        self.next_id = IdGenerator(lambda: self.clock.now_ns() // 1_000_000, registration.node.worker)
+        self.next_id = IdGenerator(self.clock.now_ns, registration.node.worker)
         for lane in self._lanes:
             lane.start()
         self.heart.start()
@@ -299,17 +299,17 @@ class Node:
 
     def listen(self, instance_id: str, on_line: OnLine) -> None:
         """Hear every line that bursts of the instance write on this node, after their commit, until it ends."""
-        listeners = self._listeners.setdefault(instance_id, [])
+        listeners = self.listeners.setdefault(instance_id, [])
         if on_line not in listeners:
             listeners.append(on_line)
 
     def print_lines(self, live: LiveInstance, lines: list[str]) -> None:
-        if not self._listeners:
+        if not self.listeners:
             return
-        parent = None if live.parent_id is None else self._listeners.get(parent_of(live.parent_id)[0])
+        parent = None if live.parent_id is None else self.listeners.get(parent_of(live.parent_id)[0])
         if parent is not None:
-            self._listeners.setdefault(live.id, parent)  # Who listens to a parent hears its children.
-        listeners = self._listeners.get(live.id, ())
+            self.listeners.setdefault(live.id, parent)  # Who listens to a parent hears its children.
+        listeners = self.listeners.get(live.id, ())
         for on_line in listeners:
             try:
                 for line in lines:
@@ -317,7 +317,7 @@ class Node:
             except Exception:
                 logger.exception("a listener to the lines of instance %s failed", live.id)
         if live.status.at_rest:
-            self._listeners.pop(live.id, None)
+            self.listeners.pop(live.id, None)
 
     # -- waiting for something to happen -------------------------------------------------------------------------------
 
@@ -341,11 +341,11 @@ class Node:
     def news(self, instance_id: str) -> asyncio.Future[None]:
         """Done when something has happened to the instance on this node. Subscribe, then read."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._watchers.setdefault(instance_id, []).append(future)
+        self.watchers.setdefault(instance_id, []).append(future)
         return future
 
     def tell_watchers(self, instance_id: str) -> None:
-        for future in self._watchers.pop(instance_id, ()):
+        for future in self.watchers.pop(instance_id, ()):
             if not future.done():
                 future.set_result(None)
 

@@ -13,6 +13,7 @@ from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, ExecutionError, InstanceNotFound
 from holdfast.execution import delivery
 from holdfast.execution.plan import Plan
+from holdfast.execution.slots import nowhere
 from holdfast.model.catalog import Which
 from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.hashing import stimulus_hash
@@ -187,34 +188,37 @@ class Runtime:
         if idempotency is not None:
             body = stimulus_hash(dict(checked), types=plan.types)
             guards = (idempotency_key(operation="start", target=plan.definition.id, key=idempotency, fingerprint=body),)
-        content = await node.pins.pin(plan)
-        if not guards and (holder := await node.slot_holder(plan, correlation_id)) is not None:
-            return Answer(existing=holder)
+        content = node.pins.known(plan) or await node.pins.pin(plan)
+        if plan.slot is not nowhere and not guards:
+            holder = await node.slot_holder(plan, correlation_id)
+            if holder is not None:
+                return Answer(existing=holder)
         if on_line is not None:
             node.listen(identity, on_line)
         own_trace = telemetry.trace_for(identity)
-        return await self.ask(
-            StartJob(
-                identity,
-                plan=plan,
-                content=content,
-                make=lambda: delivery.start(
-                    plan,
-                    id=identity,
-                    now=node.clock.now_ns,
-                    services=node.services,
-                    inputs=checked,
-                    correlation_id=correlation_id,
-                    name=name,
-                    trigger=trigger,
-                    trigger_payload=trigger_payload,
-                    flowchart_mode=flowchart_mode,
-                    principal=principal,
-                    trace=trace or own_trace,
-                ),
-                guards=guards,
-            )
+        job = StartJob(
+            identity,
+            plan=plan,
+            content=content,
+            make=lambda: delivery.start(
+                plan,
+                id=identity,
+                now=node.clock.now_ns,
+                services=node.services,
+                inputs=checked,
+                correlation_id=correlation_id,
+                name=name,
+                trigger=trigger,
+                trigger_payload=trigger_payload,
+                flowchart_mode=flowchart_mode,
+                principal=principal,
+                trace=trace or own_trace,
+            ),
+            guards=guards,
         )
+        assert job.answer is not None
+        node.submit(job)
+        return await job.answer
 
     async def ask(self, job: Job) -> Answer:
         """Hand a job to its lane and wait for the commit. Who gives up waiting cancels the answer, not the job (rule M1)."""

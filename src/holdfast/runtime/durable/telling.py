@@ -35,8 +35,6 @@ class Entries:
 
 
 def tell(burst: Burst, live: LiveInstance) -> None:
-    if not telemetry.listeners:
-        return
     names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
     if live.status is Status.PENDING:
         return
