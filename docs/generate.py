@@ -16,8 +16,9 @@ from compiling import compiling_page  # type: ignore[import-not-found]  # beside
 import holdfast
 from holdfast import errors, telemetry
 from holdfast.activities import standard_types
+from holdfast.authoring.documented import documented
 from holdfast.cli import commands
-from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor
+from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, OutputDescriptor
 from holdfast.plugins import activity_type_of
 from holdfast.settings import describe_settings
 
@@ -146,7 +147,7 @@ def events_page() -> str:
 
 def activities_page() -> str:
     described = sorted(
-        (activity_type_of(item).descriptor for item in standard_types()), key=lambda item: (item.category, item.type)
+        (documented(activity_type_of(item)) for item in standard_types()), key=lambda item: (item.category, item.type)
     )
     overview = [
         (f"[`{item.type}`](#{item.type.lower()})", item.kind.value, item.category, item.description or "")
@@ -172,13 +173,17 @@ def _activity(item: ActivityDescriptor) -> str:
     if item.inputs:
         parts.append(table(("input", "type", "default", "meaning"), [_input(given) for given in item.inputs]))
     if item.outputs:
-        parts.append("Outputs: " + ", ".join(f"`{output.name}`" for output in item.outputs) + ".")
+        parts.append("Outputs: " + ", ".join(map(_output, item.outputs)) + ".")
     if item.ports:
         parts.append("Children: " + ", ".join(f"`{port.name}` ({port.kind.value})" for port in item.ports) + ".")
     if item.outcomes or item.dynamic_outcomes:
         more = " and those that its inputs name" if item.dynamic_outcomes else ""
         parts.append("Outcomes: " + ", ".join(f"`{name}`" for name in item.outcomes) + more + ".")
     return "\n\n".join(parts)
+
+
+def _output(given: OutputDescriptor) -> str:
+    return f"`{given.name}`" + (f" ({given.description.rstrip('.')})" if given.description else "")
 
 
 def _input(given: InputDescriptor) -> tuple[str, str, str, str]:

@@ -20,7 +20,7 @@ def activities(as_json: bool, activity_modules: tuple[str, ...]) -> None:
     from holdfast.cli.engines import make_engine
     from holdfast.cli.tables import show_json, show_table
 
-    known = sorted(make_engine(activity_modules).descriptors.values(), key=lambda item: (item.category, item.type))
+    known = sorted(make_engine(activity_modules).documented.values(), key=lambda item: (item.category, item.type))
     if as_json:
         show_json([_as_data(item) for item in known])
     else:

@@ -22,7 +22,7 @@ def schema(output: str | None, activity_modules: tuple[str, ...]) -> None:
     from holdfast.cli.tables import show_json
     from holdfast.model.schema import definition_schema
 
-    document = definition_schema(make_engine(activity_modules).descriptors.values())
+    document = definition_schema(make_engine(activity_modules).documented.values())
     if output is None:
         show_json(document, indent=2)
     else:

@@ -23,6 +23,9 @@ from holdfast.runtime.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
 from holdfast.runtime.reuse import Resolved
 from holdfast.settings import Settings
 
+_WRITTEN = (Workflow, Activity)
+"""What people write in Python; made into a definition once."""
+
 
 class Library:
     registry: Registry
@@ -106,9 +109,16 @@ class Library:
         """How every known activity type describes itself, by type."""
         return {name: item.descriptor for name, item in self._types.items()}
 
+    @property
+    def documented(self) -> dict[str, ActivityDescriptor]:
+        """The same for people: with the docstrings of their fields, which are read from the source."""
+        from holdfast.authoring.documented import documented
+
+        return {name: documented(item) for name, item in self._types.items()}
+
     def plan(self, workflow: Any) -> Plan:
         """The plan that bursts of this workflow run; compiled once."""
-        if isinstance(workflow, Workflow | Activity):
+        if isinstance(workflow, _WRITTEN):
             known = self._read.get(id(workflow))
             if known is None:
                 known = self._read[id(workflow)] = (workflow, self.definition(workflow))

@@ -303,3 +303,68 @@ async def test_typed_inputs_reach_the_activity_as_their_type(runner: Runner) -> 
 
     assert result.variables["paid"] == Decimal("5.00")
     assert plain.variables["paid"] == Decimal("5.00")
+
+
+class Weighs(Activity, pure=True):
+    """Weighs things."""
+
+    what: str
+    """What is weighed.
+
+    More of it is not for a table."""
+    unit: str = "kg"
+    exact: bool = field(default=False, description="Said in place.")
+    weight: float = output()
+    """In units."""
+
+
+class WeighsTwice(Weighs, pure=True):
+    unit: str = "g"
+    """Of the second time."""
+
+
+def test_docstrings_of_fields_are_read_for_people_only() -> None:
+    engine = Holdfast(activities=[Weighs, WeighsTwice, charge], entry_points=False)
+    first, second = (engine.documented[name] for name in ("Weighs", "WeighsTwice"))
+
+    told = {item.name: item.description for item in first.inputs}
+    assert told == {"what": "What is weighed.", "unit": None, "exact": "Said in place."}
+    assert first.outputs[0].description == "In units."
+    assert {item.name: item.description for item in second.inputs}["what"] == "What is weighed."
+    assert {item.name: item.description for item in second.inputs}["unit"] == "Of the second time."
+    assert engine.descriptors["Weighs"].inputs[0].description is None
+    function = charge.activity_type.descriptor
+    assert engine.documented[function.type] is function
+
+
+def test_an_input_says_when_it_is_asked_for() -> None:
+    class Reminder(Activity, type="ConditionalReminder"):
+        by: str = "mail"
+        number: str | None = field(default=None, shown_when={"by": ["sms", "call"]})
+
+        def execute(self, context: Context) -> None: ...
+
+    by, number = Reminder.descriptor.inputs
+
+    assert by.shown_when is None
+    assert number.shown_when == {"by": ["sms", "call"]}
+
+
+def test_a_condition_speaks_of_another_input() -> None:
+    with pytest.raises(ActivityDeclarationError, match="shown_when speaks of 'via', which is no other input"):
+
+        class Odd(Activity, type="ConditionalOdd"):
+            by: str = "mail"
+            number: str = field(default="", shown_when={"via": "sms"})
+
+            def execute(self, context: Context) -> None: ...
+
+
+def test_what_is_required_is_always_shown() -> None:
+    with pytest.raises(ActivityDeclarationError, match="is required and has shown_when"):
+
+        class Lost(Activity, type="ConditionalLost"):
+            number: str = field(shown_when={"by": "sms"})
+            by: str = "mail"
+
+            def execute(self, context: Context) -> None: ...

@@ -27,13 +27,13 @@ router = Routes(
 @router.get("/activities")
 async def list_activity_types(server: Server) -> ActivityList:
     """Every activity type, by category and name."""
-    found = [views.activity_info(item) for item in server.engine.descriptors.values()]
+    found = [views.activity_info(item) for item in server.engine.documented.values()]
     return ActivityList(items=sorted(found, key=lambda item: (item.category, item.display_name, item.type)))
 
 
 @router.get("/activities/{type}", responses=answers(404))
 async def get_activity_type(type: str, server: Server) -> ActivityInfo:
-    found = server.engine.descriptors.get(type)
+    found = server.engine.documented.get(type)
     if found is None:
         raise not_found("activity type", type)
     return views.activity_info(found)
