@@ -22,6 +22,7 @@ from holdfast import (
 )
 from holdfast.model.instance import JournalEvent
 from holdfast.model.work import WorkKind
+from holdfast.runtime.durable import takeover
 from holdfast.runtime.operators import Operators
 
 
@@ -66,6 +67,12 @@ async def wait_for_gate(say: str) -> str:
             bench.canceled.set()
             raise
     return f"{say} {len(bench.calls)}"
+
+
+@activity
+async def wait_elsewhere() -> None:
+    """Not every node has it."""
+    await bench.gate.wait()
 
 
 @activity
@@ -181,6 +188,37 @@ async def test_a_lost_effect_is_held_if_it_says_so(cluster: Any) -> None:
     assert await b.recover(identity, held=True) == 1
     assert (await b.settle(identity)).variables["said"] == "hello 2"
     await cluster.check(b, identity)
+
+
+async def test_those_that_are_held_do_not_keep_others_from_being_taken_over(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "PAGE", 2)
+    a, b = await cluster.node("a"), await cluster.node("b", activities=[wait_elsewhere])
+    hold = Workflow(wait_elsewhere.bind(on_lost=OnLost.HOLD), id="hold")
+    held = [(await a.start(hold)).result.instance_id for _ in range(5)]
+    last = (await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id
+    await cluster.died(a)
+
+    taken = [await b.node.takeover.sweep() for _ in range(4)]
+
+    assert sum(taken) == 1
+    assert b.node.effects.of(last)
+    for name in held:
+        assert [item.type for item in (await b.settle(name)).incidents] == ["lost"]
+
+
+async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_over(cluster: Any) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
+    strange = Workflow(Sequence(wait_elsewhere.bind(), Event("end")))
+    first = (await a.start(strange)).result.instance_id
+    second = (await a.start(waiting())).result.instance_id
+    assert first < second
+    await bench.begun.wait()
+    await cluster.died(a)
+
+    assert await b.node.takeover.sweep() == 1
+    assert (await b.settle(second)).status is Status.SUSPENDED
 
 
 async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) -> None:

@@ -194,11 +194,13 @@ class EffectStore(Protocol):
     async def effects_owned(self, owner: Owner) -> Sequence[EffectRow]:
         """What a node still owns; read with each heartbeat, so that it learns what was taken from it."""
 
-    async def lost_effects(self, limit: int) -> Sequence[EffectRow]:
-        """Effects whose owner is not alive by the store's clock, of all tenants."""
+    async def lost_effects(self, tenant: str, limit: int, after: tuple[str, int] = ("", 0)) -> Sequence[EffectRow]:
+        """Effects whose owner is not alive by the store's clock, in order of (instance, execution), beyond `after`."""
 
-    async def waiting_effects(self, created_before: datetime, limit: int) -> Sequence[EffectRow]:
-        """Effects on a queue that nobody took: the broker may have lost the ticket."""
+    async def waiting_effects(
+        self, tenant: str, created_before: datetime, limit: int, after: tuple[str, int] = ("", 0)
+    ) -> Sequence[EffectRow]:
+        """Effects that nobody took, in the same order: the broker may have lost the ticket."""
 
 
 class InboxStore(Protocol):

@@ -123,8 +123,8 @@ class Nodes:
         alive = [read_details(row.details) for row in await node.store.list_nodes() if row.alive_at(now)]
         served = {queue_of(node.tenant, queue) for one in alive if one.serves(node.tenant) for queue in one.queues}
         waiting: dict[str, datetime] = {}
-        for row in await node.store.waiting_effects(now - LATE, 1_000):
-            if row.tenant == node.tenant and row.queue and row.queue not in served:
+        for row in await node.store.waiting_effects(node.tenant, now - LATE, 1_000):
+            if row.queue and row.queue not in served:
                 waiting[row.queue] = min(row.created, waiting.get(row.queue, row.created))
         for name in queues:
             queue = queue_of(node.tenant, name)

@@ -29,14 +29,23 @@ class MemoryEffects(MemoryPart):
     async def effects_owned(self, owner: Owner) -> Sequence[EffectRow]:
         return self._effects(lambda row: row.owner == owner)
 
-    async def lost_effects(self, limit: int) -> Sequence[EffectRow]:
+    async def lost_effects(self, tenant: str, limit: int, after: tuple[str, int] = ("", 0)) -> Sequence[EffectRow]:
         now = self._now()
         alive = {node.owner for node in self._tables.nodes.values() if node.alive_at(now)} | {NOBODY}
-        return self._effects(lambda row: row.owner not in alive)[:limit]
+        return self._effects(lambda row: row.owner not in alive and _comes(row, tenant, after))[:limit]
 
-    async def waiting_effects(self, created_before: datetime, limit: int) -> Sequence[EffectRow]:
-        return self._effects(lambda row: row.owner == NOBODY and row.created < created_before)[:limit]
+    async def waiting_effects(
+        self, tenant: str, created_before: datetime, limit: int, after: tuple[str, int] = ("", 0)
+    ) -> Sequence[EffectRow]:
+        def waits(row: EffectRow) -> bool:
+            return row.owner == NOBODY and row.created < created_before and _comes(row, tenant, after)
+
+        return self._effects(waits)[:limit]
 
     def _effects(self, asked: Callable[[EffectRow], bool]) -> list[EffectRow]:
         found = [row for row in self._tables.effects.values() if asked(row)]
         return sorted(found, key=lambda row: (row.tenant, row.instance_id, row.execution))
+
+
+def _comes(row: EffectRow, tenant: str, after: tuple[str, int]) -> bool:
+    return row.tenant == tenant and (row.instance_id, row.execution) > after

@@ -16,6 +16,7 @@ from holdfast.persistence.sql.script import Script, Value, ask
 from holdfast.persistence.sql.tables import micros
 
 _ORDER = " order by tenant, instance_id, execution"
+_PAGE = " and tenant = ? and (instance_id > ? or (instance_id = ? and execution > ?))" + _ORDER + " limit ?"
 _LOST = """ where owner_node <> '' and not exists (
     select 1 from hf_node n where n.id = hf_effect.owner_node and n.boot = hf_effect.owner_boot
     and n.state <> 'left' and n.heartbeat + n.time_to_live > ?)"""
@@ -35,20 +36,23 @@ class SqlEffects(SqlPart):
         where = " where owner_node = ? and owner_boot = ?" + _ORDER
         return await self._read(self._effects(where, owner.node, owner.boot))
 
-    async def lost_effects(self, limit: int) -> Sequence[EffectRow]:
-        return await self._read(self._lost(limit))
+    async def lost_effects(self, tenant: str, limit: int, after: tuple[str, int] = ("", 0)) -> Sequence[EffectRow]:
+        return await self._read(self._lost(tenant, limit, after))
 
-    async def waiting_effects(self, created_before: datetime, limit: int) -> Sequence[EffectRow]:
-        where = " where owner_node = ? and owner_boot = ? and created < ?" + _ORDER + " limit ?"
-        return await self._read(self._effects(where, *NOBODY, micros(created_before), limit))
+    async def waiting_effects(
+        self, tenant: str, created_before: datetime, limit: int, after: tuple[str, int] = ("", 0)
+    ) -> Sequence[EffectRow]:
+        where = " where owner_node = ? and owner_boot = ? and created < ?" + _PAGE
+        before = micros(created_before)
+        return await self._read(self._effects(where, *NOBODY, before, tenant, after[0], *after, limit))
 
     def _effects(self, where: str, *values: Value) -> Script[list[EffectRow]]:
         rows = yield ask(EFFECT.select + where, *values)
         return EFFECT.rows(rows, self._codec)
 
-    def _lost(self, limit: int) -> Script[list[EffectRow]]:
+    def _lost(self, tenant: str, limit: int, after: tuple[str, int]) -> Script[list[EffectRow]]:
         now = yield from self._micros_now()
-        return (yield from self._effects(_LOST + _ORDER + " limit ?", now, limit))
+        return (yield from self._effects(_LOST + _PAGE, now, tenant, after[0], *after, limit))
 
     def _move(self, tenant: str, instance_id: str, ref: EffectRef, new: EffectRef) -> Script[EffectRow | None]:
         where = " where tenant = ? and instance_id = ? and execution = ?"

@@ -7,10 +7,12 @@ an effect is (instance, execution) and stays the same for every attempt (rule H3
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from holdfast import telemetry
+from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.execution.record import EffectFailure
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
@@ -27,13 +29,32 @@ if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
 logger = logging.getLogger("holdfast")
+T = TypeVar("T")
 
 LOST_MAX = 3
 """Attempts that may die with their process: the next one fails instead (rule H15)."""
 PAGE = 100
+BEGINNING = ("", 0)
 FORGET_EVERY = 100
 """Sweeps between two looks for nodes that are long gone."""
 FORGET_AFTER = timedelta(days=1)
+
+
+class Round:
+    """Pages of rows that may stay as they are (held, or waiting long): each look goes on behind the last, and from the
+    beginning again after the end, so that none stands in the way of the others for ever."""
+
+    def __init__(self) -> None:
+        self._after = BEGINNING
+
+    async def next(self, page: Callable[[tuple[str, int]], Awaitable[Sequence[EffectRow]]]) -> list[EffectRow]:
+        rows = list(await page(self._after))
+        if len(rows) < PAGE and self._after != BEGINNING:
+            known = {(row.instance_id, row.execution) for row in rows}
+            rows += [row for row in await page(BEGINNING) if (row.instance_id, row.execution) not in known]
+            rows = rows[:PAGE]
+        self._after = (rows[-1].instance_id, rows[-1].execution) if len(rows) == PAGE else BEGINNING
+        return rows
 
 
 class TakeOver:
@@ -46,6 +67,7 @@ class TakeOver:
             "effects of dead nodes could not be taken over",
         )
         self._sweeps = 0
+        self._lost, self._waiting = Round(), Round()
 
     # -- all the time --------------------------------------------------------------------------------------------------
 
@@ -65,15 +87,26 @@ class TakeOver:
         self._sweeps += 1
         if self._sweeps % FORGET_EVERY == 0:
             await node.store.forget_nodes(now - FORGET_AFTER)
-        lost = await node.store.lost_effects(PAGE)
-        waiting = [row for row in await node.store.waiting_effects(now, PAGE) if row.tenant == node.tenant]
+        lost = await self._lost.next(lambda after: node.store.lost_effects(node.tenant, PAGE, after))
+        waiting = await self._waiting.next(lambda after: node.store.waiting_effects(node.tenant, now, PAGE, after))
         # Given back by a node that was stopped, or imported: inline ones wait for nobody but us.
         free = [row for row in waiting if not row.queue]
-        taken = [await self.take(row) for row in (*lost, *free) if row.tenant == node.tenant]
+        taken = [await self._safely(row, self.take) for row in (*lost, *free)]
         for row in waiting:
             if is_stale(row, now):
-                await node.steps.resend(row)
-        return sum(taken) + await self._pick_up_own()
+                await self._safely(row, node.steps.resend)
+        return sum(map(bool, taken)) + await self._pick_up_own()
+
+    @staticmethod
+    async def _safely(row: EffectRow, work: Callable[[EffectRow], Awaitable[T]]) -> T | None:
+        """One that cannot be helped now (its code is not here) does not keep the others from it."""
+        try:
+            return await work(row)
+        except StoreUnavailable:
+            raise
+        except HoldfastError:
+            logger.warning("an effect of instance %s could not be looked after", row.instance_id, exc_info=True)
+            return None
 
     async def _look_around(self, now: datetime) -> None:
         """A node of this tenant that died within the last minute: perhaps of work that is now ours (rule H15)."""
@@ -92,7 +125,7 @@ class TakeOver:
         idle = await self._idle_own()
         again = [row for row in await self._idle_own() if row in idle] if idle else []
         for row in again:
-            await self.adopt(row)
+            await self._safely(row, self.adopt)
         return len(again)
 
     async def _idle_own(self) -> list[EffectRow]:
@@ -119,6 +152,10 @@ class TakeOver:
         # A step goes back to its queue: not every node serves it.
         back = row.queue and row.on_lost != OnLost.FAIL and row.owner != NOBODY
         new = EffectRef(row.execution, row.attempt + counted, NOBODY if back else node.owner)
+        if not back:
+            await node.pins.plan(
+                (await node.row(row.instance_id)).content
+            )  # Who lacks the code leaves it to others (H10).
         node.hold(row.instance_id)  # It is in hand from here on, though no lane knows of it yet.
         try:
             moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)

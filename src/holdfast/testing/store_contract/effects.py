@@ -58,7 +58,8 @@ class EffectContract(ContractBase):
         ]
         await self._recorded(store, *rows)
 
-        lost = await store.lost_effects(100)
+        lost = await store.lost_effects(tenant, 100)
+        pages = [await store.lost_effects(tenant, 2), await store.lost_effects(tenant, 2, ("i", 3))]
         moved = await asyncio.gather(
             *(
                 handle.move_effect(tenant, "i", rows[0].ref, EffectRef(1, 2, alive))
@@ -67,18 +68,19 @@ class EffectContract(ContractBase):
         )
 
         assert sorted(row.execution for row in lost) == [1, 3, 5]
-        assert len(await store.lost_effects(2)) == 2
+        assert [[row.execution for row in page] for page in pages] == [[1, 3], [5]]
+        assert list(await store.lost_effects("another", 100)) == []
         assert [row for row in moved if row is not None] == [replace(rows[0], attempt=2, owner=alive)]
         assert sorted(row.execution for row in await store.effects_owned(alive)) == [1, 2]
 
     async def test_a_node_that_left_owns_nothing_any_more(self, store: Store, tenant: str) -> None:
         node = (await store.register_node("n", time_to_live=ALIVE)).node
         await self._recorded(store, effect(tenant, "i", owner=node.owner))
-        before = list(await store.lost_effects(100))
+        before = list(await store.lost_effects(tenant, 100))
 
         await store.leave(node.owner)
 
-        assert (before, len(await store.lost_effects(100))) == ([], 1)
+        assert (before, len(await store.lost_effects(tenant, 100))) == ([], 1)
 
     async def test_a_node_that_restarts_has_lost_its_effects(self, store: Store, tenant: str) -> None:
         first = (await store.register_node("n", time_to_live=ALIVE)).node
@@ -86,7 +88,7 @@ class EffectContract(ContractBase):
 
         await store.register_node("n", time_to_live=ALIVE)
 
-        assert [row.owner for row in await store.lost_effects(100)] == [first.owner]
+        assert [row.owner for row in await store.lost_effects(tenant, 100)] == [first.owner]
 
     async def test_effects_that_nobody_took_are_found(self, store: Store, tenant: str) -> None:
         """The broker lost the ticket."""
@@ -94,7 +96,9 @@ class EffectContract(ContractBase):
         young = effect(tenant, "i", 3, queue="q", created=FAR_OFF)
         await self._recorded(store, waits, owned, young)
 
-        assert await store.waiting_effects(later(100), 10) == [waits]
+        assert await store.waiting_effects(tenant, later(100), 10) == [waits]
+        assert list(await store.waiting_effects(tenant, later(100), 10, ("i", 1))) == []
+        assert list(await store.waiting_effects("another", later(100), 10)) == []
 
     async def _recorded(self, store: Store, *rows: EffectRow) -> None:
         row = instance("i", tenant=rows[0].tenant)
