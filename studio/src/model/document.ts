@@ -76,9 +76,15 @@ export function hasType(value: unknown): value is Activity {
   return isObject(value) && typeof value["type"] === "string";
 }
 
-/** In an entry an object with a `type` may also be data: an activity has a mark of its own, or nothing else. */
+/** In an entry an object with a `type` may also be data: an activity has a mark of its own, children, or nothing else. */
 export function isActivityInEntry(value: unknown): value is Activity {
-  return hasType(value) && (Object.keys(value).length === 1 || MARKS.some((mark) => mark in value));
+  if (!hasType(value)) return false;
+  const held = Object.values(value);
+  return held.length === 1 || MARKS.some((mark) => mark in value) || held.some(holdsActivities);
+}
+
+function holdsActivities(value: unknown): boolean {
+  return hasType(value) || (Array.isArray(value) && value.length > 0 && value.every(hasType));
 }
 
 /** Where an activity stands: in which port of which parent. */

@@ -30,6 +30,12 @@ describe("the document", () => {
     expect(placesOf(machine).get("knock")?.path).toEqual(["root", "transitions", 0, "trigger"]);
   });
 
+  it("knows an activity in an entry by its children, too", () => {
+    const caught = { activity: { type: "Sequence", activities: [{ type: "Break", id: "b" }] }, shape: { type: "circle", size: [1] } };
+    const found = withIds({ id: "x", root: { type: "Try", id: "try", catches: [caught] } });
+    expect([...placesOf(found).keys()]).toEqual(["try", "Sequence1", "b"]);
+  });
+
   it("gives ids only where they are missing, as the server does", () => {
     const bare = withIds({ id: "x", root: { type: "Sequence", activities: [{ type: "WriteLine" }, { type: "WriteLine", id: "WriteLine1" }] } });
     expect([...placesOf(bare).keys()]).toEqual(["Sequence1", "WriteLine2", "WriteLine1"]);

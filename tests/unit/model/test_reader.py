@@ -151,6 +151,27 @@ def test_an_activity_in_an_entry_may_be_only_a_type() -> None:
     assert entry.activities["activity"].id == "Break1"
 
 
+@pytest.mark.parametrize(
+    "activity",
+    [
+        {"type": "Sequence", "activities": [{"type": "Break"}]},
+        {"type": "Scope", "body": {"type": "Break"}},
+        {"type": "Try", "catches": [{"activity": {"type": "Break"}}], "body": {"type": "Break"}},
+    ],
+)
+def test_an_activity_in_an_entry_may_have_children_and_nothing_else(activity: dict[str, Any]) -> None:
+    entry = parse_definition(root(catches=[{"activity": activity}])).root.ports["catches"][0]
+    assert entry.activities["activity"].type == activity["type"]
+    assert not entry.data
+
+
+def test_data_in_an_entry_may_have_a_type() -> None:
+    shape = {"type": "circle", "size": [1, 2], "place": {"x": 1}}
+    entry = parse_definition(root(cases=[{"shape": shape}])).root.ports["cases"][0]
+    assert entry.data == {"shape": shape}
+    assert not entry.activities
+
+
 def test_code_is_refused_wherever_an_expression_may_stand() -> None:
     document = root(
         inputs={"a": {"$code": "import os"}},

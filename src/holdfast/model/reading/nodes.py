@@ -26,7 +26,15 @@ def has_type(value: Any) -> bool:
 
 
 def is_activity_in_entry(value: Any) -> bool:
-    return has_type(value) and (len(value) == 1 or not _MARKS.isdisjoint(value))
+    """By its marks, or by children: a `Sequence` that has nothing but activities is one, too. Data that looks so is refused
+    loudly, as an activity of an unknown type, where an activity that is taken for data would be left out in silence."""
+    if not has_type(value):
+        return False
+    return len(value) == 1 or not _MARKS.isdisjoint(value) or any(map(_holds_activities, value.values()))
+
+
+def _holds_activities(value: Any) -> bool:
+    return has_type(value) or (isinstance(value, list) and bool(value) and all(map(has_type, value)))
 
 
 def expression_key(value: Any) -> str | None:
