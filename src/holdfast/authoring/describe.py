@@ -46,6 +46,7 @@ Specs = Mapping[str, InputSpec | OutputSpec | PortSpec]
 
 def describe_class(cls: type, facts: ClassFacts, specs: Specs) -> ActivityDescriptor:
     hints = hints_of(cls)
+    _check_conditions(facts.type, {name: spec for name, spec in specs.items() if isinstance(spec, InputSpec)})
     return ActivityDescriptor(
         **{name: getattr(facts, name) for name in ClassFacts.__struct_fields__ if name != "display_name"},
         display_name=facts.display_name or spaced(facts.type),
@@ -111,7 +112,23 @@ def describe_input(name: str, annotation: Any, spec: InputSpec) -> InputDescript
         editor=spec.editor,
         secret=spec.secret,
         evaluated=spec.evaluated,
+        shown_when=spec.shown_when,
     )
+
+
+def _check_conditions(type_name: str, inputs: Mapping[str, InputSpec]) -> None:
+    for name, spec in inputs.items():
+        for other in spec.shown_when or ():
+            if other == name or other not in inputs:
+                raise ActivityDeclarationError(
+                    f"{type_name}.{name}: shown_when speaks of '{other}', which is no other input. "
+                    f"Inputs: {', '.join(inputs)}."
+                )
+        if spec.shown_when and spec.default is MISSING:
+            raise ActivityDeclarationError(
+                f"{type_name}.{name} is required and has shown_when: where it is not shown nobody can give it. "
+                "Give it a default."
+            )
 
 
 def _output(name: str, annotation: Any, spec: OutputSpec) -> OutputDescriptor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -19,6 +20,7 @@ class InputSpec(Struct, frozen=True, kw_only=True):
     editor: str | None = None
     secret: bool = False
     evaluated: bool = True
+    shown_when: Mapping[str, Any] | None = None
 
 
 class OutputSpec(Struct, frozen=True, kw_only=True):
@@ -41,10 +43,12 @@ def field(
     editor: str | None = None,
     secret: bool = False,
     evaluated: bool = True,
+    shown_when: Mapping[str, Any] | None = None,
     kw_only: bool = False,
 ) -> Any:
     """An input with more to say than its type. `secret`: never journaled. `evaluated=False`: a callable is handed in.
 
+    `shown_when={"method": ["POST", "PUT"]}`: a designer asks for it only while the other inputs have (one of) these values.
     `kw_only` keeps type checkers from taking it by position.
     """
     return InputSpec(
@@ -54,6 +58,7 @@ def field(
         editor=editor,
         secret=secret,
         evaluated=evaluated,
+        shown_when=shown_when,
     )
 
 

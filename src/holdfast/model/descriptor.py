@@ -35,6 +35,8 @@ class InputDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Never copied to journal, incidents or logs."""
     evaluated: bool = True
     """False: the activity evaluates it itself, as often as it likes (the condition of While)."""
+    shown_when: Mapping[str, Any] | None = None
+    """`{input: value}` or `{input: [values]}`: designers ask for it only while the others have these. It runs all the same."""
 
 
 class OutputDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):

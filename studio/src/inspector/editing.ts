@@ -2,6 +2,7 @@
 
 import type { ComponentType } from "react";
 import type { InputDescriptor } from "../model/descriptors";
+import { readInput } from "../model/expressions";
 import { isList, isObject, type Json, type JsonObject } from "../model/json";
 import type { Name } from "../model/scope";
 
@@ -30,8 +31,9 @@ const KNOWN: Readonly<Record<string, string>> = {
   "Cron.cron": "cron",
   "Cron.expression": "cron",
   "SetOutput.name": "output",
-  "HttpEndpoint.methods": "list",
+  "HttpEndpoint.supported_methods": "choices",
   "SendHttpRequest.expected_status_codes": "http-status",
+  "FlowSendHttpRequest.expected_status_codes": "http-status",
   "WriteHttpResponse.status_code": "http-status-one",
   "FlowFork.branches": "outcomes",
   "RunScript.outcomes": "outcomes",
@@ -39,7 +41,13 @@ const KNOWN: Readonly<Record<string, string>> = {
   "Log.message": "multiline",
 };
 
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  "HttpEndpoint.supported_methods": METHODS,
+  "SendHttpRequest.method": METHODS,
+  "FlowSendHttpRequest.method": METHODS,
+  "DownloadHttpFile.method": METHODS,
   "FlowJoin.mode": ["wait_any", "wait_all"],
   "Fork.join": ["wait_all", "wait_any"],
   "Switch.mode": ["match_first", "match_any"],
@@ -134,12 +142,14 @@ export function withoutNull(schema: JsonObject): JsonObject {
   return rest.length === 1 && isObject(only) ? only : schema;
 }
 
-/** Whether an input is wanted now: some depend on the value of another. */
+/** Whether an input is wanted now: some depend on the value of another. What has a value is never hidden. */
 export function isWanted(input: InputDescriptor, inputs: JsonObject, all: readonly InputDescriptor[]): boolean {
-  const condition = input.when ?? input.schema?.["x-when"];
-  if (!isObject(condition)) return true;
-  return Object.entries(condition).every(([name, wanted]) => {
-    const now = inputs[name] ?? all.find((item) => item.name === name)?.default ?? null;
+  if (inputs[input.name] !== undefined) return true;
+  return Object.entries(input.shown_when ?? {}).every(([name, wanted]) => {
+    const { language, source } = readInput(inputs[name]);
+    // An expression may become anything.
+    if (language !== "literal") return true;
+    const now = source ?? all.find((item) => item.name === name)?.default ?? null;
     return isList(wanted) ? wanted.includes(now) : now === wanted;
   });
 }

@@ -53,10 +53,12 @@ describe("which editor", () => {
   });
 
   it("shows an input only while its condition holds", () => {
-    const input = { name: "body", when: { method: ["POST", "PUT"] } };
+    const input = { name: "body", shown_when: { method: ["POST", "PUT"] } };
     expect(isWanted(input, { method: "POST" }, [])).toBe(true);
     expect(isWanted(input, { method: "GET" }, [])).toBe(false);
     expect(isWanted(input, {}, [{ name: "method", default: "PUT" }])).toBe(true);
+    expect(isWanted(input, { method: { $python: "verb" } }, [])).toBe(true);
+    expect(isWanted(input, { method: "GET", body: "kept" }, [])).toBe(true);
     expect(optionsFor("X", { name: "a", schema: { enum: [1, 2] } })).toEqual([1, 2]);
   });
 });

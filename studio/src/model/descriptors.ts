@@ -18,8 +18,8 @@ export interface InputDescriptor {
   readonly secret?: boolean;
   /** False: the activity evaluates it itself, as often as it likes (the condition of While). */
   readonly evaluated?: boolean;
-  /** `{input: value}`: shown only while the other input has this value. */
-  readonly when?: JsonObject | null;
+  /** `{input: value}` or `{input: [values]}`: asked for only while the other inputs have these. */
+  readonly shown_when?: JsonObject | null;
 }
 
 export interface OutputDescriptor {

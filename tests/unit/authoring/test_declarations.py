@@ -338,33 +338,35 @@ def test_docstrings_of_fields_are_read_for_people_only() -> None:
 
 
 def test_an_input_says_when_it_is_asked_for() -> None:
-    class Reminder(Activity, type="ConditionalReminder"):
+    class Reminder(Activity):
         by: str = "mail"
         number: str | None = field(default=None, shown_when={"by": ["sms", "call"]})
 
         def execute(self, context: Context) -> None: ...
 
-    by, number = Reminder.descriptor.inputs
+    by, number = Reminder.activity_type.descriptor.inputs
 
     assert by.shown_when is None
     assert number.shown_when == {"by": ["sms", "call"]}
 
 
 def test_a_condition_speaks_of_another_input() -> None:
+    class Odd(Activity):
+        by: str = "mail"
+        number: str = field(default="", shown_when={"via": "sms"})
+
+        def execute(self, context: Context) -> None: ...
+
     with pytest.raises(ActivityDeclarationError, match="shown_when speaks of 'via', which is no other input"):
-
-        class Odd(Activity, type="ConditionalOdd"):
-            by: str = "mail"
-            number: str = field(default="", shown_when={"via": "sms"})
-
-            def execute(self, context: Context) -> None: ...
+        _ = Odd.activity_type.descriptor
 
 
 def test_what_is_required_is_always_shown() -> None:
+    class Lost(Activity):
+        by: str
+        number: str = field(shown_when={"by": "sms"})
+
+        def execute(self, context: Context) -> None: ...
+
     with pytest.raises(ActivityDeclarationError, match="is required and has shown_when"):
-
-        class Lost(Activity, type="ConditionalLost"):
-            number: str = field(shown_when={"by": "sms"})
-            by: str = "mail"
-
-            def execute(self, context: Context) -> None: ...
+        _ = Lost.activity_type.descriptor

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from holdfast.authoring.activity import Activity
-from holdfast.authoring.fields import output
+from holdfast.authoring.fields import field, output
 from holdfast.errors import DefinitionError
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
@@ -63,7 +63,7 @@ class HttpEndpoint(
     supported_methods: list[str] = ["GET"]  # noqa: RUF012 - a field; every reader gets a copy
     authorize: bool = False
     """The caller must be signed in."""
-    policy: str | None = None
+    policy: str | None = field(default=None, shown_when={"authorize": True})
     """The name of a registered policy that the caller must pass."""
     request_timeout: timedelta | None = None
     """How long the caller waits for the answer before hearing 202."""

@@ -64,7 +64,7 @@ class WriteFileHttpResponse(Activity, pure=True, category="HTTP", icon="file-dow
     entity_tag: str | None = None
     enable_resumable_downloads: bool = False
     """Parts of the file may be asked for (`Range`)."""
-    download_correlation_id: str | None = None
+    download_correlation_id: str | None = field(default=None, shown_when={"enable_resumable_downloads": True})
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

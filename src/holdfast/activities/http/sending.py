@@ -36,6 +36,7 @@ CALLBACK = "callback"
 CALLBACK_HEADER = "X-Callback-Url"
 TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 DEFAULT_TIMEOUT = timedelta(seconds=100)
+WITH_BODY = {"method": ["POST", "PUT", "PATCH", "DELETE"]}
 FIRST_DELAY = timedelta(milliseconds=500)
 LONGEST_DELAY = timedelta(seconds=30)
 
@@ -52,8 +53,8 @@ class _HttpRequest(Activity, abstract=True):
 
     url: str
     method: str = "GET"
-    content: Any = None
-    content_type: str | None = None
+    content: Any = field(default=None, shown_when=WITH_BODY)
+    content_type: str | None = field(default=None, shown_when=WITH_BODY)
     authorization: str | None = field(default=None, secret=True)
     request_headers: dict[str, Any] | None = None
     disable_authorization_header_validation: bool = False
@@ -65,8 +66,8 @@ class _HttpRequest(Activity, abstract=True):
     response_size_limit: int | None = None
     wait_for_callback: bool = False
     """Send a signed link in the header `X-Callback-Url`, and wait until it is called."""
-    callback_timeout: timedelta = timedelta(hours=24)
-    callback_field: str | None = None
+    callback_timeout: timedelta = field(default=timedelta(hours=24), shown_when={"wait_for_callback": True})
+    callback_field: str | None = field(default=None, shown_when={"wait_for_callback": True})
     """Also put the link into this field of a JSON object that is sent."""
     result: Any = output()
     status_code: int = output()

@@ -21,6 +21,9 @@ class InputInfo(Payload):
     evaluated: bool = True
     category: str | None = None
     description: str | None = None
+    shown_when: dict[str, Any] | None = Field(
+        default=None, description="Ask for it only while the other inputs have this value, or one of these."
+    )
     options: list[Any] | None = Field(default=None, description="The values that are allowed, if they are few.")
 
 

@@ -92,6 +92,7 @@ def _input(item: InputDescriptor) -> InputInfo:
         secret=item.secret,
         evaluated=item.evaluated,
         description=item.description,
+        shown_when=None if item.shown_when is None else encode(dict(item.shown_when)),
         options=list(options) if isinstance(options, list) else None,
     )
 
