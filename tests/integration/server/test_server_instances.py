@@ -85,7 +85,7 @@ async def test_an_instance_that_waits_shows_what_for_and_is_resumed(ready: Calle
     assert started["status"] == "suspended"
 
     seen = await ready.get(f"/api/instances/{name}")
-    assert seen["waiting_for"] == 'Event {"event_name":"answered"} at \'wait\''
+    assert seen["waiting_for"] == "the event 'answered' (at 'wait')"
     (mark,) = seen["state"]["bookmarks"]
     assert (mark["activity_id"], mark["name"]) == ("wait", "Event")
     assert {item["activity_id"]: item["waits_for"] for item in seen["state"]["activities"]}["wait"] == "bookmark"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
 from holdfast.errors import HoldfastError, ValueRefused
 from holdfast.execution.activation import STATUS_NAMES, Activation
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status
@@ -29,6 +27,7 @@ from holdfast.server.schemas.instances import (
     MomentDetail,
     PinnedDefinition,
 )
+from holdfast.server.views.waiting import waiting_for
 
 
 def shown(value: Any) -> Any:
@@ -83,7 +82,7 @@ async def detail(server: Backend, instance_id: str) -> InstanceDetail:
         state=state,
         definition=PinnedDefinition(id=row.definition_id, version=row.definition_version, content=row.content),
         document=await server.document(row.content),
-        waiting_for=_waiting_for(row, state),
+        waiting_for=waiting_for(row, state),
         position=row.version,
         unreadable=unreadable,
     )
@@ -170,25 +169,6 @@ def incident(found: Incident, instance_id: str, *, is_open: bool = True) -> Inci
         inputs=shown_all(dict(found.inputs)),
         details=shown_all(dict(found.details)),
     )
-
-
-def _waiting_for(row: InstanceRow, state: InstanceState) -> str | None:
-    """In words."""
-    if row.finished is not None or row.status == "faulted":
-        return "Somebody's retry: it failed." if row.status == "faulted" else None
-    told = [_told(found) for found in state.bookmarks if found.kind != "timeout"]
-    effects = [found.activity_id for found in state.activities if found.waits_for == "effect"]
-    told += [f"the activity '{activity}' to end" for activity in effects]
-    if row.incidents:
-        told.append(f"somebody to look at {row.incidents} incident(s)")
-    return "; ".join(told) or None
-
-
-def _told(found: BookmarkItem) -> str:
-    if found.due is not None:
-        return f"{found.due.isoformat(timespec='seconds')} ('{found.activity_id}')"
-    payload = "" if found.payload in (None, {}, "") else f" {msgspec.json.encode(found.payload).decode()}"
-    return f"{found.name}{payload} at '{found.activity_id}'"
 
 
 def result_of(server: Backend, result: RunResult, position: int) -> InstanceResult:
