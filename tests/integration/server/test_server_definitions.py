@@ -51,6 +51,22 @@ async def test_a_lost_update_is_412_and_changes_nothing(api: Caller) -> None:
     assert (await api.get("/api/definitions/hello"))["document"]["name"] == "Second"
 
 
+async def test_two_people_who_only_move_cards_do_not_lose_each_others_places(api: Caller) -> None:
+    first = (await created(api))["etag"]
+    saved = await api.put("/api/definitions/hello", placed(HELLO, 8, 16), headers={"If-Match": first})
+
+    lost = await api.put("/api/definitions/hello", placed(HELLO, 80, 16), headers={"If-Match": first}, expect=412)
+
+    assert saved["etag"] != first
+    assert lost["code"] == "definition.changed"
+    root = (await api.get("/api/definitions/hello"))["document"]["root"]
+    assert root["metadata"]["position"] == {"x": 8, "y": 16}
+
+
+def placed(document: dict[str, Any], x: int, y: int) -> dict[str, Any]:
+    return {**document, "root": {**document["root"], "metadata": {"position": {"x": x, "y": y}}}}
+
+
 async def test_the_etag_is_in_the_header_and_saves_a_download(api: Caller) -> None:
     etag = (await created(api))["etag"]
 
