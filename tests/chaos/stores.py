@@ -88,13 +88,26 @@ def store_row(name: str) -> dict[str, Any]:
                 crashes=effort.crashes,
             )
         )
-    told = [_told(rows), _told(nodes)]
-    total = {key: sum(item[key] for item in told) for key in told[0] if key != "broken"}
-    broken = [*told[0].pop("broken"), *told[1].pop("broken")]
-    return {**total, "sound": rows.sound and nodes.sound, "broken": broken, "by_rows": told[0], "by_nodes": told[1]}
+    return summed(by_rows=rows, by_nodes=nodes)
 
 
-def _told(report: ChaosReport) -> dict[str, Any]:
+def summed(**reports: ChaosReport) -> dict[str, Any]:
+    """One row of several reports: their sums, then each."""
+    told = {name: _told(report) for name, report in reports.items()}
+    figures = list(told.values())
+    return {
+        **{key: sum(item[key] for item in figures) for key in figures[0]},
+        "sound": all(report.sound for report in reports.values()),
+        "broken": [
+            f"{name}: {finding}"
+            for name, report in reports.items()
+            for finding in (*report.evidence, *report.violations)
+        ],
+        **told,
+    }
+
+
+def _told(report: ChaosReport) -> dict[str, int]:
     return {
         "kills": report.kills,
         "db_crashes": report.db_crashes,
@@ -103,5 +116,4 @@ def _told(report: ChaosReport) -> dict[str, Any]:
         "lost": report.lost,
         "duplicated": report.duplicated,
         "violations": len(report.violations),
-        "broken": [*report.evidence, *report.violations],
     }

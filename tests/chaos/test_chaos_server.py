@@ -1,0 +1,32 @@
+"""The short form of the chaos test of the server: `holdfast serve` is killed under load; the long form is `make chaos`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.testing.server_chaos import server_chaos
+from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'served.db'}"
+        return
+    try:
+        with postgres_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("postgres", pytest.skip, pytest.fail, missing)
+
+
+@pytest.mark.timeout(300)
+async def test_a_killed_server_loses_nothing_and_does_nothing_twice(database: str) -> None:
+    report = await server_chaos(database, kills=2, customers=20)
+
+    assert report.sound, report
+    assert report.kills == 2
+    assert report.acknowledged >= 40
