@@ -18,7 +18,7 @@ from holdfast import errors, telemetry
 from holdfast.activities import standard_types
 from holdfast.authoring.documented import documented
 from holdfast.cli import commands
-from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, OutputDescriptor
+from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, OutputDescriptor, PortDescriptor
 from holdfast.plugins import activity_type_of
 from holdfast.settings import describe_settings
 
@@ -175,11 +175,16 @@ def _activity(item: ActivityDescriptor) -> str:
     if item.outputs:
         parts.append("Outputs: " + ", ".join(map(_output, item.outputs)) + ".")
     if item.ports:
-        parts.append("Children: " + ", ".join(f"`{port.name}` ({port.kind.value})" for port in item.ports) + ".")
+        parts.append("Children: " + ", ".join(map(_port, item.ports)) + ".")
     if item.outcomes or item.dynamic_outcomes:
         more = " and those that its inputs name" if item.dynamic_outcomes else ""
         parts.append("Outcomes: " + ", ".join(f"`{name}`" for name in item.outcomes) + more + ".")
     return "\n\n".join(parts)
+
+
+def _port(given: PortDescriptor) -> str:
+    keys = f" of {', '.join(f'`{key}`' for key in given.keys)}" if given.keys else ""
+    return f"`{given.name}` ({given.kind.value}{keys})"
 
 
 def _output(given: OutputDescriptor) -> str:

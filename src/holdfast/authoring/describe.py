@@ -65,6 +65,7 @@ def describe_class(cls: type, facts: ClassFacts, specs: Specs) -> ActivityDescri
                 kind=PortKind(spec.kind),
                 variables=spec.variables,
                 named_by=spec.named_by,
+                keys=spec.keys,
                 display_name=spec.display_name or spaced(name),
             )
             for name, spec in specs.items()

@@ -32,6 +32,7 @@ class PortSpec(Struct, frozen=True, kw_only=True):
     kind: str = "one"
     variables: tuple[str, ...] = ()
     named_by: str | None = None
+    keys: tuple[str, ...] = ()
     display_name: str | None = None
 
 
@@ -78,9 +79,10 @@ def children(*, variables: tuple[str, ...] = (), display_name: str | None = None
     return PortSpec(kind="many", variables=variables, display_name=display_name)
 
 
-def entries(*, variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:
-    """A place for a list of dicts that hold data and activities together, such as the cases of a Switch."""
-    return PortSpec(kind="entries", variables=variables, display_name=display_name)
+def entries(*, keys: tuple[str, ...] = (), variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:
+    """A place for a list of dicts that hold data and activities together, such as the cases of a Switch. `keys` are what
+    they may have; none means any."""
+    return PortSpec(kind="entries", keys=keys, variables=variables, display_name=display_name)
 
 
 def common(*, default: Any, kw_only: bool = True) -> Any:

@@ -55,6 +55,8 @@ class PortDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Variables that the activity hands to this child (a loop's current value)."""
     named_by: str | None = None
     """The input that gives the first of them another name."""
+    keys: tuple[str, ...] = ()
+    """What its entries may have; none means any."""
 
 
 class ActivityDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -50,6 +50,9 @@ DESCRIPTORS = {
             inputs=(InputDescriptor(name="names", type="list[string]"),),
             ports=(PortDescriptor(name="cases", kind=PortKind.ENTRIES),),
         ),
+        ActivityDescriptor(
+            type="Catch", ports=(PortDescriptor(name="catches", kind=PortKind.ENTRIES, keys=("errors", "activity")),)
+        ),
     ]
 }
 
@@ -151,6 +154,16 @@ def test_a_good_definition_has_no_problems() -> None:
             "unknown-output",
         ),
         (sequence({"type": "WriteLine", "then": {"type": "Start"}}), "0/then", "unknown-port"),
+        (
+            sequence({"type": "Catch", "catches": [{"errors": []}, {"handler": {"type": "Start"}}]}),
+            "0/catches/1/handler",
+            "unknown-key",
+        ),
+        (
+            sequence({"type": "Catch", "catches": [{"error": ["X"], "metadata": {}}]}),
+            "0/catches/0/error",
+            "unknown-key",
+        ),
         (sequence({"type": "WriteLine", "text": "hi"}), "0/text", "misplaced-input"),
         (sequence({"type": "ForEach", "body": {"id": "x"}}), "0/body", "missing-type"),
         (sequence({"type": "ForEach", "body": [{"type": "Start"}]}), "0/body", "wrong-port-kind"),

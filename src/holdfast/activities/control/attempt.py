@@ -30,7 +30,7 @@ class Try(Activity, pure=True, container=True, category="Control flow", icon="sh
     """
 
     body: Activity | None = port()
-    catches: list[dict[str, Any]] = entries(variables=(ERROR,))
+    catches: list[dict[str, Any]] = entries(keys=("errors", "activity"), variables=(ERROR,))
     finally_: Activity | None = port(display_name="Finally")
 
     @classmethod

@@ -56,7 +56,7 @@ class If(Activity, pure=True, container=True, category="Branching", icon="split"
 class Switch(Activity, pure=True, container=True, category="Branching", icon="route"):
     """Runs the activity of the first case whose condition holds (or of all of them), else `default`."""
 
-    cases: list[dict[str, Any]] = entries()
+    cases: list[dict[str, Any]] = entries(keys=("label", "condition", "activity"))
     mode: str = "match_first"
     default: Activity | None = port()
 

@@ -22,9 +22,9 @@ from holdfast.model.scope import Scope
 class StateMachine(Activity, pure=True, container=True, category="Flow", icon="circle-dot"):
     """States with entry and exit activities, joined by transitions with a trigger, a condition and an action."""
 
-    states: list[dict[str, Any]] = entries()
+    states: list[dict[str, Any]] = entries(keys=("name", "entry", "exit"))
     """`{"name": "New", "entry": …, "exit": …}`"""
-    transitions: list[dict[str, Any]] = entries()
+    transitions: list[dict[str, Any]] = entries(keys=("name", "from", "to", "condition", "trigger", "action"))
     """`{"name": "pay", "from": "New", "to": "Paid", "trigger": …, "condition": …, "action": …}`"""
     initial: str | None = None
     current: str = output(display_name="Current state")

@@ -195,7 +195,7 @@ class SendHttpRequest(
 ):
     """Sends an HTTP request, then runs the activity for its status code: one that is expected, or what stands for the rest."""
 
-    expected_status_codes: list[dict[str, Any]] = entries()
+    expected_status_codes: list[dict[str, Any]] = entries(keys=("status_code", "activity"))
     """`{"status_code": 200, "activity": …}`"""
     unmatched_status_code: Activity | None = port()
     failed_to_connect: Activity | None = port()

@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.model.checks.survey import Place, Survey, guess
 from holdfast.model.definition import ActivityNode, Expression, PortEntry
-from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, PortKind
+from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, PortDescriptor, PortKind
 from holdfast.model.pointers import pointer
 from holdfast.model.types import convert, is_known_type
 
@@ -113,6 +113,7 @@ def _check_ports(survey: Survey, place: Place, descriptor: ActivityDescriptor) -
         here = pointer(place.path, name)
         if name in known:
             _check_port_kind(survey, children, known[name].kind, here)
+            _check_keys(survey, children, known[name], here)
         elif children != ():
             survey.error(here, "unknown-port", f"'{descriptor.type}' has no port '{name}'.", guess(name, known))
     for name, value in place.node.extra.items():
@@ -130,6 +131,21 @@ def _check_ports(survey: Survey, place: Place, descriptor: ActivityDescriptor) -
                 f"The input '{name}' stands beside the inputs.",
                 "Move it into 'inputs'.",
             )
+
+
+def _check_keys(survey: Survey, children: Any, port: PortDescriptor, path: str) -> None:
+    """An activity under a key that nobody reads would be left out in silence. Data may be notes of an editor."""
+    if not port.keys or not isinstance(children, tuple):
+        return
+    for number, entry in enumerate(children):
+        if not isinstance(entry, PortEntry):
+            continue
+        for key in sorted(entry.activities.keys() - set(port.keys)):
+            message = f"An entry of '{port.name}' has no '{key}', so this activity would never run."
+            survey.error(pointer(path, number, key), "unknown-key", message, guess(key, port.keys))
+        for key in sorted(entry.data.keys() - {*port.keys, "metadata"}):
+            message = f"An entry of '{port.name}' has no '{key}': nobody reads it."
+            survey.warn(pointer(path, number, key), "unknown-key", message, guess(key, port.keys))
 
 
 _WANTED = {PortKind.ONE: "one activity", PortKind.MANY: "a list of activities", PortKind.ENTRIES: "a list of entries"}

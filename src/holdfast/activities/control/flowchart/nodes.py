@@ -48,7 +48,7 @@ class FlowSwitch(
 ):
     """Leaves by the label of the first case that holds (or of all that hold), else by `Default`."""
 
-    cases: list[dict[str, Any]] = entries()
+    cases: list[dict[str, Any]] = entries(keys=("label", "condition"))
     mode: str = "match_first"
 
     @classmethod
