@@ -41,6 +41,18 @@ class JournalMode(StrEnum):
     OFF = "off"
 
 
+class LogFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 class History(StrEnum):
     """What is kept of an instance's past."""
 
@@ -180,6 +192,26 @@ class Settings(Struct, frozen=True, kw_only=True):
     http_request_size_max: Annotated[
         int, Meta(ge=0, description="Bytes that a request to a workflow may have, where its endpoint does not say.")
     ] = 10_485_760
+    event_outlets: Annotated[
+        str,
+        Meta(
+            description="Where lifecycle events of instances go, separated by commas: addresses of webhooks (`https://…`) and "
+            "brokers (`amqp://…`, `nats://…`, `redis://…`). Empty: nowhere.",
+            extra={"secret": True},
+        ),
+    ] = ""
+    event_names: Annotated[
+        str, Meta(description="Which events go there, separated by commas, such as `instance.faulted`. Empty: all.")
+    ] = ""
+    event_secret: Annotated[
+        str, Meta(description="Signs what is posted to webhooks. Empty: not signed.", extra={"secret": True})
+    ] = ""
+    log_format: Annotated[
+        LogFormat, Meta(description="How `serve` and `worker` write their log: lines of words, or JSON.")
+    ] = LogFormat.TEXT
+    log_level: Annotated[
+        LogLevel, Meta(description="From which level on `serve` and `worker` write their log, events included.")
+    ] = LogLevel.WARNING
     plugins: Mapping[str, Any] = {}
     """Values of the settings that plugins added, by name."""
 

@@ -12,7 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -63,11 +63,12 @@ class Process:
 
 
 @contextmanager
-def serving(*arguments: str, folder: Path, **environment: str) -> Iterator[Process]:
+def serving(*arguments: str, folder: Path, stderr: IO[str] | None = None, **environment: str) -> Iterator[Process]:
     popen = subprocess.Popen(
         [sys.executable, "-m", "holdfast.cli", "serve", "--port", "0", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         env={"PATH": "", "HOME": str(folder), "PYTHONUNBUFFERED": "1", **environment},
     )
@@ -82,7 +83,7 @@ def serving(*arguments: str, folder: Path, **environment: str) -> Iterator[Proce
 
 
 def test_it_signs_in_drains_and_keeps_what_it_has(tmp_path: Path) -> None:
-    given = {"HOLDFAST_ADMIN_PASSWORD": PASSWORD}
+    given: dict[str, Any] = {"HOLDFAST_ADMIN_PASSWORD": PASSWORD}
     with serving("--store", "sqlite:///here.db", folder=tmp_path, **given) as first:
         assert first.ask("GET", "/api/instances")[0] == 401
         _, tokens = first.ask("POST", "/api/auth/login", {"user": "admin", "password": PASSWORD})
@@ -160,3 +161,36 @@ def test_what_cannot_be_served_is_told_in_plain_words(arguments: tuple[str, ...]
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_log_is_json_with_the_events_of_instances(tmp_path: Path) -> None:
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "waiting.json").write_text(json.dumps(WAITING), encoding="utf-8")
+    log = tmp_path / "log"
+    with (
+        log.open("w") as written,
+        serving(
+            "flows",
+            *("--store", "memory://", "--no-auth", "--log-format", "json", "--log-level", "info"),
+            folder=tmp_path,
+            stderr=written,
+        ) as server,
+    ):
+        _, started = server.ask("POST", "/api/definitions/waiting/execute", {})
+        assert server.stop() == 0
+
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    told = [line for line in lines if line.get("event") == "instance.started"]
+    assert [line["instance_id"] for line in told] == [started["instance_id"]]
+
+
+def test_a_file_that_changes_is_published_again(tmp_path: Path) -> None:
+    file = tmp_path / "waiting.json"
+    file.write_text(json.dumps(WAITING), encoding="utf-8")
+    with serving("waiting.json", "--watch", "--store", "memory://", "--no-auth", folder=tmp_path) as server:
+        file.write_text(json.dumps({**WAITING, "name": "Another"}), encoding="utf-8")
+        for _ in range(2_000):
+            if server.ask("GET", "/api/definitions/waiting")[1]["summary"]["published_version"] == 2:
+                break
+        else:
+            pytest.fail("the change was not seen")

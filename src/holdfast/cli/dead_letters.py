@@ -44,22 +44,32 @@ def list_(limit: int, target: Target, as_json: bool) -> None:
 @dead_letters.command("replay")
 @click.argument("ids", metavar="ID…", nargs=-1, required=True)
 @target_options
-def replay(ids: tuple[str, ...], target: Target) -> None:
+@click.pass_context
+def replay(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
     """Put them back to work."""
 
     async def work(client: Client) -> t.Done:
         return await client.dead_letters.replay(ids)
 
-    click.echo(f"{ask(target, work).count} replayed")
+    ctx.exit(_told("replayed", ask(target, work)))
 
 
 @dead_letters.command("discard")
 @click.argument("ids", metavar="ID…", nargs=-1, required=True)
 @target_options
-def discard(ids: tuple[str, ...], target: Target) -> None:
+@click.pass_context
+def discard(ctx: click.Context, ids: tuple[str, ...], target: Target) -> None:
     """Delete them: nobody will do this work."""
 
     async def work(client: Client) -> t.Done:
         return await client.dead_letters.discard(ids)
 
-    click.echo(f"{ask(target, work).count} discarded")
+    ctx.exit(_told("discarded", ask(target, work)))
+
+
+def _told(verb: str, done: t.Done) -> int:
+    """Exit code 1 if one of them was not there."""
+    click.echo(f"{done.count} {verb}")
+    for name in done.missing:
+        click.echo(f"There is no dead letter '{name}'. List them: holdfast dead-letters list", err=True)
+    return 1 if done.missing else 0

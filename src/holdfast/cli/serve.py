@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from holdfast.cli.logs import log_options
 from holdfast.cli.options import activities_option, store_option
 
 HOST, PORT = "127.0.0.1", 8600
 
 
 @click.command(epilog="\b\nExample:\n  holdfast serve order.json billing:invoice --store sqlite:///holdfast.db")
-@click.argument("workflows", nargs=-1, metavar="[FILE|MODULE:NAME]...")
+@click.argument("workflows", nargs=-1, metavar="[FILE|FOLDER|MODULE:NAME]...")
 @click.option("--host", default=HOST, show_default=True, help="The address to listen on.")
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
 @store_option("Which store; the setting `store` if it is not given.")
@@ -25,7 +26,9 @@ HOST, PORT = "127.0.0.1", 8600
 @click.option(
     "--trust-proxy", default="127.0.0.1", show_default=True, metavar="HOSTS", help="Whose X-Forwarded headers count."
 )
+@click.option("--watch", is_flag=True, help="Publish the files that were named again when they change.")
 @activities_option
+@log_options
 def serve(
     workflows: tuple[str, ...],
     host: str,
@@ -37,7 +40,10 @@ def serve(
     base_path: str,
     workers: int,
     trust_proxy: str,
+    watch: bool,
     activity_modules: tuple[str, ...],
+    log_format: str | None,
+    log_level: str | None,
 ) -> None:
     """Serve REST, live updates, HTTP workflows and the Studio, and do the work.
 
@@ -51,6 +57,9 @@ def serve(
         "studio": not no_studio,
         "base_path": base_path,
         "activities": activity_modules,
+        "watch": watch,
+        "log_format": log_format,
+        "log_level": log_level,
         "trust_proxy": trust_proxy,
     }
     if no_auth:

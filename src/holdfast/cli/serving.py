@@ -7,15 +7,18 @@ import signal
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import click
 import uvicorn
 
+from holdfast.cli.documents import STDIN
+from holdfast.cli.failures import BadInput
+from holdfast.cli.logs import set_up_logs
 from holdfast.cli.references import code_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
-from holdfast.model.catalog import Source
 from holdfast.runtime.garbage import calm_collector
 from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
@@ -36,22 +39,32 @@ def run_loop(main: Coroutine[Any, Any, None]) -> None:
             runner.run(main)
 
 
+def workflow_of(text: str) -> Any:
+    """A file or folder of documents as its path, so that it can be watched; a name in a module as what it stands for."""
+    path = Path(text)
+    if text == STDIN:
+        raise BadInput("A server cannot read a workflow from stdin. Name a file, a folder or module:name.")
+    if path.is_dir():
+        return path
+    source = open_source(text)
+    return path if source.is_document else source.workflow
+
+
 @asynccontextmanager
 async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
     """The application, open: a store that does not answer is told here, in plain words, before anything listens."""
-    sources = [open_source(text) for text in wishes["workflows"]]
+    workflows = [workflow_of(text) for text in wishes["workflows"]]
     code = code_of(wishes["activities"])
     engine = Holdfast(
         store=wishes["store"] or load_settings().store,
         activities=code.activities,
         definitions=code.workflows,
-        workflows=[source.workflow for source in sources if not source.is_document],
+        workflows=workflows,
+        watch=wishes["watch"],
         worker=wishes["worker"],
     )
+    set_up_logs(engine.settings, wishes["log_format"], wishes["log_level"])
     async with engine:
-        for source in sources:
-            if source.is_document:
-                await engine.runtime.definitions.save_and_publish(source.workflow, source=Source.FILE)
         backend = Backend(engine, auth=wishes["auth"], base_path=wishes["base_path"])
         # The first admin's password is hashed while the routes are made.
         app, _ = await asyncio.gather(asyncio.to_thread(entrance, backend, studio=wishes["studio"]), backend.open())
@@ -67,8 +80,9 @@ def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         ws="websockets-sansio",
+        ws_per_message_deflate=False,  # Messages are small; it would cost each subscriber its own compression and memory.
         lifespan="off",
-        log_level="warning",
+        log_config=None,  # What it says goes where everything goes.
         access_log=False,
         server_header=False,
         proxy_headers=True,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.logs import log_options
 from holdfast.cli.options import store_option
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ UNDRAINED = 1
 @click.option(
     "--publish/--no-publish", default=True, help="Publish the workflows of the modules first.", show_default=True
 )
+@log_options
 @click.pass_context
 def worker(
     ctx: click.Context,
@@ -41,6 +43,8 @@ def worker(
     concurrency: int | None,
     name: str | None,
     publish: bool,
+    log_format: str | None,
+    log_level: str | None,
 ) -> None:
     """Take work until SIGTERM or Ctrl-C: then nothing new is taken, and what is in hand ends or goes back.
 
@@ -48,6 +52,7 @@ def worker(
     """
     import asyncio
 
+    from holdfast.cli.logs import set_up_logs
     from holdfast.runtime.hosting import node_name
     from holdfast.runtime.worker import WorkerOptions
 
@@ -59,6 +64,7 @@ def worker(
         concurrency=concurrency,
         drain_limit=engine.settings.drain_limit,
     )
+    set_up_logs(engine.settings, log_format, log_level)
     drained = asyncio.run(_run(engine, options, store, transport, workflows if publish else []))
     ctx.exit(0 if drained else UNDRAINED)
 

@@ -237,3 +237,5 @@ class DeadLetterItem(Struct, frozen=True, kw_only=True):
 
 class Done(Struct, frozen=True, kw_only=True):
     count: int
+    missing: list[str] = []
+    """Ids of which there is none (any more)."""

@@ -97,8 +97,10 @@ class Parts(Library):
         """A runtime on a store that is open: `async with engine.runtime_on(store) as runtime`. It takes no work by itself.
 
         `queues` are those that it serves when it takes work (else those of the settings), `placement` says where effects
-        run and what carries steps, `second_handle` makes another handle of the store, for the heartbeat.
+        run and what carries steps, `second_handle` makes another handle of the store, for the heartbeat. `outlets` are there
+        beside those of the settings.
         """
+        from holdfast.engine.outlets import outlets_of
         from holdfast.runtime.durable.node import Node
         from holdfast.runtime.durable.placement import Placement
         from holdfast.runtime.durable.runtime import Runtime
@@ -137,7 +139,7 @@ class Parts(Library):
             self,
             dispatcher=dispatcher,
             deployment=settings.deployment,
-            outlets=outlets,
+            outlets=(*outlets, *outlets_of(settings)),
         )
 
     def _limits(self) -> Limits:

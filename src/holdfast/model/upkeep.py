@@ -52,6 +52,8 @@ class StoreStats(Struct, frozen=True, kw_only=True):
     effects: int
     inbox: int
     outbox: int
+    oldest_outbox: datetime | None
+    """Since when the oldest of them has waited to leave."""
     dead_letters: int
     incidents_open: int
 

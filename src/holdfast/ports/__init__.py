@@ -28,7 +28,7 @@ from holdfast.ports.access import (
 from holdfast.ports.context import Child, ChildResult, Context
 from holdfast.ports.definition_store import DefinitionStore
 from holdfast.ports.dispatching import WorkflowDispatcher
-from holdfast.ports.outlets import LifecycleEvent, Outlet
+from holdfast.ports.outlets import ClosableOutlet, LifecycleEvent, Outlet
 from holdfast.ports.store import (
     Claim,
     Codec,
@@ -282,6 +282,7 @@ __all__ = [
     "ChildResult",
     "Claim",
     "Clock",
+    "ClosableOutlet",
     "Codec",
     "CommitRule",
     "CommitStore",

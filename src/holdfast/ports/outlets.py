@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -46,3 +46,10 @@ class Outlet(Protocol):
         """Which events it wants; empty wants all of them."""
 
     async def deliver(self, event: LifecycleEvent) -> None: ...
+
+
+@runtime_checkable
+class ClosableOutlet(Protocol):
+    """An outlet that holds a connection: closed with the node."""
+
+    async def close(self) -> None: ...

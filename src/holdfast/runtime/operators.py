@@ -146,19 +146,20 @@ class Operators:
 
     async def replay(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
         """Back to work as they were, attempts at 0; how many. One that was replayed already counts as none."""
-        letters = await self._letters(ids)
+        letters = await self.letters(ids)
         count = await self._node.store.replay_dead_letters(self._node.tenant, list(ids))
         await self._note(letters, Asked(who, why), "replay dead letter")
         return count
 
     async def discard(self, ids: Sequence[str], *, who: str, why: str | None = None) -> int:
         """Give them up; how many."""
-        letters = await self._letters(ids)
+        letters = await self.letters(ids)
         count = await self._node.store.delete_dead_letters(self._node.tenant, list(ids))
         await self._note(letters, Asked(who, why), "discard dead letter")
         return count
 
-    async def _letters(self, ids: Sequence[str]) -> list[DeadLetterRow]:
+    async def letters(self, ids: Sequence[str]) -> list[DeadLetterRow]:
+        """Those of these ids that are there."""
         wanted, found, offset = set(ids), list[DeadLetterRow](), 0
         while page := await self.dead_letters(limit=PAGE, offset=offset):
             found += [letter for letter in page if letter.work.id in wanted]

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from holdfast.model.commit import Commit
 from holdfast.model.instance import Status
 from holdfast.model.work import OutboxRow
-from holdfast.ports import LifecycleEvent
+from holdfast.ports import ClosableOutlet, LifecycleEvent
 from holdfast.runtime.durable.dispatch_jobs import BeginJob
 from holdfast.runtime.durable.jobs import ResumeJob
 
@@ -38,6 +38,7 @@ _ENDS = {
     Status.FAULTED: "instance.faulted",
     Status.CANCELED: "instance.canceled",
 }
+EVENT_NAMES = ("instance.pending", "instance.started", "instance.resumed", *_ENDS.values(), "segment.committed")
 _decode = msgspec.json.Decoder(LifecycleEvent).decode
 
 
@@ -117,6 +118,9 @@ class Relay:
             self._task.cancel()
             await asyncio.wait([self._task])
             self._task = None
+        for outlet in self._node.outlets:
+            if isinstance(outlet, ClosableOutlet):
+                await outlet.close()
 
     async def _run(self) -> None:
         seen = -1
@@ -162,7 +166,10 @@ class Told:
     ) -> None:
         self.name = name
         self.events = frozenset(events)
-        self.deliver = deliver
+        self._deliver = deliver
+
+    async def deliver(self, event: LifecycleEvent) -> None:
+        await self._deliver(event)
 
 
 class Webhook:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from fastapi import Request, Response
@@ -136,16 +136,16 @@ class Metrics:
         moment = await store.now()
         for status in Status:
             self._instances.labels(status.value).set(stats.instances.get(status.value, 0))
-        age = timedelta(0) if stats.oldest_ready is None else moment - stats.oldest_ready
         nodes = await store.list_nodes()
         found = {
             "bookmarks": stats.bookmarks,
             "queue_depth": stats.work_ready,
-            "queue_age_seconds": max(age.total_seconds(), 0),
+            "queue_age_seconds": _age(stats.oldest_ready, moment),
             "timers": stats.work_later,
             "effects_open": stats.effects,
             "inbox_depth": stats.inbox,
             "outbox_depth": stats.outbox,
+            "outbox_age_seconds": _age(stats.oldest_outbox, moment),
             "dead_letters": stats.dead_letters,
             "incidents_open": stats.incidents_open,
             "nodes_alive": sum(node.alive_at(moment) for node in nodes),
@@ -160,6 +160,10 @@ class Metrics:
             logger.warning("stuck instances could not be counted", exc_info=True)
 
 
+def _age(since: datetime | None, now: datetime) -> float:
+    return 0.0 if since is None else max((now - since).total_seconds(), 0.0)
+
+
 _STORE = {
     "bookmarks": "Bookmarks that wait.",
     "queue_depth": "Rows of work that are due.",
@@ -168,6 +172,7 @@ _STORE = {
     "effects_open": "Effects without a result.",
     "inbox_depth": "Stimuli that came before their bookmark.",
     "outbox_depth": "Messages that still have to leave.",
+    "outbox_age_seconds": "How long the oldest of them has waited.",
     "dead_letters": "Work that failed too often.",
     "incidents_open": "Incidents that nobody has settled.",
     "nodes_alive": "Nodes with a fresh heartbeat.",

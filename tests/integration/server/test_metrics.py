@@ -20,6 +20,8 @@ from holdfast import (
     activity,
     telemetry,
 )
+from holdfast.ports import LifecycleEvent
+from holdfast.runtime.outbox import Told
 
 from .conftest import Caller, Serve
 
@@ -82,7 +84,24 @@ async def test_what_happened_is_counted(serve: Serve) -> None:
     assert found[key("incidents_open")] == 1
     assert found[key("nodes_alive")] == 1
     assert found[key("queue_depth")] == 0
+    assert found[key("outbox_age_seconds")] == 0
     assert found[key("process_resident_memory_bytes")] > 0
+
+
+async def test_the_age_of_what_still_has_to_leave_is_shown(serve: Serve) -> None:
+    async def refuse(event: LifecycleEvent) -> None:
+        raise ConnectionError("nobody there")
+
+    outlet = Told("bus", refuse, events=("instance.started",))
+    engine = Holdfast(store="memory://", entry_points=False, outlets=[outlet], worker=False, workflows=[waiting])
+    api = await serve(engine)
+    await api.engine.runtime.start(waiting)
+    await api.engine.runtime.node.store.wait_for_change(0, timedelta(milliseconds=1))
+
+    found = await scraped(api)
+
+    assert found[key("outbox_depth")] == 1
+    assert found[key("outbox_age_seconds")] > 0
 
 
 async def test_who_may_scrape(serve: Serve) -> None:

@@ -186,3 +186,12 @@ def test_workflows_of_code_are_started_and_explained_with_their_module(call: Cal
     (found,) = json.loads(call("instances", "list", "--json", *STORE).stdout)
     assert call("doctor", "instance", found["id"], *code, *STORE).exit_code == 0
     assert "--activities is for a store" in call("instances", "list", "--server", "http://x", *code).stderr
+
+
+@pytest.mark.parametrize("verb", ["replay", "discard"])
+def test_a_dead_letter_that_is_not_there_is_told(call: Call, instance: str, verb: str) -> None:
+    told = call("dead-letters", verb, "w9", *STORE)
+
+    assert told.exit_code == 1
+    assert told.stdout.startswith("0 ")
+    assert "There is no dead letter 'w9'." in told.stderr

@@ -123,6 +123,7 @@ class MemoryUpkeep(MemoryPart):
                 statuses[row.status] = statuses.get(row.status, 0) + 1
         work = [row for row in tables.work.values() if tenant in {None, row.tenant}]
         ready = [row for row in work if row.due is None or row.due <= now]
+        outbox = [row for row in tables.outbox.values() if tenant in {None, row.tenant}]
         return StoreStats(
             instances=statuses,
             bookmarks=sum(len(rows) for key, rows in tables.bookmarks.items() if tenant in {None, key.tenant}),
@@ -131,7 +132,8 @@ class MemoryUpkeep(MemoryPart):
             oldest_ready=min((row.due or row.created for row in ready), default=None),
             effects=sum(tenant in {None, row.tenant} for row in tables.effects.values()),
             inbox=sum(tenant in {None, row.tenant} for row in tables.inbox.values()),
-            outbox=sum(tenant in {None, row.tenant} for row in tables.outbox.values()),
+            outbox=len(outbox),
+            oldest_outbox=min((row.created for row in outbox), default=None),
             dead_letters=sum(tenant in {None, row.work.tenant} for row in tables.dead_letters.values()),
             incidents_open=sum(tenant in {None, row.tenant} and row.open for row in tables.incidents.values()),
         )

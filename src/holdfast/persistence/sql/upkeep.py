@@ -149,6 +149,7 @@ class SqlUpkeep(SqlPart):
             now,
             *values,
         )
+        leaving = yield ask(f"select min(created) from hf_outbox where 1 = 1{whose}", *values)
         return StoreStats(
             instances={row[0]: row[1] for row in statuses},
             bookmarks=(yield from count("hf_bookmark")),
@@ -158,6 +159,7 @@ class SqlUpkeep(SqlPart):
             effects=(yield from count("hf_effect")),
             inbox=(yield from count("hf_inbox")),
             outbox=(yield from count("hf_outbox")),
+            oldest_outbox=moment_or_none(leaving[0][0]),
             dead_letters=(yield from count("hf_dead_letter")),
             incidents_open=(yield from count("hf_incident", "is_open = 1")),
         )

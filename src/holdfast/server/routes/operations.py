@@ -102,12 +102,17 @@ async def list_dead_letters(
 @router.post("/dead-letters/replay")
 async def replay_dead_letters(server: Server, who: Operator, body: IdsRequest) -> Done:
     """Back to work, as it was."""
-    return Done(count=await server.runtime.operators.replay(body.ids, who=who.name, why=body.why))
+    operators = server.runtime.operators
+    missing = await letters.missing(server, body.ids)
+    return Done(count=await operators.replay(body.ids, who=who.name, why=body.why), missing=missing)
 
 
 @router.post("/dead-letters/discard")
 async def discard_dead_letters(server: Server, who: Operator, body: IdsRequest) -> Done:
-    return Done(count=await server.runtime.operators.discard(body.ids, who=who.name, why=body.why))
+    """Nobody will do this work."""
+    operators = server.runtime.operators
+    missing = await letters.missing(server, body.ids)
+    return Done(count=await operators.discard(body.ids, who=who.name, why=body.why), missing=missing)
 
 
 @router.get("/incidents", dependencies=[requires("instances:read")])

@@ -57,6 +57,7 @@ class Done(Payload):
     """How many were done."""
 
     count: int
+    missing: list[str] = Field(default=[], description="Ids of which there is none (any more).")
 
 
 class BulkFailure(Payload):

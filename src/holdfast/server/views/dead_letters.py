@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -21,6 +22,12 @@ async def page(server: Backend, limit: int, offset: int) -> Page[DeadLetterItem]
     total = (await server.store.stats(server.tenant)).dead_letters
     following = str(offset + limit) if offset + limit < total else None
     return Page(items=[item(row) for row in rows], total=total, next=following)
+
+
+async def missing(server: Backend, ids: Sequence[str]) -> list[str]:
+    """Those of these ids that are none (any more)."""
+    found = {row.work.id for row in await server.runtime.operators.letters(ids)}
+    return [name for name in dict.fromkeys(ids) if name not in found]
 
 
 def item(row: DeadLetterRow) -> DeadLetterItem:

@@ -196,6 +196,8 @@ class UpkeepContract(ContractBase):
         assert (figures.bookmarks, figures.work_ready, figures.work_later, figures.effects) == (2, 2, 1, 1)
         assert (figures.inbox, figures.outbox, figures.dead_letters, figures.incidents_open) == (1, 1, 1, 1)
         assert figures.oldest_ready == later(2)
+        assert figures.oldest_outbox is not None
+        assert (await store.stats("nobody")).oldest_outbox is None
         assert await store.stats() == figures
         assert (await store.stats("nobody")).instances == {}
 
