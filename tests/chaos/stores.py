@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,14 +37,14 @@ class Effort(Struct, frozen=True, kw_only=True):
 @contextmanager
 def sqlite() -> Iterator[Opened]:
     with TemporaryDirectory() as folder:
-        numbers = iter(range(100))
+        numbers = count()
         yield lambda: f"sqlite:///{Path(folder) / f'{next(numbers)}.db'}", None
 
 
 @contextmanager
 def postgresql() -> Iterator[Opened]:
     with PostgresServer() as server:
-        numbers = iter(range(100))
+        numbers = count()
 
         async def crash() -> None:
             await asyncio.to_thread(server.stop)  # immediate: no checkpoint, the next start recovers

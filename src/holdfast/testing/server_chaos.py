@@ -167,7 +167,7 @@ class _Market:
     async def _until_waiting(self, name: str) -> None:
         while True:
             found = await self._patiently(lambda: self._client.instances.get(name))
-            if found.waiting_for is not None and "paid" in found.waiting_for:
+            if any(mark.name == "Event" for mark in found.state.bookmarks):
                 return
             await asyncio.sleep(PAUSE)
 

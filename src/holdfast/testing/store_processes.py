@@ -35,6 +35,12 @@ async def fight_on(store: Store, **arguments: Any) -> Answer:
     return await runtime_fighting.fight_on(store, **arguments)
 
 
+async def live_on(store: Store, **arguments: Any) -> Answer:
+    from holdfast.testing import one_life
+
+    return await one_life.live_on(store, **arguments)
+
+
 async def migrate(store: Store, **_: Any) -> Answer:
     return {"applied": len((await store.migrate()).applied)}
 
@@ -117,6 +123,7 @@ ROLES: Mapping[str, Callable[..., Awaitable[Answer]]] = {
     "burst": burst,
     "fight": fight,
     "fight_on": fight_on,
+    "live_on": live_on,
 }
 
 

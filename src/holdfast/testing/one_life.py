@@ -1,0 +1,99 @@
+"""One order from start to end, in a process that dies at the nth time that it reaches a fault point; then another goes on.
+
+Whatever lies between two commits is met this way: a start that is queued and not begun, an event that is kept and not delivered,
+a wait that is parked and has not looked, an effect that is taken over and not run, a child whose parent has not heard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from holdfast.engine import Holdfast
+from holdfast.errors import InstanceAtRest
+from holdfast.model.instance import JournalEvent, Status
+from holdfast.model.listing import InstanceQuery
+from holdfast.model.requests import DispatchDefinition
+from holdfast.persistence import store_from_url
+from holdfast.ports import Store
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing.cluster_work import LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
+from holdfast.testing.store_processes import answer_of, start
+
+TENANT = "life"
+NAME = "order-1"
+ALIVE = timedelta(milliseconds=600)
+PATIENCE = 60.0
+
+
+async def live_on(store: Store, node: str, ledger: str) -> dict[str, Any]:
+    """Start the order, or go on with it, and see its end."""
+    os.environ[LEDGER] = ledger
+    engine = Holdfast(entry_points=False, activities=[book], definitions=[item])
+    runtime = engine.runtime_on(store, tenant=TENANT, node=node, queues=("default", QUEUE))
+    runtime.node.heart.time_to_live = ALIVE
+    runtime.node.sweep_every = ALIVE / 4
+    try:
+        async with runtime, asyncio.timeout(PATIENCE):
+            for workflow in (item, order):
+                await runtime.definitions.deploy(workflow)
+            runtime.node.take_work()
+            await runtime.dispatcher.dispatch(
+                DispatchDefinition(definition_id=order.definition.id, instance_id=NAME, idempotency_key="start")
+            )
+            with suppress(InstanceAtRest):  # It has ended already.
+                await runtime.stimuli.event("paid", {}, instance_id=NAME, idempotency_key="paid")
+            await _all_ended(runtime)
+            return {"broken": await _broken(runtime, Ledger(Path(ledger)), Path(ledger) / "calls")}
+    finally:
+        engine.close()
+
+
+async def died_and_went_on(url: str, point: str, number: int, folder: Path) -> tuple[bool, list[str]]:
+    """Whether it died, and what does not fit after another one has ended it."""
+    dying = start("live_on", url, fault=f"{point}:{number}", node="one", ledger=str(folder))
+    died = await asyncio.to_thread(answer_of, dying, timedelta(seconds=2 * PATIENCE)) is None
+    store = store_from_url(url)
+    await store.open()
+    try:
+        return died, (await live_on(store, "two", str(folder)))["broken"]
+    finally:
+        await store.close()
+
+
+async def _all_ended(runtime: Runtime) -> None:
+    """Its child too; and nothing is left to do."""
+    store, seen = runtime.node.store, 0
+    while True:
+        items = (await store.search(InstanceQuery(tenant=TENANT))).items
+        if items and all(item.finished is not None for item in items) and not (await store.stats(TENANT)).work_ready:
+            return
+        seen = await store.wait_for_change(seen, timedelta(milliseconds=200))
+
+
+async def _broken(runtime: Runtime, ledger: Ledger, calls: Path) -> list[str]:
+    store = runtime.node.store
+    broken: list[str] = []
+    items = (await store.search(InstanceQuery(tenant=TENANT))).items
+    if Counter(item.definition_id for item in items) != {"cluster_order": 1, "cluster_item": 1}:
+        broken.append(f"instances {[(item.id, item.definition_id) for item in items]}")
+    for found in items:
+        journal = await runtime.journal(found.id, limit=10_000)
+        ends = [entry.event for entry in journal].count(JournalEvent.INSTANCE_FINISHED)
+        results = Counter(entry.execution_id for entry in journal if entry.event is JournalEvent.EFFECT_RESULT)
+        if found.status != Status.FINISHED or ends != 1 or max(results.values(), default=0) > 1:
+            broken.append(f"{found.id} is {found.status}, ended {ends} times, effect results {dict(results)}")
+        if [entry.sequence for entry in journal] != list(range(len(journal))):
+            broken.append(f"the journal of {found.id} has a gap")
+    expected = {f"{NAME}.{what}" for what in OF_ORDER} | {f"{item.id}.item" for item in items if item.id != NAME}
+    if ledger.entries != expected:
+        broken.append(f"ledger {sorted(ledger.entries ^ expected)}")
+    broken += [f"attempt twice: {line}" for line, times in Counter(calls.read_text().splitlines()).items() if times > 1]
+    broken += [f"dead letter {letter.work.id}" for letter in await store.list_dead_letters(TENANT)]
+    broken += [f"stuck {key.id}" for key in await store.find_stuck(10) if key.tenant == TENANT]
+    return broken
