@@ -18,6 +18,28 @@ from holdfast.errors import HoldfastError
 if TYPE_CHECKING:
     from holdfast.model.problem import Problem
 
+EXTRAS = {
+    **dict.fromkeys(
+        (
+            "argon2",
+            "fastapi",
+            "jwt",
+            "multipart",
+            "prometheus_client",
+            "pydantic",
+            "starlette",
+            "uvicorn",
+            "websockets",
+        ),
+        "server",
+    ),
+    "aiohttp": "client",
+    "cryptography": "encryption",
+    "liquid": "liquid",
+    "yaml": "yaml",
+}
+"""Packages that come with an extra, by the name that they are imported by."""
+
 BAD_INPUT = 2
 OUR_BUG = 70
 INTERRUPTED = 130
@@ -63,6 +85,9 @@ def plain_words() -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+            remedy = f"pip install 'holdfast[{EXTRAS[error.name]}]'"
+            raise BadInput(f"This command needs the package '{error.name}'. Install it with: {remedy}") from error
         click.echo(
             f"Error: This is a bug of Holdfast, please report it: {in_words(error)} ({place_of(error)})", err=True
         )

@@ -63,7 +63,6 @@ def serve(
         "trust_proxy": trust_proxy,
     }
     if no_auth:
-        _require_server()
         from holdfast.server.security import check_open_address
 
         check_open_address(host)
@@ -71,22 +70,9 @@ def serve(
 
     sockets = listen(host, port)
     if workers > 1:
-        _require_server()
         _serve_many(wishes, sockets, workers)
     else:
         _serve_one(wishes, sockets)
-
-
-def _require_server() -> None:
-    from holdfast.cli.failures import BadInput
-
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise BadInput(
-            f"The server needs more packages ({error.name}). Install them: pip install 'holdfast[server]'"
-        ) from None
 
 
 def _serve_one(wishes: dict[str, Any], sockets: list[socket], *, quiet: bool = False) -> None:
@@ -108,6 +94,8 @@ def _serve_many(wishes: dict[str, Any], sockets: list[socket], workers: int) -> 
     import multiprocessing
     import os
     import signal
+
+    import uvicorn  # noqa: F401 - if it is missing, that is told here and not by each process
 
     context = multiprocessing.get_context("spawn")
     processes = [

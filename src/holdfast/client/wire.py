@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from holdfast.errors import ServerUnavailable
+from holdfast.errors import HoldfastError, ServerUnavailable
 
 Query = Sequence[tuple[str, str]]
 
@@ -40,8 +40,10 @@ class HttpWire:
         self._session: Any = None
 
     async def open(self) -> None:
-        import aiohttp
-
+        try:
+            import aiohttp
+        except ImportError:
+            raise HoldfastError("The client needs aiohttp. Install it: pip install 'holdfast[client]'") from None
         self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=self._timeout_s))
 
     async def close(self) -> None:

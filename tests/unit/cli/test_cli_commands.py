@@ -181,6 +181,25 @@ def test_a_bug_of_ours_is_one_line_too(call: Call, monkeypatch: pytest.MonkeyPat
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("package", "extra", "command"),
+    [
+        ("uvicorn", "server", ["serve", "--port", "0"]),
+        ("fastapi", "server", ["instances", "list"]),
+        ("argon2", "server", ["users", "list"]),
+        ("aiohttp", "client", ["instances", "list", "--server", "http://127.0.0.1:1"]),
+    ],
+)
+def test_a_package_that_is_not_installed(folder: Path, package: str, extra: str, command: list[str]) -> None:
+    script = f"import sys; sys.modules[{package!r}] = None; from holdfast.cli import main; main()"
+    run = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, text=True, check=False)
+
+    assert run.returncode == 2, run.stderr
+    assert package in run.stderr
+    assert f"pip install 'holdfast[{extra}]'" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
 def test_an_interruption_is_130(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
