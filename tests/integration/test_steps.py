@@ -175,6 +175,41 @@ async def test_a_failed_step_is_tried_again_with_back_off(cluster: Cluster, carr
     assert [entry.event for entry in journal].count(JournalEvent.RETRY_SCHEDULED) == 2
 
 
+class Away:
+    """A carrier whose broker does not answer."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.back = asyncio.Event()
+
+    async def enqueue_step(self, context: Any, definition: Any, step: Any) -> str | None:
+        self.asked.set()
+        await self.back.wait()
+        return None
+
+    async def schedule_step(self, context: Any, definition: Any, step: Any, delay: timedelta) -> str | None:
+        return await self.enqueue_step(context, definition, step)
+
+
+async def test_a_broker_that_is_away_does_not_hold_up_the_sweep(cluster: Cluster) -> None:
+    a = await cluster.node("a", work=True, activities=ALL, queues=("default", QUEUE))
+    identity = await start(a, Workflow(wait_for_gate.bind(say="hello", queue=QUEUE)))
+    async with asyncio.timeout(20):
+        await bench.begun.wait()
+    away = Away()
+    b = await cluster.node("b", activities=ALL, placement=Placement(dispatcher=away))
+    await a.node.steps.stop_taking()
+    await a.node.takeover.stop()
+    await cluster.died(a)
+
+    async with asyncio.timeout(20):
+        assert await b.node.takeover.sweep() == 1
+        await away.asked.wait()
+    (row,) = await b.node.store.effects_of(cluster.tenant, identity)
+    assert (row.attempt, row.owner) == (2, NOBODY)
+    away.back.set()
+
+
 async def test_a_step_of_a_dead_worker_goes_back_to_its_queue_with_a_receipt(
     cluster: Cluster, carried: Carried
 ) -> None:

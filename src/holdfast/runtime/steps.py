@@ -114,8 +114,8 @@ class Steps:
                 delay = row.created - instance.updated
                 self._in_background(self._dispatch(self._placement.carrier, context, instance, row, delay))
 
-    async def resend(self, row: EffectRow) -> None:
-        """Nobody has taken it: the ticket may be lost."""
+    def resend(self, row: EffectRow) -> None:
+        """Nobody has taken it: the ticket may be lost. Not waited for: a broker that is away must not hold up the sweep."""
         key = row.instance_id, row.execution, row.attempt
         now = time.monotonic()
         if now - self._sent.get(key, -1e9) < RESEND.total_seconds():
@@ -123,6 +123,9 @@ class Steps:
         if len(self._sent) > SENT_MAX:
             self._sent.clear()
         self._sent[key] = now
+        self._in_background(self._resend(row))
+
+    async def _resend(self, row: EffectRow) -> None:
         try:
             instance = await self._node.row(row.instance_id)
         except InstanceNotFound:

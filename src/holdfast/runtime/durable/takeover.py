@@ -94,7 +94,7 @@ class TakeOver:
         taken = [await self._safely(row, self.take) for row in (*lost, *free)]
         for row in waiting:
             if is_stale(row, now):
-                await self._safely(row, node.steps.resend)
+                node.steps.resend(row)
         return sum(map(bool, taken)) + await self._pick_up_own()
 
     @staticmethod
@@ -152,10 +152,8 @@ class TakeOver:
         # A step goes back to its queue: not every node serves it.
         back = row.queue and row.on_lost != OnLost.FAIL and row.owner != NOBODY
         new = EffectRef(row.execution, row.attempt + counted, NOBODY if back else node.owner)
-        if not back:
-            await node.pins.plan(
-                (await node.row(row.instance_id)).content
-            )  # Who lacks the code leaves it to others (H10).
+        if not back:  # Who lacks the code leaves it to others (rule H10).
+            await node.pins.plan((await node.row(row.instance_id)).content)
         node.hold(row.instance_id)  # It is in hand from here on, though no lane knows of it yet.
         try:
             moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)
@@ -163,8 +161,10 @@ class TakeOver:
                 return False
             if row.on_lost == OnLost.FAIL:
                 self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
+            elif back:
+                node.steps.resend(moved)
             else:
-                await (node.steps.resend(moved) if back else self.adopt(moved))
+                await self.adopt(moved)
             if counted and telemetry.listeners:
                 telemetry.emit(
                     "effect.taken_over",
