@@ -1,4 +1,5 @@
-"""What the cluster test runs: orders with steps, timers, events and children, and a ledger outside of everything.
+"""What the cluster test runs: orders with steps, timers, events and children, cases with a human task and a variable that is
+altered meanwhile, and a ledger outside of everything.
 
 The ledger is a folder. An entry is a file that is made once: a key that it has already is refused by the file system, whoever
 asks. Every call is noted before that, so that calls which repeat can be counted. `holdfast worker` imports this module.
@@ -15,7 +16,9 @@ from holdfast.activities.composition import ExecuteWorkflow
 from holdfast.activities.control.parallel import Parallel
 from holdfast.activities.control.sequence import Sequence
 from holdfast.activities.events import Event
+from holdfast.activities.human import HumanTask
 from holdfast.activities.scheduling import Delay
+from holdfast.authoring.fields import expr
 from holdfast.authoring.function import activity
 from holdfast.authoring.workflow import Workflow
 from holdfast.ports import Context
@@ -87,5 +90,13 @@ order = Workflow(
 
 OF_ORDER = ("reserve", "charge", "mail", "ship")
 """What an order leaves in the ledger itself; its child leaves `item`."""
-BRANCHES = 2
-"""Effects of one order that are open at one time, at most."""
+OF_CHILD = "item"
+
+case = Workflow(
+    Sequence(book.bind(what="open", queue=QUEUE), HumanTask("Look at it"), book.bind(what=expr("fee"), queue=QUEUE)),
+    id="cluster_case",
+    variables={"fee": "unpaid"},
+)
+
+OF_CASE = ("open", "paid")
+"""What a case leaves in the ledger, once its fee was altered."""

@@ -87,7 +87,7 @@ class PostgresServer:
         self._folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-"))
         self._data = self._folder / "data"
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def __enter__(self) -> Self:
@@ -174,7 +174,7 @@ def _postgres_binaries() -> Path | None:
     return next((path.parent for path in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)), None)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]

@@ -1,0 +1,157 @@
+"""What became of a cluster under fire, and whether that is sound: every instance ended once, the ledger has neither a hole nor a
+stranger, and every call that was repeated is explained by a worker that was killed while it had that effect in hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from holdfast.model.instance import JournalEntry, JournalEvent, Status
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing.cluster_work import OF_CASE, OF_CHILD, OF_ORDER, Ledger
+
+
+class Kill(Struct, frozen=True):
+    node: str
+    at: datetime
+    open: int
+    """Effects that the worker had in hand: it was frozen, counted, and killed."""
+
+
+class ClusterReport(Struct, frozen=True, kw_only=True):
+    instances: int
+    finished: int
+    workers: int
+    kills: int
+    restarts: int
+    """Of the broker."""
+    open_branches: int
+    """Effects in hand of those who were killed, when they were."""
+    repeated_calls: int
+    """Calls of an effect beyond the first: at most one per kill and open branch."""
+    unexplained: int
+    """Calls that were repeated though no receipt says that the effect was taken over."""
+    holes: int
+    """Entries that the ledger lacks."""
+    strangers: int
+    """Entries that nobody should have made."""
+    ended_twice: int
+    """Instances with more or less than one end in their journal."""
+    altered_wrongly: int
+    """Cases that were not altered once."""
+    takeovers: int
+    dead_letters: int
+    takeover_p99_s: float
+    """From a worker's death until another, or the effect's queue, has the effect."""
+    seconds: float
+
+    @property
+    def broken(self) -> list[str]:
+        found = {
+            "instances not finished": self.instances - self.finished,
+            "holes in the ledger": self.holes,
+            "strangers in the ledger": self.strangers,
+            "repeated calls beyond one per kill and open branch": max(0, self.repeated_calls - self.open_branches),
+            "repeated calls without a receipt": self.unexplained,
+            "instances without exactly one end": self.ended_twice,
+            "cases not altered exactly once": self.altered_wrongly,
+            "dead letters": self.dead_letters,
+        }
+        return [f"{count} {what}" for what, count in found.items() if count]
+
+    @property
+    def sound(self) -> bool:
+        return not self.broken
+
+
+class Evidence(Struct, kw_only=True):
+    """What the journals and the ledger say, gathered instance by instance."""
+
+    statuses: Counter[str]
+    takeovers: Counter[str]
+    """By instance."""
+    waits: list[float]
+    ended_twice: int = 0
+    altered_wrongly: int = 0
+
+
+async def report(
+    runtime: Runtime,
+    ledger: Ledger,
+    *,
+    orders: Sequence[str],
+    cases: Sequence[str],
+    kills: Sequence[Kill],
+    restarts: int,
+    workers: int,
+    seconds: float,
+) -> ClusterReport:
+    evidence = await _gathered(runtime, ledger, orders, cases, kills)
+    entries, calls = ledger.entries, Counter(ledger.calls)
+    repeated = Counter[str]()
+    for key, count in calls.items():
+        repeated[_instance_of(key)] += count - 1
+    expected = {f"{name}.{what}" for name in orders for what in OF_ORDER}
+    expected |= {f"{name}.{what}" for name in cases for what in OF_CASE}
+    items = {key for key in entries if key.endswith(f".{OF_CHILD}")}
+    own = entries - items
+    waits = sorted(evidence.waits)
+    return ClusterReport(
+        instances=len(orders) + len(cases),
+        finished=evidence.statuses[Status.FINISHED],
+        workers=workers,
+        kills=len(kills),
+        restarts=restarts,
+        open_branches=sum(kill.open for kill in kills),
+        repeated_calls=repeated.total(),
+        unexplained=sum(max(0, count - evidence.takeovers[name]) for name, count in repeated.items()),
+        holes=len(expected - own) + max(0, len(orders) - len(items)),
+        strangers=len(own - expected) + max(0, len(items) - len(orders)),
+        ended_twice=evidence.ended_twice,
+        altered_wrongly=evidence.altered_wrongly,
+        takeovers=evidence.takeovers.total(),
+        dead_letters=len(await runtime.node.store.list_dead_letters(runtime.node.tenant)),
+        takeover_p99_s=round(waits[int(len(waits) * 0.99)], 3) if waits else 0.0,
+        seconds=round(seconds, 1),
+    )
+
+
+async def _gathered(
+    runtime: Runtime, ledger: Ledger, orders: Sequence[str], cases: Sequence[str], kills: Sequence[Kill]
+) -> Evidence:
+    evidence = Evidence(statuses=Counter(), takeovers=Counter(), waits=[])
+    asked = {*orders, *cases}
+    deaths: dict[str, list[datetime]] = {}
+    for kill in kills:
+        deaths.setdefault(kill.node, []).append(kill.at)
+    for name in sorted(asked | {_instance_of(key) for key in ledger.entries}):
+        journal = await runtime.journal(name, limit=10_000)
+        if name in asked:
+            evidence.statuses[(await runtime.read(name)).status] += 1
+        evidence.ended_twice += [entry.event for entry in journal].count(JournalEvent.INSTANCE_FINISHED) != 1
+        waits = list(_waits(journal, deaths))
+        evidence.waits += [wait for wait in waits if wait is not None]
+        evidence.takeovers[name] += len(waits)
+        evidence.altered_wrongly += name in set(cases) and _altered(journal) != 1
+    return evidence
+
+
+def _altered(journal: Sequence[JournalEntry]) -> int:
+    return sum(
+        entry.event is JournalEvent.OPERATED and entry.data.get("verb") == "modify variable" for entry in journal
+    )
+
+
+def _waits(journal: Sequence[JournalEntry], deaths: Mapping[str, Sequence[datetime]]) -> Iterator[float | None]:
+    """For each receipt the seconds since its node died last; None where it was not killed but taken for dead."""
+    for entry in journal:
+        if entry.event is JournalEvent.TAKEN_OVER:
+            died = [at for at in deaths.get(entry.data["node"], ()) if at <= entry.at]
+            yield (entry.at - max(died)).total_seconds() if died else None
+
+
+def _instance_of(key: str) -> str:
+    return key.rpartition(".")[0]
