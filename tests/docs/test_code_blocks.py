@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     "README.md",
     "docs/quickstart.md",
+    "docs/json.md",
     "docs/middleware.md",
     "docs/plugins.md",
     "docs/storage.md",
