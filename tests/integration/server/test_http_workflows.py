@@ -509,6 +509,76 @@ async def test_the_same_key_starts_once_and_gives_the_same_answer(hosted: Hosted
     assert (endless.status, endless.body["code"]) == (422, "idempotency.too_long")
 
 
+async def test_a_resume_that_is_sent_again_is_answered_as_the_first_time(hosted: Hosted) -> None:
+    asking = workflow(
+        "asking",
+        endpoint("ask", "POST"),
+        WriteHttpResponse(content="asked"),
+        HttpEndpoint(path="answer", supported_methods=["POST"], parsed_content="seen", id="answered"),
+        WriteHttpResponse(content=expr("{'seen': seen}"), status_code=201, id="thanks"),
+    )
+    api = await hosted(asking)
+    started = await api.ask("POST", "/workflows/ask", headers={"X-Correlation-Id": "c-1"})
+    headers = {"X-Correlation-Id": "c-1", "Idempotency-Key": "k-1"}
+
+    first = await api.ask("POST", "/workflows/answer", {"n": 1}, headers=headers)
+    again = await api.ask("POST", "/workflows/answer", {"n": 1}, headers=headers)
+    other = await api.ask("POST", "/workflows/answer", {"n": 2}, headers=headers)
+    unknown = await api.ask("POST", "/workflows/answer", {"n": 1}, headers={**headers, "Idempotency-Key": "k-2"})
+
+    instance = started.headers["X-Workflow-Instance-Id"]
+    assert (first.status, first.body) == (201, {"seen": {"n": 1}})
+    assert (again.status, again.body) == (first.status, first.body)
+    assert again.headers["X-Workflow-Instance-Id"] == first.headers["X-Workflow-Instance-Id"] == instance
+    assert (other.status, other.body["code"]) == (422, "idempotency.reused")
+    assert unknown.status in {404, 409}
+
+
+async def test_a_resume_that_is_sent_again_does_not_wake_the_next_wait(hosted: Hosted) -> None:
+    twice = workflow(
+        "twice",
+        endpoint("begin", "POST"),
+        WriteHttpResponse(content="begun"),
+        HttpEndpoint(path="step", supported_methods=["POST"], parsed_content="seen", id="one"),
+        WriteHttpResponse(content=expr("{'one': seen}"), id="first"),
+        HttpEndpoint(path="step", supported_methods=["POST"], parsed_content="seen", id="two"),
+        WriteHttpResponse(content=expr("{'two': seen}"), id="second"),
+    )
+    api = await hosted(twice)
+    started = await api.ask("POST", "/workflows/begin")
+    headers = {"X-Workflow-Instance-Id": started.headers["X-Workflow-Instance-Id"]}
+
+    answers = [
+        await api.ask("POST", "/workflows/step", 1, headers={**headers, "Idempotency-Key": key})
+        for key in ("a", "a", "b", "a", "b")
+    ]
+
+    assert [answer.body for answer in answers] == [{"one": 1}, {"one": 1}, {"two": 1}, {"one": 1}, {"two": 1}]
+
+
+async def test_a_repeated_resume_of_somebody_else_is_not_answered(hosted: Hosted) -> None:
+    guarded = workflow(
+        "guarded",
+        endpoint("open-it", "POST"),
+        WriteHttpResponse(content="opened"),
+        HttpEndpoint(path="secret", supported_methods=["POST"], authorize=True, id="authorised"),
+        WriteHttpResponse(content="secret", id="told"),
+    )
+    api = await hosted(guarded, auth=True)
+    accounts = api.app.backend.accounts
+    keys = [(await accounts.keys.add(name, roles=["viewer"]))[1] for name in ("a", "b")]
+    started = await api.ask("POST", "/workflows/open-it")
+    headers = {"X-Workflow-Instance-Id": started.headers["X-Workflow-Instance-Id"], "Idempotency-Key": "k"}
+
+    mine = [await api.ask("POST", "/workflows/secret", headers={**headers, "X-Api-Key": keys[0]}) for _ in range(2)]
+    theirs = await api.ask("POST", "/workflows/secret", headers={**headers, "X-Api-Key": keys[1]})
+    nobodys = await api.ask("POST", "/workflows/secret", headers=headers)
+
+    assert [answer.body for answer in mine] == [b"secret", b"secret"]
+    assert theirs.status in {404, 409}
+    assert nobodys.status in {404, 409}
+
+
 async def test_a_key_is_its_callers_own(hosted: Hosted) -> None:
     api = await hosted(echo("mine", "mine", "POST", authorize=True), auth=True)
     accounts = api.app.backend.accounts

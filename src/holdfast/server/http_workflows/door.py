@@ -8,7 +8,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from hashlib import sha256
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,9 +18,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from holdfast.errors import BookmarkNotFound, NotSignedIn, PermissionDenied
-from holdfast.model.guard import Guard, idempotency_key
-from holdfast.model.hashing import stimulus_hash
+from holdfast.errors import BookmarkNotFound, HoldfastError, KeyReused, NotSignedIn, PermissionDenied
+from holdfast.model.guard import Guard
 from holdfast.model.ids import checked_id
 from holdfast.model.principal import Principal
 from holdfast.model.routes import METHODS, SEGMENTS_MAX
@@ -29,6 +27,7 @@ from holdfast.ports import EndpointPolicies, HttpSelectors, RequestFacts
 from holdfast.runtime.durable.jobs import Answer, ResumeJob
 from holdfast.runtime.durable.starting import Start, start_job
 from holdfast.server.backend import Backend
+from holdfast.server.http_workflows.keys import checked_key, guard_of, own_key, reply_id
 from holdfast.server.http_workflows.matching import Address, Match, Matcher
 from holdfast.server.http_workflows.reading import Body, read_body
 from holdfast.server.http_workflows.replying import Replies, Waiting
@@ -37,7 +36,6 @@ from holdfast.server.security import Security, facts_of
 
 PATH = "/workflows"
 TRIES = 3
-KEY_LENGTH_MAX = 200
 RETRY_AFTER = timedelta(seconds=5)
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
 
@@ -51,7 +49,8 @@ class Visit(Struct, frozen=True, kw_only=True):
     address: Address
     payload: Mapping[str, Any]
     principal: Principal | None = None
-    key: str | None = None
+    guard: Guard | None = None
+    """Of its idempotency key."""
 
 
 class Door:
@@ -85,7 +84,13 @@ class Door:
             raise Refusal(404, "route.not_found", "No workflow waits here.")
         address = self._address(facts)
         matcher = Matcher(runtime)
-        match = await matcher.find(parts, request.method, address)
+        try:
+            match = await matcher.find(parts, request.method, address)
+        except (HoldfastError, Refusal):
+            again = await self._answered_again(request, facts, address)
+            if again is None:
+                raise
+            return again
         visit = await self._visit(request, match, address, await self._admitted(match, facts))
         for _ in range(TRIES):
             try:
@@ -125,12 +130,10 @@ class Door:
     async def _visit(self, request: Request, match: Match, address: Address, principal: Principal | None) -> Visit:
         size_max = self._backend.engine.settings.http_request_size_max
         body = await read_body(request, match.endpoint, size_max)
-        key = request.headers.get("idempotency-key")
-        if key is not None and len(key) > KEY_LENGTH_MAX:
-            raise Refusal(422, "idempotency.too_long", f"An Idempotency-Key has at most {KEY_LENGTH_MAX} characters.")
+        key = checked_key(request)
         if key is not None and principal is not None:
-            key = f"{principal.id}:{key}"  # The answer to one caller is none of another's business.
-        request_id = secrets.token_hex(12) if key is None else _key_id(key, match)
+            key = own_key(key, principal)
+        request_id = secrets.token_hex(12) if key is None else reply_id(request, address, key)
         hidden = SECRET_HEADERS if principal is not None else frozenset[str]()
         payload = {
             "request_id": request_id,
@@ -158,7 +161,7 @@ class Door:
             address=address,
             payload=payload,
             principal=principal,
-            key=key,
+            guard=None if key is None else guard_of(request, address, key, body),
         )
 
     # -- starting and waking -------------------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ class Door:
     async def _taken(self, request: Request, visit: Visit) -> Response:
         instance_id, answer = await (self._start(visit) if visit.match.trigger is not None else self._resume(visit))
         if answer.existing is not None:
-            if visit.key is None:
+            if visit.guard is None:
                 raise Refusal(
                     409,
                     "instance.place_taken",
@@ -180,7 +183,7 @@ class Door:
             instance_id=instance_id,
             answer=answer,
             limit=visit.match.endpoint.get("request_timeout") or settings.http_wait,
-            keep=visit.key is not None,
+            keep=visit.guard is not None,
         )
         return await self._replies().response(request, waiting)
 
@@ -199,7 +202,7 @@ class Door:
             principal=None if visit.principal is None else visit.principal.id,
             trace=visit.payload["headers"].get("traceparent"),
         )
-        guards = self._guards(visit, row.definition_id)
+        guards = () if visit.guard is None else (visit.guard,)
         if not guards and (holder := await node.slot_holder(start.plan, start.correlation_id)) is not None:
             return holder, Answer(existing=holder)
         return start.instance_id, await runtime.ask(start_job(node, start, guards=guards))
@@ -208,15 +211,42 @@ class Door:
         match, runtime = visit.match, self._backend.runtime
         assert match.instance_id is not None
         assert match.bookmark_id is not None
-        guards = self._guards(visit, match.instance_id)
+        guards = () if visit.guard is None else (visit.guard,)
         job = ResumeJob(match.instance_id, match.bookmark_id, visit.payload, guards=guards)
         return match.instance_id, await runtime.ask(job)
 
-    def _guards(self, visit: Visit, target: str) -> tuple[Guard, ...]:
-        if visit.key is None:
-            return ()
-        body = stimulus_hash(visit.payload["method"], visit.payload["query"], sha256(visit.body.raw).hexdigest())
-        return (idempotency_key(operation="http", target=target, key=visit.key, fingerprint=body),)
+    async def _answered_again(self, request: Request, facts: RequestFacts, address: Address) -> Response | None:
+        """The answer to a request that was done before, with the same key: what it met then may wait no more (rule M4)."""
+        key = checked_key(request)
+        if key is None:
+            return None
+        settings, node = self._backend.engine.settings, self._backend.runtime.node
+        body = await read_body(request, {}, settings.http_request_size_max)
+        for mine in await self._keys_of(key, facts):
+            guard = guard_of(request, address, mine, body)
+            row = await node.store.find_guard(node.tenant, guard.ref)
+            if row is None:
+                continue
+            if row.fingerprint != guard.fingerprint:
+                raise KeyReused(key, row.instance_id)
+            waiting = Waiting(
+                request_id=reply_id(request, address, mine),
+                instance_id=row.instance_id,
+                answer=Answer(),
+                limit=settings.http_wait,
+                keep=True,
+            )
+            return await self._replies().response(request, waiting)
+        return None
+
+    async def _keys_of(self, key: str, facts: RequestFacts) -> list[str]:
+        """Under which names it may be kept: as anybody's, and as the caller's own."""
+        security: Security = self._api.state.security
+        try:
+            principal = await security.principal(facts)
+        except NotSignedIn:
+            principal = None
+        return [key] if principal is None else [key, own_key(key, principal)]
 
     def _replies(self) -> Replies:
         backend = self._backend
@@ -247,9 +277,3 @@ def _query(request: Request) -> dict[str, Any]:
         values: Sequence[str] = request.query_params.getlist(name)
         found[name] = values[0] if len(values) == 1 else list(values)
     return found
-
-
-def _key_id(key: str, match: Match) -> str:
-    """The same for everyone who sends this key to this endpoint: the reply is found by it."""
-    place = match.trigger.definition_id if match.trigger is not None else match.instance_id
-    return sha256("\0".join([key, str(place), str(match.endpoint.get("template"))]).encode()).hexdigest()[:48]

@@ -1,0 +1,47 @@
+"""Idempotency keys of requests to workflows (rule M4): a key belongs to method, path and address, not to what the request met.
+
+What it met the first time, a bookmark that is burned by now, cannot be found again; the guard of its commit can.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from starlette.requests import Request
+
+from holdfast.model.guard import Guard, idempotency_key
+from holdfast.model.hashing import stimulus_hash
+from holdfast.model.principal import Principal
+from holdfast.server.http_workflows.matching import Address
+from holdfast.server.http_workflows.reading import Body
+from holdfast.server.problems import Refusal
+
+KEY_LENGTH_MAX = 200
+
+
+def checked_key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and len(key) > KEY_LENGTH_MAX:
+        raise Refusal(422, "idempotency.too_long", f"An Idempotency-Key has at most {KEY_LENGTH_MAX} characters.")
+    return key
+
+
+def own_key(key: str, principal: Principal) -> str:
+    """The answer to one caller is none of another's business."""
+    return f"{principal.id}:{key}"
+
+
+def guard_of(request: Request, address: Address, key: str, body: Body) -> Guard:
+    """The same key with another body is refused: the body is the fingerprint."""
+    fingerprint = stimulus_hash(request.url.query, sha256(body.raw).hexdigest())
+    return idempotency_key(operation="http", target=_target(request, address), key=key, fingerprint=fingerprint)
+
+
+def reply_id(request: Request, address: Address, key: str) -> str:
+    """The same for everyone who sends this key there: the reply is found by it."""
+    return sha256(f"{key}\0{_target(request, address)}".encode()).hexdigest()[:48]
+
+
+def _target(request: Request, address: Address) -> str:
+    parts = (request.method, request.scope["path"], address.instance_id or "", address.correlation_id or "")
+    return "\0".join(parts)
