@@ -34,7 +34,7 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.problem import Problem, Severity
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
-from holdfast.runtime.http_endpoints import check_endpoints
+from holdfast.runtime.http_endpoints import check_endpoints, held_routes
 from holdfast.runtime.reuse import PARTS, Reuse, Shelf, bare, embedded
 from holdfast.runtime.triggers import AWAITED, Workshop, trigger_rows, triggers_of
 
@@ -176,8 +176,9 @@ class Definitions:
             made, content = self._made(definition, label.details)
             label = replace(label, content=made.content)
         rows = self._indexed(definition, label)
-        _refuse(await check_endpoints(self._node, definition, rows), definition)
-        saved = await self._save(replace(label, published=True), content, rows)
+        async with held_routes(self._node, definition, rows):
+            _refuse(await check_endpoints(self._node, definition, rows), definition)
+            saved = await self._save(replace(label, published=True), content, rows)
         await self._schedule(definition)
         telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
         return Published(

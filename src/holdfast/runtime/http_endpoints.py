@@ -1,19 +1,24 @@
 """HTTP endpoints at publish: a route belongs to one definition, and a policy must exist.
 
-Judged by the index of triggers, so that it holds whichever process publishes. Two that publish the same route at the same
-moment may both pass; the door then refuses to guess between them (409).
+Judged by the index of triggers, so that it holds whichever process publishes. Who publishes holds its routes meanwhile, by a
+record each: of two that publish the same route at the same moment, one is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from holdfast.errors import InvalidDefinition
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.definition import Definition
 from holdfast.model.problem import Problem
+from holdfast.model.record_rows import RecordRow
 from holdfast.model.routes import ENDPOINT, parse_route
 from holdfast.model.values import TypeRegistry
 from holdfast.ports import EndpointPolicies
@@ -24,8 +29,63 @@ if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
 
+ROUTE = "http-route"
+"""The kind of the records that say who publishes a route."""
+HELD = timedelta(minutes=1)
 Found = tuple[Problem, str]
 """A problem that names its activity, and the place within that."""
+
+
+@asynccontextmanager
+async def held_routes(node: Node, definition: Definition, rows: Sequence[TriggerRow]) -> AsyncIterator[None]:
+    """From before the routes are looked at until they are in the index. Raises `InvalidDefinition`."""
+    mine = {_route_id(endpoint): row for row in rows if row.type == ENDPOINT for endpoint in [endpoint_of(row)]}
+    held: list[str] = []
+    try:
+        for name in sorted(mine):
+            holder = await _hold(node, name, definition.id)
+            if holder is None:
+                held.append(name)
+            elif holder != definition.id:
+                raise InvalidDefinition(_at_place(definition, [_busy(mine[name], holder)]))
+        yield
+    finally:
+        for name in held:
+            await node.store.delete_record(node.tenant, ROUTE, name)
+
+
+async def _hold(node: Node, name: str, definition_id: str) -> str | None:
+    """None, or the definition that is being published with it: another one, or this one by another process, as when several
+    start together. What a process that died held is free after a while."""
+    now = await node.store.now()
+    wanted = RecordRow(
+        tenant=node.tenant,
+        kind=ROUTE,
+        id=name,
+        owner=definition_id,
+        due=now + HELD,
+        created=now,
+        updated=now,
+    )
+    if await node.store.put_record(wanted):
+        return None
+    there = await node.store.get_record(node.tenant, ROUTE, name)
+    if there is None:
+        return await _hold(node, name, definition_id)  # It was let go meanwhile.
+    is_over = there.due is not None and there.due <= now
+    if is_over and await node.store.put_record(replace(wanted, version=there.version + 1)):
+        return None
+    return there.owner
+
+
+def _route_id(endpoint: dict[str, Any]) -> str:
+    return sha256("\0".join(place_of(endpoint)).encode()).hexdigest()
+
+
+def _busy(row: TriggerRow, holder: str) -> Found:
+    endpoint = endpoint_of(row)
+    told = f"{endpoint['method'].upper()} {endpoint['template']} is being published with the workflow '{holder}' at this moment."
+    return _problem(row, "path", "route-taken", told, "Choose another path, or wait what becomes of that.")
 
 
 async def check_endpoints(node: Node, definition: Definition, rows: Sequence[TriggerRow]) -> list[Problem]:
@@ -45,6 +105,10 @@ async def check_endpoints(node: Node, definition: Definition, rows: Sequence[Tri
         *_twice(mine),
         *(problem for row, endpoint in mine for problem in _policy(row, endpoint, policies)),
     ]
+    return _at_place(definition, problems)
+
+
+def _at_place(definition: Definition, problems: Iterable[Found]) -> list[Problem]:
     paths = {activity.id: path for activity, path in placed(definition.root, "/root")}
     return [replace(item, path=f"{paths[item.path]}{place}") for item, place in problems]
 
