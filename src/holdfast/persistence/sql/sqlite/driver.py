@@ -28,7 +28,7 @@ T = TypeVar("T")
 READERS = 2
 _READS_AT_ONCE = 64
 _WRITES_AT_ONCE = 512
-_WRITER_CACHE_KIB = 64 * 1024
+_WRITER_CACHE_KIB = 16 * 1024
 _LISTEN_EVERY = 0.02
 """How often somebody who waits looks whether another process has written (M15)."""
 
