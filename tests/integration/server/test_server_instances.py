@@ -162,7 +162,24 @@ async def test_an_incident_is_shown_with_its_activity(ready: Caller) -> None:
     assert failed["incidents"][0]["message"] == "on purpose"
     listed = await ready.get(f"/api/instances/{failed['instance_id']}/incidents")
     assert [(item["activity_id"], item["open"]) for item in listed] == [("fail", True)]
-    assert (await ready.get("/api/incidents"))[0]["instance_id"] == failed["instance_id"]
+    everywhere = (await ready.get("/api/incidents"))[0]
+    assert everywhere["instance_id"] == failed["instance_id"]
+    assert (everywhere["activity_type"], everywhere["execution_id"]) == (
+        "Fault",
+        failed["incidents"][0]["execution_id"],
+    )
+
+
+async def test_an_incident_says_what_its_activity_was_given(ready: Caller) -> None:
+    """Whoever retries an effect with other inputs begins with those that it had."""
+    call = {"type": "SendHttpRequest", "id": "call", "name": "Call", "inputs": {"url": "http://127.0.0.1:1/nobody"}}
+    await ready.post("/api/definitions", {"format": "holdfast/definition@1", "id": "calling", "root": call}, expect=201)
+    failed = await ready.post("/api/definitions/calling/execute", {"version": "latest"})
+
+    (listed,) = await ready.get(f"/api/instances/{failed['instance_id']}/incidents")
+
+    assert (listed["activity_type"], listed["activity_name"]) == ("SendHttpRequest", "Call")
+    assert listed["inputs"]["url"] == "http://127.0.0.1:1/nobody"
 
 
 async def test_every_column_of_the_list_sorts_and_pages(ready: Caller) -> None:

@@ -345,7 +345,15 @@ class Maker:
         rows["incidents_resolved"] = tuple(before.incidents - open_ones)
 
     def _incident(self, live: LiveInstance, item: Incident) -> IncidentRow:
-        told = {"message": item.message, "source": item.source, "details": dict(item.details)}
+        told = {
+            "message": item.message,
+            "source": item.source,
+            "details": dict(item.details),
+            "activity_type": item.activity_type,
+            "activity_name": item.activity_name,
+            "execution_id": item.execution_id,
+            "attempt": item.attempt,
+        }
         return IncidentRow(
             tenant=self.tenant,
             instance_id=live.id,

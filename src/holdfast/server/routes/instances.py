@@ -159,7 +159,7 @@ async def list_executions(
 @router.get("/{id}/incidents", responses=answers(404))
 async def list_instance_incidents(id: str, server: Server, only_open: bool = False) -> list[IncidentItem]:
     await server.runtime.node.row(id)
-    return await incidents.listed(server, instance_id=id, only_open=only_open)
+    return await incidents.of_instance(server, id, only_open=only_open)
 
 
 @router.get("/{id}/children", responses=answers(404))

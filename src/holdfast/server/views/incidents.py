@@ -10,7 +10,7 @@ from holdfast.model.values import TypeRegistry
 from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import IncidentItem
-from holdfast.server.views.instances import shown_all
+from holdfast.server.views.instances import incident, read, shown_all
 
 LIMIT = 1000
 
@@ -18,6 +18,17 @@ LIMIT = 1000
 async def listed(server: Backend, *, instance_id: str | None = None, only_open: bool = True) -> list[IncidentItem]:
     rows = await server.store.list_incidents(server.tenant, instance_id=instance_id, only_open=only_open, limit=LIMIT)
     return [item(row) for row in rows]
+
+
+async def of_instance(server: Backend, instance_id: str, *, only_open: bool) -> list[IncidentItem]:
+    """Those of one instance. What is open is told by its state, which also knows what the activity was given."""
+    items = await listed(server, instance_id=instance_id, only_open=only_open)
+    try:
+        _, result = await read(server, instance_id)
+    except HoldfastError:  # the instance's page says why it cannot be read; the rows still tell what happened
+        return items
+    known = {found.id: incident(found, instance_id) for found in result.incidents}
+    return [known.get(item.id, item) for item in items]
 
 
 def item(row: IncidentRow) -> IncidentItem:
