@@ -29,7 +29,7 @@ run: $(READY) $(STUDIO) ## Start the server on SQLite with the example workflows
 	@mkdir -p .run
 	@echo "sign in as admin with the password $$HOLDFAST_ADMIN_PASSWORD"
 	$(BIN)/holdfast serve --store sqlite:///.run/holdfast.db --port $(PORT) \
-	  examples/03_flowchart.json examples/05_elsa.json examples/01_hello.py:hello examples/02_approval.py:approval
+	  examples/03_flowchart.json examples/05_elsa.json examples/02_approval.py:approval examples/08_plain_python.py:fulfil
 
 openapi: $(READY) ## Write studio/openapi.json anew from the routes
 	$(BIN)/python docs/openapi.py
