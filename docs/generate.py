@@ -44,6 +44,30 @@ def first_paragraph(thing: object) -> str:
 # -- pages -------------------------------------------------------------------------------------------------------------
 
 
+MODULES = {
+    "holdfast.errors": "every exception",
+    "holdfast.ports": "what stores, transports, languages, middleware and plugins implement",
+    "holdfast.testing": "the harness for workflows, the contract suites for stores and transports",
+    "holdfast.server": "`create_app`: API and Studio as an ASGI application",
+    "holdfast.client": "the typed client of a server",
+    "holdfast.integrations": "ASGI lifespans, OpenTelemetry, JSON logs",
+    "holdfast.elsa": "reading and writing Elsa 3 documents",
+    "holdfast.telemetry": "hearing of events in this process",
+    "holdfast.dispatch.carrier": "the base of transports; with `holdfast.dispatch.intake` and `holdfast.dispatch.address`",
+    "holdfast.dispatch.intake": "",
+    "holdfast.dispatch.address": "",
+    "holdfast.dispatch.celery": "steps as tasks of Celery",
+    "holdfast.runtime.dispatching": "dispatchers to put around others",
+    "holdfast.runtime.outbox": "`Told`: an outlet of a function",
+    "holdfast.model.alterations": "changes to living instances",
+    "holdfast.model.listing": "filters and pages",
+    "holdfast.model.principal": "who acts, and what they may do",
+    "holdfast.model.requests": "what dispatchers carry",
+    "holdfast.persistence.archive": "`retire`: retention",
+}
+"""Modules that people may import from, besides `holdfast` itself; a test compares them with the guides."""
+
+
 def api_page() -> str:
     """The public names of `holdfast`, on one screen."""
     rows = [
@@ -53,10 +77,12 @@ def api_page() -> str:
         (
             "# The public API",
             (
-                f"{len(rows)} names: `from holdfast import …`. Everything else is inside and may change without "
-                "notice, except `holdfast.ports`, `holdfast.errors`, `holdfast.testing` and `holdfast.elsa`."
+                f"{len(rows)} names: `from holdfast import …`, and the modules below. Everything else is inside and may "
+                "change without notice; guides and examples import nothing of it."
             ),
             table(("name", "is", "in a sentence"), rows),
+            "## Modules",
+            table(("module", "for"), [(f"`{name}`", text) for name, text in MODULES.items()]),
         )
     )
 
