@@ -23,6 +23,7 @@ from typing import Any
 from holdfast import __version__
 from holdfast.testing.servers import ServiceMissing, is_required
 from tests.chaos.cluster import cluster_row
+from tests.chaos.matrix import matrix_row
 from tests.chaos.deaths import deaths_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
@@ -40,6 +41,7 @@ PARTS: dict[str, Part] = {
     "server": server_row,
     "deaths": deaths_row,
     "cluster": partial(cluster_row, 2_000, 60),
+    "matrix": matrix_row,
 }
 SERVICES = {"postgresql": "postgres", "server": "postgres", "deaths": "postgres", "cluster": "rabbitmq"}
 """The service that a part cannot do without, where it has another name."""

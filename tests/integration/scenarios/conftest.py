@@ -1,24 +1,44 @@
-"""Scenes for the scenarios: two nodes that take work, on SQLite with a broker and on PostgreSQL with its own work table, and each
-with all effects inline and with all effects on a queue."""
+"""Scenes for the scenarios: two nodes that take work, on a store and with a carrier of steps.
+
+`make test` plays them on SQLite with a broker and on PostgreSQL with its own work table, each with all effects inline and with
+all effects on a queue. `HOLDFAST_TEST_SCENES=all` (as `make chaos PARTS=matrix` does) plays them on every store with every
+carrier.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from holdfast import Holdfast
+from holdfast.dispatch import transport_from_url
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
+from holdfast.ports import Transport
 from holdfast.runtime.durable.placement import INLINE, Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.result import RunResult
+from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.transport_contract.services import PORTS, broker_url
 from tests.integration.conftest import Cluster
 
+SCENES = "HOLDFAST_TEST_SCENES"
+STORES: Mapping[str, tuple[str, ...]] = {
+    "memory": (),
+    "sqlite": (),
+    "postgresql": ("postgres",),
+    "mysql": ("mysql",),
+}
+"""With the service that each needs."""
+CARRIERS = (INLINE, "local", "database", *PORTS)
 QUEUE = "heavy"
 
 
@@ -28,14 +48,15 @@ class Scene:
         self.carrier = carrier
         self.default = default
         self._bus = LocalBus()
-        self._transports: list[LocalTransport] = []
+        self._transports: list[Transport] = []
+        self._address = ""
         self._engines: list[Holdfast] = []
         self.nodes: list[Runtime] = []
 
     async def node(self, name: str, activities: list[Any], *, work: bool = True) -> Runtime:
         placement = Placement(default=self.default)
-        if self.carrier == "local":
-            transport = LocalTransport(self._bus)
+        if self.carrier not in (INLINE, "database"):
+            transport = self._transport()
             await transport.open()
             self._transports.append(transport)
             placement = Placement(default=self.default, dispatcher=TransportSteps(transport), transport=transport)
@@ -47,29 +68,61 @@ class Scene:
         self.nodes.append(runtime)
         return runtime
 
+    def _transport(self) -> Transport:
+        if self.carrier == "local":
+            return LocalTransport(self._bus)
+        self._address = self._address or f"{broker_url(self.carrier)}?prefix=scene{uuid4().hex[:8]}"
+        return transport_from_url(self._address)
+
     async def pair(self, *activities: Any) -> tuple[Runtime, Runtime]:
         return await self.node("a", list(activities)), await self.node("b", list(activities))
 
     async def close(self) -> None:
         await self.cluster.close()
+        for queue in ("default", QUEUE) if self._address else ():
+            await self._transports[0].delete_queue(f"{queue}@{self.cluster.tenant}")
         for transport in self._transports:
             await transport.close()
         for engine in self._engines:
             engine.close()
 
 
-@pytest.fixture(
-    params=[
-        ("sqlite", "local", INLINE),
-        ("sqlite", "local", QUEUE),
-        pytest.param(("postgresql", "database", INLINE), marks=pytest.mark.service("postgres")),
-        pytest.param(("postgresql", "database", QUEUE), marks=pytest.mark.service("postgres")),
-    ],
-    ids=["sqlite-local-inline", "sqlite-local-queue", "postgresql-database-inline", "postgresql-database-queue"],
-)
-async def scene(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> AsyncIterator[Scene]:
-    kind, carrier, default = request.param
-    url = f"sqlite:///{tmp_path / 'scene.db'}" if kind == "sqlite" else servers[kind]
+def _scene(store: str, carrier: str, default: str) -> Any:
+    services = (*STORES[store], *([carrier] if carrier in PORTS else []))
+    place = "inline" if default == INLINE else "queue"
+    name = f"{store}-inline" if carrier == INLINE else f"{store}-{carrier}-{place}"
+    return pytest.param((store, carrier, default), id=name, marks=[pytest.mark.service(item) for item in services])
+
+
+def _scenes() -> list[Any]:
+    if os.environ.get(SCENES) == "all":
+        return [
+            _scene(store, carrier, INLINE if carrier == INLINE else QUEUE)
+            for store, carrier in product(STORES, CARRIERS)
+        ]
+    usual = (("sqlite", "local"), ("postgresql", "database"))
+    return [_scene(store, carrier, default) for store, carrier in usual for default in (INLINE, QUEUE)]
+
+
+@pytest.fixture(params=_scenes())
+def place(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> tuple[str, str, str]:
+    """The store's address, the carrier, and where effects go that say nothing themselves."""
+    store, carrier, default = request.param
+    try:
+        if carrier in PORTS:
+            broker_url(carrier)
+        if store == "memory":
+            return "memory://", carrier, default
+        url = f"sqlite:///{tmp_path / 'scene.db'}" if store == "sqlite" else servers[store]
+    except ServiceMissing as missing:
+        given_or(carrier if carrier in PORTS else STORES[store][0], pytest.skip, pytest.fail, missing)
+        raise
+    return url, carrier, default
+
+
+@pytest.fixture
+async def scene(place: tuple[str, str, str]) -> AsyncIterator[Scene]:
+    url, carrier, default = place
     found = Scene(Cluster(url), carrier, default)
     try:
         async with asyncio.timeout(60):
