@@ -23,8 +23,8 @@ from typing import Any
 from holdfast import __version__
 from holdfast.testing.servers import ServiceMissing, is_required
 from tests.chaos.cluster import cluster_row
-from tests.chaos.matrix import matrix_row
 from tests.chaos.deaths import deaths_row
+from tests.chaos.matrix import matrix_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
 
