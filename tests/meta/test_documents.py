@@ -70,3 +70,19 @@ def test_guides_and_examples_import_what_is_public(root: Path) -> None:
 
     assert named
     assert not private
+
+
+def test_rules_that_the_code_names_are_written_down(root: Path) -> None:
+    page = (root / "docs/rules.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^\| ([HM]\d+) \|", page, re.MULTILINE)) | set(
+        re.findall(r"^\*\*(.+)\.\*\*", page, re.MULTILINE)
+    )
+    named: dict[str, Path] = {}
+    for path in [*(root / "src/holdfast").rglob("*.py"), *(root / "tests").rglob("*.py")]:
+        text = " ".join(path.read_text(encoding="utf-8").split())
+        for listed in re.findall(r"\b[Rr]ules? ((?:[HM]\d+(?:, | and |–)?)+)", text):
+            named |= dict.fromkeys(re.findall(r"[HM]\d+", listed), path)
+        named |= dict.fromkeys(re.findall(r"\(rule \"([^\"]+)\"", text), path)
+
+    assert {"H12", "M14", "Segments and effects"} <= named.keys()
+    assert not {f"{name}: {path.relative_to(root)}" for name, path in named.items() if name not in known}

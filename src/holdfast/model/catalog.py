@@ -1,6 +1,6 @@
 """Definitions as they are stored: immutable content by hash, and labels (version number, draft, published) on it.
 
-Instances pin content, so a label that moves never changes what runs (KERNEL M14). Content that holds trusted code is
+Instances pin content, so a label that moves never changes what runs (rule M14). Content that holds trusted code is
 marked `origin = code`; only the code provider of a running process writes it (H11).
 """
 

@@ -46,7 +46,7 @@ class Registration(Struct, frozen=True, kw_only=True):
 
     node: NodeRow
     predecessor_died: bool
-    """The life before this one on the same node ended without goodbye: work carefully (KERNEL H15)."""
+    """The life before this one on the same node ended without goodbye: work carefully (rule H15)."""
 
 
 def free_worker(taken: set[int], boot: int) -> int:

@@ -1,6 +1,6 @@
 """One commit: everything that one segment of one instance consumed and produced, and what became of it.
 
-All guards of a commit hold, or nothing of it is written (KERNEL: "Guards stand or fall together"). Guards are: the
+All guards of a commit hold, or nothing of it is written (rule "Guards stand or fall together"). Guards are: the
 instance's version, idempotency keys and slots taken, and every consumed row (work, inbox, effect, schedule). Dropped
 rows are no guards: whoever is there is deleted.
 

@@ -1,4 +1,4 @@
-"""Guard rows: idempotency keys and activation slots, in one table (KERNEL §5.7).
+"""Guard rows: idempotency keys and activation slots, in one table.
 
 Inserted by the commit that they guard, so that a guard exists only if its burst does. A slot is given back by the
 commit that ends its instance; a key stays 7 days longer than its instance, so that a late retry is answered.

@@ -1,7 +1,7 @@
 """Lists of instances: what may be asked, what comes back, and the cursor between two pages.
 
 A cursor is a place in the order of one list (sort value and id), for paging through what is there. It is no way to
-follow what happens: ids and times are given before the commit, so a tail by them misses the slower writer (KERNEL M8).
+follow what happens: ids and times are given before the commit, so a tail by them misses the slower writer (rule M8).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One instance in a batch: its jobs applied one after the other to the same state, run, and made into one commit.
 
-All of it is synchronous and may be thrown away and run again (KERNEL: "Segments and effects"). If a job fails outside an
+All of it is synchronous and may be thrown away and run again (rule "Segments and effects"). If a job fails outside an
 activity, it is taken out and the others run again from the stored state, without it.
 """
 

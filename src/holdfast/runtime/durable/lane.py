@@ -1,6 +1,6 @@
 """A lane: takes the jobs in hand, runs their bursts in one synchronous loop, and commits them together.
 
-One instance occurs once per batch; its jobs are applied one after the other to the same state (KERNEL: "One instance, once
+One instance occurs once per batch; its jobs are applied one after the other to the same state (rule "One instance, once
 per commit"). Whatever came in while a commit was under way is the next batch: no timer gathers anything. A lost guard throws
 a segment away, never an effect: effects start only after their row is committed.
 

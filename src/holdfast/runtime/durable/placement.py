@@ -1,4 +1,4 @@
-"""Where an effect runs: inline, in the process that committed it, or on a queue, as a step (KERNEL: "Effect = step").
+"""Where an effect runs: inline, in the process that committed it, or on a queue, as a step (rule "Effect = step").
 
 With the database as carrier a step is a row of the work table, written by the commit that records the effect: the two cannot
 part. With a broker the ticket is sent after the commit, and the sweeper sends again what nobody took.

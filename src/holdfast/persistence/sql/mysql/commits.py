@@ -1,6 +1,6 @@
 """The commit of a batch on MySQL: the shared script, but for hints.
 
-A commit that no longer needs a timer deletes it if nobody has it in hand, else it leaves it (E4, H8): whoever has it
+A commit that no longer needs a timer deletes it if nobody has it in hand, else it leaves it (rule H8): whoever has it
 waits for this commit's instance, and would wait for ever if this commit waited for the timer. A timer whose bookmark is
 gone does no harm.
 """

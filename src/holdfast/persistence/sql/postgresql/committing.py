@@ -1,7 +1,7 @@
 """A batch of commits, from the statement to one outcome each, whatever breaks on the way.
 
 An outcome that is known stays known: when the connection breaks, only the others are sent again. Sending again is
-safe, since a burst that was committed is found by its id (KERNEL M3).
+safe, since a burst that was committed is found by its id (rule M3).
 """
 
 from __future__ import annotations

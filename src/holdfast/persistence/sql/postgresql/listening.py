@@ -1,4 +1,4 @@
-"""Word of changes between nodes: NOTIFY as a hint (KERNEL M9).
+"""Word of changes between nodes: NOTIFY as a hint (rule M9).
 
 Sent after the commit and never inside it (there it would line up the commits of the whole cluster, one fsync each), on
 the listener's own connection, at most one per 5 ms, and only while anybody else listens: each listener holds a shared

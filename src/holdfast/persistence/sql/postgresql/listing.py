@@ -1,4 +1,4 @@
-"""The list of instances, written behind the commits (KERNEL M7).
+"""The list of instances, written behind the commits (rule M7).
 
 Each commit statement leaves the keys that it touched in hf_unlisted: one row per batch, deleted by the transaction
 that lists them, so a process that dies leaves them to the next. One projector works at a time in the whole cluster,

@@ -9,7 +9,7 @@ changed in between is looked at again, and its version does not fit any more.
 
 With others, instances are locked first (`locked`, by id), consumed rows next (`held`), and a commit is `ok` if all is
 there. Work rows that a claim has in hand are skipped, never waited for, so that a claim that waits for an instance
-cannot be waited for in turn (KERNEL H8). Keys and slots are inserted last: a part of a statement cannot take its
+cannot be waited for in turn (rule H8). Keys and slots are inserted last: a part of a statement cannot take its
 sibling back (H6), so what cannot be foreseen (a key taken since the statement began) divides by zero, which undoes
 everything; the batch is then settled one by one (`settling.py`).
 
