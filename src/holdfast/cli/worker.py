@@ -73,9 +73,12 @@ async def _run(engine: Holdfast, options: Any, store: str | None, transport: str
     import asyncio
     import signal
 
+    from holdfast.activities.http.outbound import OutboundHttp
     from holdfast.runtime.garbage import calm_collector
     from holdfast.runtime.worker import Worker
 
+    outbound = engine.services.get(OutboundHttp)
+    outbound.keep()
     made = Worker(engine, options, store=store, transport=transport, workflows=workflows)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -89,6 +92,7 @@ async def _run(engine: Holdfast, options: Any, store: str | None, transport: str
     try:
         drained = await made.run(ready)
     finally:
+        await outbound.let_go()
         engine.close()
     click.echo(f"worker {options.name} has ended" + ("" if drained else "; what did not end was given back"), err=True)
     return drained

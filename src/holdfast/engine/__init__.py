@@ -131,8 +131,9 @@ class Holdfast(Parts):
     def _own_services(self) -> dict[type, Any]:
         """What our own activities ask for; a service that was registered for the same goes before it."""
         settings = self.settings
+        self._outbound = OutboundHttp(settings.http_private_allowed)
         return {
-            OutboundHttp: OutboundHttp(settings.http_private_allowed),
+            OutboundHttp: self._outbound,
             EndpointPolicies: EndpointPolicies(self.registry.endpoint_policies),
             HttpSelectors: HttpSelectors(),
             ResumeLinks: StoredLinks(
@@ -145,6 +146,7 @@ class Holdfast(Parts):
     async def __aenter__(self) -> Self:
         """Open the application: its store and node, if it has one, then the tasks of plugins."""
         await self._hosting.open()
+        self._outbound.keep()
         try:
             await self.background.start()
         except BaseException:
@@ -155,6 +157,7 @@ class Holdfast(Parts):
     async def __aexit__(self, *error: object) -> None:
         await self.background.stop()
         await self._hosting.close()
+        await self._outbound.let_go()
         for end in self._subscriptions:
             end()
         self.close()

@@ -33,11 +33,14 @@ class Elsewhere:
     def __init__(self) -> None:
         self.seen: list[dict[str, Any]] = []
         self.answers: list[Any] = []
+        self.connections: set[Any] = set()
         self.url = ""
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         self.seen.append({"method": request.method, "headers": dict(request.headers), "body": body})
+        assert request.transport is not None
+        self.connections.add(request.transport.get_extra_info("peername"))
         return self.answers.pop(0) if self.answers else web.json_response({"path": request.path})
 
 
@@ -208,6 +211,32 @@ async def test_private_addresses_are_refused_however_they_are_written(host: str)
 
     said = str(refused.value).lower()
     assert isinstance(refused.value, AddressRefused) or "resolve" in said or "not a canonical" in said
+
+
+async def test_connections_are_used_again_while_an_application_is_open(make_engine: Any, elsewhere: Elsewhere) -> None:
+    engine = make_engine(http_private_allowed="127.0.0.0/8")
+    async with engine:
+        for _ in range(3):
+            await sent(engine.runner, FlowSendHttpRequest(url=elsewhere.url))
+    assert len(elsewhere.connections) == 1
+
+    for _ in range(2):
+        await sent(make_engine(http_private_allowed="127.0.0.0/8").runner, FlowSendHttpRequest(url=elsewhere.url))
+    assert len(elsewhere.connections) == 3
+
+
+async def test_the_guard_stands_before_connections_that_are_kept(elsewhere: Elsewhere) -> None:
+    outbound = OutboundHttp("127.0.0.1")
+    outbound.keep()
+    try:
+        await outbound.request("GET", elsewhere.url)
+        elsewhere.answers = [web.Response(status=302, headers={"Location": "http://[::1]:9/secret"})]
+        with pytest.raises(AddressRefused, match="::1"):
+            await outbound.request("GET", elsewhere.url)
+    finally:
+        await outbound.let_go()
+
+    assert len(elsewhere.connections) == 1
 
 
 async def test_a_redirect_does_not_lead_inside(elsewhere: Elsewhere) -> None:

@@ -9,8 +9,10 @@ connect where this guard cannot see.
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
@@ -24,6 +26,9 @@ ANY = "*"
 _NAT64 = IPv6Network("64:ff9b::/96")
 RESPONSE_MAX = 10 * 1024 * 1024
 REDIRECTS_MAX = 10
+KEPT = timedelta(seconds=4)
+"""How long a connection waits for the next request: shorter than servers do (5 s and more), so that none is sent into one that
+the other side is closing."""
 
 
 class AddressRefused(OSError):
@@ -46,6 +51,8 @@ class OutboundHttp:
     def __init__(self, allowed: str = "") -> None:
         self.networks: tuple[Network, ...] = ()
         self.any = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._kept: Any = None
         self.allow(allowed)
 
     def allow(self, text: str) -> None:
@@ -69,6 +76,38 @@ class OutboundHttp:
             address = address.ipv4_mapped or address.sixtofour or translated or address
         is_public = address.is_global and not address.is_multicast and not address.is_reserved
         return is_public or any(address.version == item.version and address in item for item in self.networks)
+
+    def keep(self) -> None:
+        """From now on, on this event loop, connections are used again; until `let_go`."""
+        self._loop = asyncio.get_running_loop()
+
+    async def let_go(self) -> None:
+        self._loop = None
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            await kept.close()
+
+    @asynccontextmanager
+    async def _session(self) -> AsyncIterator[Any]:
+        """The one that is kept, or one for this request only. A connection that is kept goes where the guard let it go."""
+        if self._loop is not asyncio.get_running_loop():
+            async with self._made() as session:
+                yield session
+            return
+        if self._kept is None:
+            self._kept = self._made()
+        yield self._kept
+
+    def _made(self) -> Any:
+        import aiohttp
+
+        connector = aiohttp.TCPConnector(
+            socket_factory=self._socket,
+            use_dns_cache=False,
+            limit=0,
+            keepalive_timeout=KEPT.total_seconds(),
+        )
+        return aiohttp.ClientSession(connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
 
     def _socket(self, info: Any) -> socket.socket:
         family, kind, protocol, _, address = info
@@ -98,14 +137,13 @@ class OutboundHttp:
             raise ExecutionError("Calling others needs aiohttp: pip install 'holdfast[http]'.") from error
         if not url.lower().startswith(("http://", "https://")):
             raise ExecutionError(f"'{url}' is no address of a web server. It must begin with http:// or https://.")
-        connector = aiohttp.TCPConnector(socket_factory=self._socket, use_dns_cache=False)
         limit = aiohttp.ClientTimeout(total=timeout.total_seconds())
         try:
             async with (
-                aiohttp.ClientSession(
-                    connector=connector, trust_env=False, timeout=limit, cookie_jar=aiohttp.DummyCookieJar()
-                ) as session,
-                session.request(method, url, headers=headers, data=body, max_redirects=REDIRECTS_MAX) as response,
+                self._session() as session,
+                session.request(
+                    method, url, headers=headers, data=body, max_redirects=REDIRECTS_MAX, timeout=limit
+                ) as response,
             ):
                 return OutboundResponse(
                     status=response.status,
