@@ -132,6 +132,7 @@ function Opened({ detail, catalogue, isLatest }: { detail: DefinitionDetail; cat
               <Button
                 kind="primary"
                 onClick={() => {
+                  saver.goOnFrom(kept.etag);
                   session.load(withIds(kept.document));
                   setKept(null);
                 }}

@@ -15,6 +15,7 @@ class Bench {
   timers: { at: number; run: () => void }[] = [];
   now = 0;
   kept: Definition | null = null;
+  keptOn: string | null = null;
   saver = new Saver(
     {
       save: (document, etag) =>
@@ -25,7 +26,7 @@ class Bench {
         this.timers.push(timer);
         return () => void (this.timers = this.timers.filter((item) => item !== timer));
       },
-      keep: { put: (document) => void (this.kept = document), drop: () => void (this.kept = null) },
+      keep: { put: (document, etag) => void ([this.kept, this.keptOn] = [document, etag]), drop: () => void (this.kept = null) },
     },
     "v1",
     order,
@@ -49,6 +50,26 @@ const version = (name: string): Definition => ({ ...order, name });
 describe("saving", () => {
   let bench: Bench;
   beforeEach(() => void (bench = new Bench()));
+
+  it("keeps with what was drawn during a save the version that it builds on", async () => {
+    bench.saver.change(version("a"));
+    await bench.pass(1_000);
+    bench.saver.change(version("b"));
+    expect([bench.kept?.name, bench.keptOn]).toEqual(["b", "v1"]);
+    bench.calls[0]!.answer("v2");
+    await bench.settle();
+    expect([bench.kept?.name, bench.keptOn]).toEqual(["b", "v2"]);
+  });
+
+  it("goes on from the version that kept changes build on, not from what is there now", async () => {
+    bench.saver.goOnFrom("v0");
+    bench.saver.change(version("kept"));
+    await bench.pass(1_000);
+    expect(bench.calls.map((call) => call.etag)).toEqual(["v0"]);
+    bench.calls[0]!.fail("conflict");
+    await bench.settle();
+    expect(bench.saver.state.kind).toBe("conflict");
+  });
 
   it("does nothing for a document that nobody changed", async () => {
     bench.saver.change(order);

@@ -125,7 +125,11 @@ export class Saver {
         this.wanted = null;
         this.saving.keep?.drop();
         this.set({ kind: "saved" });
-      } else this.set({ kind: "changed" });
+      } else {
+        // What goes on being changed builds on what was just saved.
+        if (this.wanted !== null) this.saving.keep?.put(this.wanted, this.etag);
+        this.set({ kind: "changed" });
+      }
     } catch (error) {
       this.current = null;
       this.fail(error);
@@ -148,6 +152,11 @@ export class Saver {
   resume(): Promise<boolean> {
     if (this.state.kind === "signed-out" || this.state.kind === "waiting") this.set({ kind: "changed" });
     return this.flush();
+  }
+
+  /** Goes on with what was kept in the browser: it builds on this version, whatever has been saved since. */
+  goOnFrom(etag: string | null): void {
+    this.etag = etag;
   }
 
   /** Writes over what the other one saved, knowing it: `etag` is the version that the author has seen. */
