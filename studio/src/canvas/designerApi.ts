@@ -3,7 +3,7 @@
 import { api, request } from "../api/client";
 import { ApiError } from "../api/errors";
 import { apiPath, forget, queryClient } from "../api/queries";
-import type { DefinitionDetail, DefinitionSummary, PublishResult } from "../api/types";
+import type { DefinitionDetail, DefinitionSummary, InstanceCounts, PublishResult } from "../api/types";
 import type { Failure } from "../editor/saving";
 import type { Definition } from "../model/document";
 import type { ServerProblem } from "../model/problems";
@@ -42,7 +42,6 @@ export async function publish(id: string): Promise<PublishResult> {
 }
 
 export async function liveInstances(id: string): Promise<number> {
-  const counts = await api.get<Record<string, number> | { counts: Record<string, number> }>("/api/instances/counts", { definition_id: id });
-  const table = ("counts" in counts ? counts["counts"] : counts) as Record<string, number>;
-  return ["pending", "running", "suspended"].reduce((sum, status) => sum + (Number(table[status]) || 0), 0);
+  const { by_status: counts } = await api.get<InstanceCounts>("/api/instances/counts", { definition_id: id });
+  return ["pending", "running", "suspended"].reduce((sum, status) => sum + (counts[status] ?? 0), 0);
 }
