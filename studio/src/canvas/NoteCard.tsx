@@ -6,7 +6,7 @@ import { catalogue } from "../app/messages";
 import { snap } from "../model/layout";
 import type { NoteNode } from "./nodes";
 
-const t = catalogue("note", { text: "Note", placeholder: "Write a note …" });
+const t = catalogue("note", { text: "Note", placeholder: "Write a note …", move: "Move the note" });
 
 export type ChangeNote = (id: string, change: { text?: string; width?: number; height?: number }) => void;
 
@@ -23,6 +23,7 @@ export const NoteCard = memo(function NoteCard({ data, selected }: NodeProps<Not
         minHeight={64}
         onResizeEnd={(_event, { width, height }) => change?.(note.id, { width: snap(width), height: snap(height) })}
       />
+      {readOnly ? null : <div className="hf-note-grip" title={t("move")} />}
       <textarea
         className="nodrag nowheel"
         aria-label={t("text")}

@@ -193,6 +193,13 @@ describe("what follows", () => {
     expect(root.inputs).toEqual({ initial: "Shut" });
   });
 
+  it("calls a transition that nobody named after its goal", () => {
+    const session = open({ ...machine, root: { ...machine.root, transitions: [{ name: "to Open", from: "Closed", to: "Open" }] } });
+    const index = (session.get().document.root["states"] as { name: string }[]).findIndex((state) => state.name === "Open");
+    session.run(commands.renameState(index, "Ajar"));
+    expect(session.get().document.root["transitions"]).toEqual([{ name: "to Ajar", from: "Closed", to: "Ajar" }]);
+  });
+
   it("leaves a part of the canvas that went", () => {
     const session = open(order, { id: "check", port: "then" });
     session.run(commands.setSource({ ...order, root: { type: "Flowchart", id: "chart", activities: [] } }));

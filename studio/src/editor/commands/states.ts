@@ -90,8 +90,11 @@ export function renameState(index: number, name: string): Command {
       const before = level.states[index];
       if (before === undefined) return state;
       const old = String(before["name"] ?? index);
+      const taken = new Set(level.transitions.map((entry) => entry["name"]));
       const ends = (entry: JsonObject): JsonObject => ({
         ...entry,
+        // A transition that nobody has named is called after its goal, and stays so.
+        ...(entry["to"] === old && entry["name"] === `to ${old}` && !taken.has(`to ${name}`) ? { name: `to ${name}` } : {}),
         from: entry["from"] === old ? name : entry["from"],
         to: entry["to"] === old ? name : entry["to"],
       });
