@@ -89,6 +89,8 @@ interface BodyProps {
 
 function Body({ id, label, type, input, expression, onChange, names, readOnly, invalid }: BodyProps) {
   const { language, source } = expression;
+  // A plugin says by which of our editors its language is typed.
+  const editor = usePlugins((plugins) => plugins.languages.find((item) => item.id === language)?.editor) ?? language;
   if (language === "variable" || language === "input") {
     const kinds = language === "input" ? ["input"] : ["variable", "loop", "output"];
     const options = names.filter((name) => kinds.includes(name.kind)).map((name) => name.name);
@@ -117,7 +119,7 @@ function Body({ id, label, type, input, expression, onChange, names, readOnly, i
   }
   return (
     <>
-      <CodeEditor value={source} language={language} label={label} names={names} readOnly={readOnly || language === "code"} invalid={invalid} placeholder={t("expression")} onChange={(text) => onChange(text === "" && isCondition(input) ? undefined : { [`$${language}`]: text })} />
+      <CodeEditor value={source} language={editor} label={label} names={names} readOnly={readOnly || language === "code"} invalid={invalid} placeholder={t("expression")} onChange={(text) => onChange(text === "" && isCondition(input) ? undefined : { [`$${language}`]: text })} />
       {language === "code" ? null : <Preview language={language} source={source} />}
     </>
   );
@@ -133,9 +135,8 @@ const EXPRESSIONS = {
 export function LanguageSelect({ label, value, onChange, disabled }: { label: string; value: string; onChange: (language: string) => void; disabled: boolean }) {
   const plugins = usePlugins((state) => state.languages);
   const told = useQuery(EXPRESSIONS).data?.items ?? [];
-  const more = [...told.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })), ...plugins].filter(
-    (item) => !(BUILT_IN as readonly string[]).includes(item.id) && item.id !== "object",
-  );
+  const byId = new Map([...told.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })), ...plugins].map((item) => [item.id, item]));
+  const more = [...byId.values()].filter((item) => !(BUILT_IN as readonly string[]).includes(item.id) && item.id !== "object");
   const isKnown = (BUILT_IN as readonly string[]).includes(value) || more.some((item) => item.id === value);
   return (
     <select

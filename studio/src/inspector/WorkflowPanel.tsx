@@ -2,6 +2,8 @@
 
 import { useEffect, useRef } from "react";
 import { catalogue as words } from "../app/messages";
+import { Mounting } from "../app/Mounting";
+import { usePlugins } from "../app/plugins";
 import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
 import type { Part } from "../editor/commands/definition";
@@ -54,6 +56,7 @@ const t = words("workflow-panel", {
 export function WorkflowPanel() {
   const session = useEditorSession();
   const { document, readOnly } = useEditor((snapshot) => snapshot);
+  const panels = usePlugins((plugins) => plugins.panels);
   const options = document.options ?? {};
   const set = (key: string) => (value: Json | undefined) => void session.run(commands.setDefinitionOption(key, value));
   const declare = (part: Part) => (index: number, value: Parameters<typeof commands.declare>[2]) => {
@@ -109,6 +112,13 @@ export function WorkflowPanel() {
           ) : null}
           <Switch label={t("transient")} checked={options["transient"] === true} disabled={readOnly} onChange={(event) => set("transient")(event.target.checked || undefined)} />
         </Section>
+        {panels
+          .filter((panel) => panel.on === "definition")
+          .map((panel) => (
+            <Section key={panel.id} id={`plugin ${panel.id}`} title={panel.title}>
+              <Mounting mount={panel} properties={{ kind: "definition", id: document.id, data: document }} />
+            </Section>
+          ))}
       </div>
     </>
   );

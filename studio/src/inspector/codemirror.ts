@@ -112,18 +112,39 @@ function complete({ names, language }: CodeOptions) {
   const more = WORDS[language] ?? [];
   return (context: CompletionContext): CompletionResult | null => {
     const word = context.matchBefore(/[\p{L}_$][\p{L}\p{N}_$]*/u);
-    const before = context.state.sliceDoc(Math.max(0, (word?.from ?? context.pos) - 1), word?.from ?? context.pos);
-    if (before === "." || (word === null && !context.explicit)) return null;
-    const own = names().map((name) => ({ label: name.name, detail: `${KIND[name.kind]} · ${name.type}`, boost: 10 }));
-    const words = more.map((label) => ({ label, type: "keyword" }));
-    return { from: word?.from ?? context.pos, options: [...own, ...words], validFor: /^[\p{L}_$][\p{L}\p{N}_$]*$/u };
+    const from = word?.from ?? context.pos;
+    const holder = /([\p{L}_$][\p{L}\p{N}_$]*)?\.$/u.exec(context.state.sliceDoc(Math.max(0, from - 40), from));
+    const shown = holder === null ? names() : heldBy(holder[1] ?? "", language, names());
+    if ((holder !== null && shown.length === 0) || (holder === null && word === null && !context.explicit)) return null;
+    const own = shown.map((name) => ({
+      label: name.name,
+      apply: holder === null ? writtenIn(language, name) : name.name,
+      detail: `${KIND[name.kind]} · ${name.type}`,
+      boost: 10,
+    }));
+    const words = holder === null ? more.map((label) => ({ label, type: "keyword" })) : [];
+    return { from, options: [...own, ...words], validFor: /^[\p{L}_$][\p{L}\p{N}_$]*$/u };
   };
+}
+
+/** How a language says a name: Python as it is, the others by way of an object or a function. */
+export function writtenIn(language: string, name: Name): string {
+  if (language === "javascript") return name.kind === "input" ? `getInput(${JSON.stringify(name.name)})` : `variables.${name.name}`;
+  if (language === "liquid") return name.kind === "input" ? `Input.${name.name}` : `Variables.${name.name}`;
+  return name.name;
+}
+
+/** What stands behind the dot of those objects. */
+function heldBy(holder: string, language: string, names: readonly Name[]): readonly Name[] {
+  const isInput = language === "liquid" && holder === "Input";
+  const isVariables = (language === "liquid" && holder === "Variables") || (language === "javascript" && holder === "variables");
+  return names.filter((name) => (name.kind === "input" ? isInput : isVariables));
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
   python: ["and", "or", "not", "in", "if", "else", "for", "None", "True", "False", "len", "str", "int", "float", "sum", "min", "max", "sorted", "round", "any", "all"],
-  javascript: ["getVariable", "setVariable", "getInput", "getOutputFrom", "true", "false", "null", "JSON", "Math", "Date", "const", "return"],
-  liquid: ["if", "endif", "for", "endfor", "assign", "default", "date", "upcase", "downcase", "json"],
+  javascript: ["variables", "getVariable", "setVariable", "getInput", "getOutputFrom", "true", "false", "null", "JSON", "Math", "Date", "const", "return"],
+  liquid: ["Variables", "Input", "if", "endif", "for", "endfor", "assign", "default", "date", "upcase", "downcase", "json"],
 };
 
 const colours = HighlightStyle.define([
