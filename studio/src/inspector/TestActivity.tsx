@@ -1,13 +1,16 @@
 /** Runs one activity by itself, without storage. */
 
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
+import { instances } from "../api/queries";
+import type { ActivityTrialResult } from "../api/types";
 import { catalogue } from "../app/messages";
-import { useEditor } from "../canvas/useEditor";
 import type { Activity } from "../model/document";
 import type { Json } from "../model/json";
 import { Button, StatusBadge, toast } from "../ui";
 import { JsonValue } from "./editors/compound";
+import { usePreviewValues } from "./preview";
 
 const t = catalogue("try", {
   text: "Runs this activity alone. What it does to the world, it does.",
@@ -15,16 +18,15 @@ const t = catalogue("try", {
   run: "Run it",
 });
 
-type Result = { status: string; outputs: { [name: string]: Json }; outcome?: Json; error?: Json; incidents?: Json };
-
 export function TestActivity({ activity }: { activity: Activity }) {
-  const document = useEditor((snapshot) => snapshot.document);
-  const [values, setValues] = useState<Json | undefined>(() => Object.fromEntries([...(document.inputs ?? []), ...(document.variables ?? [])].map((item) => [item.name, item["default"] ?? null])));
-  const [result, setResult] = useState<Result | null>(null);
+  const known = useKnown();
+  const [typed, setTyped] = useState<Json | undefined>(undefined);
+  const [result, setResult] = useState<ActivityTrialResult | null>(null);
   const [busy, setBusy] = useState(false);
+  const values = typed ?? known;
   const run = async (): Promise<void> => {
     setBusy(true);
-    await api.post<Result>("/api/test-activity", { activity, variables: values ?? {} }).then(setResult, toast.failed);
+    await api.post<ActivityTrialResult>("/api/test-activity", { activity, variables: values }).then(setResult, toast.failed);
     setBusy(false);
   };
   return (
@@ -32,7 +34,7 @@ export function TestActivity({ activity }: { activity: Activity }) {
       <p className="faint small">{t("text")}</p>
       <div className="field">
         <span className="field-label">{t("values")}</span>
-        <JsonValue value={values} onChange={setValues} readOnly={false} label={t("values")} />
+        <JsonValue value={values} onChange={setTyped} readOnly={false} label={t("values")} />
       </div>
       <div className="row">
         <Button small icon="play" busy={busy} onClick={() => void run()}>
@@ -45,6 +47,21 @@ export function TestActivity({ activity }: { activity: Activity }) {
   );
 }
 
-function shown({ outputs, outcome, error, incidents }: Result): object {
-  return { ...(outcome === undefined || outcome === null ? {} : { outcome }), outputs, ...(error ? { error } : {}), ...(incidents ? { incidents } : {}) };
+/** The values of the instance that previews are made with, or else what is declared. */
+function useKnown(): Json {
+  const { instanceId, variables, inputs } = usePreviewValues();
+  const { data } = useQuery({ ...instances.one(instanceId ?? ""), enabled: instanceId !== null });
+  const state = instanceId === null ? undefined : data?.state;
+  return { ...(state?.variables ?? variables), ...(state?.inputs ?? inputs) } as Json;
+}
+
+/** What came of it, without what is empty. */
+function shown({ outputs, outcome, lines, incidents }: ActivityTrialResult): object {
+  const failed = incidents.map(({ type, message }) => `${type}: ${message}`);
+  return {
+    ...(outcome === null || outcome === undefined ? {} : { outcome }),
+    outputs,
+    ...(lines.length > 0 ? { lines } : {}),
+    ...(failed.length > 0 ? { incidents: failed } : {}),
+  };
 }

@@ -27,6 +27,11 @@ function defaults(items: readonly { readonly name: string; readonly [key: string
   return Object.fromEntries((items ?? []).map((item) => [item.name, item["default"] ?? null]));
 }
 
+/** Whose values previews use now. */
+export function usePreviewValues(): PreviewValues {
+  return useContext(PreviewContext);
+}
+
 export function Preview({ language, source }: { language: string; source: string }) {
   const values = useContext(PreviewContext);
   const settled = useSettled(source, 400);
