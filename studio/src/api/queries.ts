@@ -68,6 +68,18 @@ export const instances = {
         return Array.isArray(told) ? told : told.items;
       },
     }),
+  moments: (id: string) =>
+    queryOptions({
+      queryKey: ["instances", "moments", id],
+      queryFn: ({ signal }) => api.get<T.MomentList>(path("instances", id, "moments"), {}, signal),
+    }),
+  moment: (id: string, version: number) =>
+    queryOptions({
+      queryKey: ["instances", "moment", id, version],
+      queryFn: ({ signal }) => api.get<T.MomentDetail>(path("instances", id, "moments", String(version)), {}, signal),
+      // What was committed does not change any more.
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
   children: (id: string) =>
     queryOptions({
       queryKey: ["instances", "children", id],

@@ -106,11 +106,11 @@ function Repair({ detail, incident, verb, onClose }: RepairProps) {
   const go = async () => {
     if (verb === "retry" && bad) return;
     setBusy(true);
-    const changed = verb === "retry" && effect && text !== JSON.stringify(incident.inputs, null, 2);
+    const changed = verb === "retry" && effect ? changedIn(incident.inputs, inputs) : {};
     try {
       await act(detail.id, verb, {
         ...(incident.activity_id ? { activity_id: incident.activity_id } : {}),
-        ...(changed ? { inputs } : {}),
+        ...(Object.keys(changed).length > 0 ? { inputs: changed } : {}),
         ...(why ? { why } : {}),
       });
       onClose();
@@ -143,6 +143,12 @@ function Repair({ detail, incident, verb, onClose }: RepairProps) {
       <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
     </Dialog>
   );
+}
+
+/** Only what was changed goes back: the rest is worked out anew, and a secret is shown as dots that must not become its value. */
+export function changedIn(before: Record<string, unknown>, now: unknown): Record<string, unknown> {
+  if (typeof now !== "object" || now === null || Array.isArray(now)) return {};
+  return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));
 }
 
 /** What the definition gives to this activity: where an input could not be evaluated, this is all there is to see. */

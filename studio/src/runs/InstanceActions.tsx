@@ -1,13 +1,13 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, save } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { apiPath } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail } from "../api/types";
 import { Button, Menu, toast } from "../ui";
 import { BulkConfirm } from "./BulkConfirm";
 import { t } from "./instance-words";
-import { act, type BulkAction } from "./verbs";
+import { act, type BulkAction, fork } from "./verbs";
 
 /** What can be done with this instance now, by this person. */
 export function InstanceActions({ detail }: { detail: InstanceDetail }) {
@@ -16,11 +16,8 @@ export function InstanceActions({ detail }: { detail: InstanceDetail }) {
   const [asked, setAsked] = useState<BulkAction | null>(null);
   const writable = can("instances:write");
   const alive = detail.status !== "canceled" && detail.status !== "finished";
-  const fork = async () => {
-    const made = await api.post<{ id?: string; instance_id?: string }>(apiPath("instances", detail.id, "fork"), {});
-    const id = made.instance_id ?? made.id ?? "";
-    await forget("instances");
-    toast.done(t("forked", { id }));
+  const go = async () => {
+    const id = await fork(detail.id);
     void navigate({ to: "/instances/$id", params: { id } });
   };
   const download = async () => {
@@ -52,7 +49,7 @@ export function InstanceActions({ detail }: { detail: InstanceDetail }) {
             icon: "wand",
             onSelect: () => void navigate({ to: "/alterations", search: { ids: detail.id } }),
           },
-          writable && { label: t("fork"), icon: "fork", onSelect: () => void fork().catch(toast.failed) },
+          writable && { label: t("fork"), icon: "fork", onSelect: () => void go().catch(toast.failed) },
           { label: t("export"), icon: "download", onSelect: () => void download().catch(toast.failed) },
           "line",
           can("instances:delete") && { label: t("delete"), icon: "trash", danger: true, onSelect: () => setAsked("delete") },

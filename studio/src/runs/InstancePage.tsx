@@ -8,7 +8,7 @@ import { usePlugins } from "../app/plugins";
 import { Mounting } from "../app/Mounting";
 import { useFilters } from "../app/search";
 import { GraphView } from "../canvas/GraphView";
-import { Answer, Button, exact, Segments, StatusBadge, Tabs } from "../ui";
+import { Answer, Segments, StatusBadge, Tabs } from "../ui";
 import { ActivityPanel } from "./ActivityPanel";
 import { DetailsPanel } from "./DetailsPanel";
 import { FamilyPanel } from "./FamilyPanel";
@@ -20,6 +20,7 @@ import { JournalPanel } from "./JournalPanel";
 import { hasSource, Source } from "./Source";
 import { momentAt } from "./travel";
 import { TravelBar } from "./TravelBar";
+import { Travelling } from "./Travelling";
 import { useLiveInstance } from "./useLive";
 import { VariablesPanel } from "./VariablesPanel";
 
@@ -100,14 +101,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
             )}
           </div>
         ) : null}
-        {at !== null ? (
-          <div className="banner">
-            <span className="grow">{t("travelling", { n: at, when: moment.entry ? exact(new Date(moment.entry.at)) : "–" })}</span>
-            <Button small onClick={() => setAt(null)}>
-              {t("backToNow")}
-            </Button>
-          </div>
-        ) : null}
+        {at !== null ? <Travelling detail={detail} at={at} entry={moment.entry} onNow={() => setAt(null)} /> : null}
       </div>
       <div className="stage">
         {view === "timeline" ? (

@@ -36,7 +36,10 @@ export function JournalPanel({ entries, at, selected, onSelect, onTravel }: Prop
   const [onlySelected, setOnlySelected] = useState(false);
   const [trouble, setTrouble] = useState(false);
   const here = useRef<HTMLButtonElement>(null);
-  useEffect(() => here.current?.scrollIntoView({ block: "nearest" }), [at]);
+  useEffect(() => {
+    // Newer browsers answer with a promise, which React would take for a clean-up.
+    void here.current?.scrollIntoView({ block: "nearest" });
+  }, [at]);
   const shown = entries
     .map((entry, index) => ({ entry, index }))
     .filter(({ entry }) => (!onlySelected || entry.activity_id === selected) && (!trouble || isTrouble(entry)));

@@ -1,6 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { apiPath, forget, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail, JournalEntry } from "../api/types";
 import { Button, Dialog, IconButton, TextArea, TextField, toast, Value } from "../ui";
@@ -13,7 +14,8 @@ type Props = { detail: InstanceDetail; entries: readonly JournalEntry[]; moment:
 export function VariablesPanel({ detail, entries, moment, onTravel }: Props) {
   const can = useCan();
   const [changed, setChanged] = useState<string | null>(null);
-  const variables = moment ? moment.variables : detail.state.variables;
+  const exact = useKept(detail.id, entries, moment);
+  const variables = moment ? (exact ?? moment.variables) : detail.state.variables;
   const changes = useMemo(() => variableChanges(detail.document, entries), [detail.document, entries]);
   // What has faulted can still be mended and retried.
   const over = detail.status === "finished" || detail.status === "canceled";
@@ -26,6 +28,7 @@ export function VariablesPanel({ detail, entries, moment, onTravel }: Props) {
         none={moment ? t("noVariablesThen") : t("noVariables")}
         onEdit={alterable ? setChanged : undefined}
       />
+      {exact ? <p className="faint small">{t("thenExactly")}</p> : null}
       <Values title={t("inputs")} values={detail.state.inputs} />
       <Values title={t("outputs")} values={moment ? {} : detail.state.outputs} />
       <div className="stack">
@@ -48,6 +51,16 @@ export function VariablesPanel({ detail, entries, moment, onTravel }: Props) {
       {changed !== null ? <Change detail={detail} name={changed} onClose={() => setChanged(null)} /> : null}
     </>
   );
+}
+
+/** Where the states of commits are kept, the variables after a commit are known and need not be told by the journal. */
+function useKept(id: string, entries: readonly JournalEntry[], moment: Moment | null): Record<string, unknown> | null {
+  const entry = moment?.entry ?? null;
+  const moments = useQuery({ ...instances.moments(id), enabled: entry !== null });
+  const isLast = entry !== null && entries.findLast((one) => one.version === entry.version)?.sequence === entry.sequence;
+  const version = isLast && moments.data?.items.some((one) => one.version === entry.version) ? entry.version : null;
+  const kept = useQuery({ ...instances.moment(id, version ?? 0), enabled: version !== null });
+  return version === null ? null : (kept.data?.state.variables ?? null);
 }
 
 type ValuesProps = { title: string; values: Record<string, unknown>; none?: string; onEdit?: ((name: string) => void) | undefined };

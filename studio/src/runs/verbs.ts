@@ -1,7 +1,8 @@
 import { api } from "../api/client";
 import { apiPath, forget } from "../api/queries";
-import type { InstancesBulkResult } from "../api/types";
+import type { ImportedInstance, InstancesBulkResult } from "../api/types";
 import { toast } from "../ui";
+import { t as words } from "./instance-words";
 import { t } from "./words";
 
 export type BulkAction = "cancel" | "retry" | "delete";
@@ -17,6 +18,14 @@ export async function bulk(action: BulkAction, ids: readonly string[], why: stri
   const first = result.failed[0];
   if (first) toast.failed(new Error(t("failed", { n: result.failed.length, why: first.message })));
   await forget("instances", "statistics");
+}
+
+/** A copy that goes on by itself: from a state that is kept, or from what it is now. */
+export async function fork(id: string, version?: number): Promise<string> {
+  const made = await api.post<ImportedInstance>(apiPath("instances", id, "fork"), version === undefined ? {} : { version });
+  await forget("instances");
+  toast.done(words("forked", { id: made.id }));
+  return made.id;
 }
 
 /** One verb on one instance; everything about instances is asked again. */
