@@ -3,7 +3,7 @@ import type { DefinitionSummary } from "../api/types";
 import { Badge, type Column, Icon, Menu, When } from "../ui";
 import { toast } from "../ui/Toast";
 import type { Asked } from "./Dialogs";
-import { exportAll, publish } from "./verbs";
+import { exportAll, exportPython, publish } from "./verbs";
 import { t } from "./words";
 
 type Row = DefinitionSummary;
@@ -90,6 +90,7 @@ function RowMenu({ row, can, ask }: { row: Row; can: (permission: string) => boo
           { label: t("versions"), icon: "history", onSelect: () => ask({ kind: "versions", row }) },
           { label: t("instances"), icon: "list", onSelect: () => ask({ kind: "instances", row }) },
           { label: t("export"), icon: "download", onSelect: () => void exportAll([row.id]).catch(toast.failed) },
+          row.origin !== "code" && { label: t("exportPython"), icon: "code", onSelect: () => void exportPython(row.id).catch(toast.failed) },
           can("definitions:write") && { label: t("duplicate"), icon: "copy", onSelect: () => ask({ kind: "duplicate", row }) },
           mine && { label: t("move"), icon: "label", onSelect: () => ask({ kind: "label", ids: [row.id], row }) },
           "line",

@@ -31,6 +31,12 @@ export async function exportAll(ids: readonly string[]): Promise<void> {
   save("definitions.zip", await response.blob());
 }
 
+/** The same workflow as a Python program. */
+export async function exportPython(id: string): Promise<void> {
+  const response = await request("GET", apiPath("definitions", id, "export"), { query: { format: "python", version: "latest" }, headers: { Accept: "text/x-python, application/problem+json" } });
+  save(`${id}.py`, await response.text(), "text/x-python");
+}
+
 export async function importFiles(files: Iterable<File>): Promise<ImportedFile[]> {
   const form = new FormData();
   for (const file of files) form.append("files", file, file.name);

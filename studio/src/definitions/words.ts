@@ -21,6 +21,7 @@ export const t = catalogue("definitions", {
   new: "New definition",
   import: "Import",
   export: "Export",
+  exportPython: "Export as Python",
   exportAll: "Export {n|definition|definitions}",
   open: "Open",
   run: "Run",
