@@ -16,6 +16,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.function import FunctionActivity
 from holdfast.authoring.workflow import Workflow
 from holdfast.cli.failures import BadInput, in_words, place_of
+from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition
 
 _REFERENCE = re.compile(r"(?P<module>[^:]+):(?P<name>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -106,6 +107,8 @@ def import_module(name: str) -> ModuleType:
         ) from None
     except KeyboardInterrupt:
         raise
+    except HoldfastError as error:  # It names the place and the remedy itself, on as many lines as it wants.
+        raise BadInput(f"Importing '{name}' failed: {error}") from error
     except BaseException as error:  # a script that calls sys.exit() while it is imported is broken, too
         raise BadInput(_broken(name, error)) from error
 

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from holdfast.errors import ActivityDeclarationError
+
 
 class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Run a failed activity again: the n-th wait is `delay * factor ** (n - 1)`, at most `delay_max`, ± `jitter`."""
@@ -21,6 +23,13 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     on: tuple[str, ...] = ()
     """Names of exception types that are retried; empty retries all."""
     never_on: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given: tuple[object, ...] = (*self.on, *self.never_on)
+        for name in given:
+            if not isinstance(name, str):  # A class would be compared with names, and never match.
+                shown = getattr(name, "__name__", name)
+                raise ActivityDeclarationError(f"Retry(on=…) takes names of exceptions. Write on=('{shown}',).")
 
 
 class OnLost(StrEnum):

@@ -172,6 +172,14 @@ def test_a_function_is_refused(rule: str, text: str, tmp_path: Path) -> None:
     assert error.remedy in str(error)
 
 
+@pytest.mark.parametrize("call", ["sleep(1)", "gather(act(1))", "wait_for(act(1), 2)"])
+def test_words_of_asyncio_are_told_by_ours(call: str, tmp_path: Path) -> None:
+    error = refusal(f"import asyncio\n@workflow\nasync def main(a, xs):\n    await asyncio.{call}\n", tmp_path)
+
+    assert error.rule == "await-not-activity"
+    assert "of holdfast" in error.remedy
+
+
 def test_the_code_is_underlined(tmp_path: Path) -> None:
     error = refusal("@workflow\nasync def main(a, xs):\n    b = 1\n    return a + eval('b')\n", tmp_path)
 

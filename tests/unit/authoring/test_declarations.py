@@ -370,3 +370,8 @@ def test_what_is_required_is_always_shown() -> None:
 
     with pytest.raises(ActivityDeclarationError, match="is required and has shown_when"):
         _ = Lost.activity_type.descriptor
+
+
+def test_retries_name_exceptions_by_text() -> None:
+    with pytest.raises(ActivityDeclarationError, match=r"Write on=\('ConnectionError',\)"):
+        Retry(on=(ConnectionError,))  # type: ignore[arg-type]  # what people try

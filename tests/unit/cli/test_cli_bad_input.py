@@ -56,6 +56,7 @@ def files(folder: Path) -> None:
         "raising_module.py": "\nraise RuntimeError('boom')\n",
         "leaving_module.py": "import sys\nsys.exit(3)\n",
         "needy_module.py": "import surely_not_installed\n",
+        "unfit_module.py": "from holdfast import workflow\n@workflow\nasync def flow(): return eval('1')\n",
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -112,6 +113,8 @@ TABLE: list[tuple[list[str], str]] = [
     (["run", "raising_module:flow"], "RuntimeError: boom (raising_module.py, line 2)"),
     (["run", "leaving_module:flow"], "SystemExit: 3"),
     (["run", "needy_module:flow"], "surely_not_installed"),
+    (["run", "unfit_module:flow"], "unfit_module.py:3: `eval()` looks at"),
+    (["run", "unfit_module:flow"], "\n                             ^^^^^^^^^\n  Instead: "),
     (["run", "json:dumps"], "needs arguments"),
     (["run", "sys:maxsize"], "is an int, not a workflow"),
     (["run", "holdfast:WriteLine"], "is an activity, not a workflow"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -27,6 +28,16 @@ WORD, WORKFLOW = "__holdfast_word__", "__holdfast_workflow__"
 
 _SLEEP = "__holdfast_sleep"
 """What `poll` awaits between two calls."""
+
+_DURABLE = (
+    (asyncio.sleep, "`await sleep(timedelta(…))` of holdfast, which survives a restart."),
+    (asyncio.gather, "`await gather(a(), b())` of holdfast."),
+    (
+        asyncio.wait_for,
+        "`charge.options(timeout=timedelta(…))(…)`, or for events `wait_for(…, timeout=…)` of holdfast.",
+    ),
+)
+"""What stands here for what people are used to."""
 
 
 class Calls:
@@ -145,7 +156,10 @@ class Calls:
             "await-not-activity",
             call,
             f"`{name}` is not an activity.",
-            "Decorate it with @activity, or call it inside one.",
+            next(
+                (remedy for known, remedy in _DURABLE if known is found),
+                "Decorate it with @activity, or call it inside one.",
+            ),
         )
 
     def _options(self, call: ast.Call) -> ActivityOptions:
