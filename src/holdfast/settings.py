@@ -174,7 +174,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     queues: Annotated[str, Meta(description="Queues that this node serves when it takes work, with commas.")] = (
         "default"
     )
-    step_limits: Annotated[str, Meta(description="Limits of queues: `gpu=2, mail=8@10/s`.")] = ""
+    step_limits: Annotated[str, Meta(description="Limits of queues, per worker: `gpu=2, mail=8@10/s`.")] = ""
+    cluster_limits: Annotated[str, Meta(description="The same for all workers of a tenant together.")] = ""
     step_concurrency: Annotated[int, Meta(ge=1, description="Steps that one worker runs at a time.")] = 32
     drain_limit: Annotated[
         timedelta, Meta(description="How long a worker that is told to stop waits for what it has in hand.")

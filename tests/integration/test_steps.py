@@ -14,9 +14,11 @@ from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.model.instance import JournalEvent
 from holdfast.model.work import NOBODY
+from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.placement import INLINE, Placement
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.runtime.steps import Share
+from holdfast.runtime.permits import Permits
+from holdfast.runtime.shares import Share
 from tests.integration.conftest import Cluster
 
 QUEUE = "heavy"
@@ -347,6 +349,55 @@ async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried
     assert (await ended(a, identity)).status is Status.FINISHED
     assert len(bench.calls) == 8
     assert bench.most <= 2
+
+
+async def test_a_queue_has_a_limit_for_the_whole_cluster(cluster: Cluster, carried: Carried) -> None:
+    nodes = [
+        await cluster.node(
+            name,
+            activities=ALL,
+            queues=("default", QUEUE),
+            placement=await carried.placement(QUEUE),
+            cluster_limits=f"{QUEUE}=2",
+        )
+        for name in "abc"
+    ]
+    identity = await start(
+        nodes[0], Workflow(ParallelForEach(expr("list(range(20))"), crowd.bind(), item="n"), id="many")
+    )
+    for runtime in nodes:
+        runtime.node.take_work()
+
+    assert (await ended(nodes[0], identity)).status is Status.FINISHED
+    assert len(bench.calls) == 20
+    assert bench.most <= 2
+
+
+async def test_places_of_a_dead_node_are_free_again_and_nobody_counts_past_the_limit(cluster: Cluster) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b")
+    limit = Limit(concurrency=3)
+    mine, theirs = Permits(a.node, QUEUE, limit), Permits(b.node, QUEUE, limit)
+
+    assert await mine.reserve(2, 0) == 2
+    assert await theirs.reserve(5, 0) == 1
+    mine.settle(2, 1)
+    await mine.give_back(1)
+    theirs.settle(1, 1)
+    assert await theirs.reserve(5, 1) == 1
+    theirs.settle(1, 1)
+    await cluster.died(a)
+    assert await theirs.reserve(5, 2) == 1
+
+
+async def test_what_may_begin_per_second_is_counted_for_all(cluster: Cluster) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b")
+    limit = Limit(per_second=0.001)
+    mine, theirs = Permits(a.node, QUEUE, limit), Permits(b.node, QUEUE, limit)
+
+    assert await mine.reserve(4, 0) == 1
+    mine.settle(1, 1)
+    assert await mine.reserve(4, 0) == 0
+    assert await theirs.reserve(4, 0) == 0
 
 
 async def test_the_sweep_leaves_what_is_being_taken(

@@ -128,6 +128,7 @@ class Parts(Library):
                 queues=queues or [name.strip() for name in settings.queues.split(",") if name.strip()],
                 step_concurrency=settings.step_concurrency,
                 step_limits=parse_limits(settings.step_limits),
+                cluster_limits=parse_limits(settings.cluster_limits),
                 single_tasks=[
                     Recurring(item.name, item.every, item.task)
                     for item in self.registry.recurring_tasks

@@ -28,10 +28,12 @@ from holdfast.errors import (
 from holdfast.execution.live import LiveInstance
 from holdfast.model.stored import InstanceRow
 from holdfast.model.ticket import DefinitionRef, Ticket
-from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow, queue_of
+from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow
 from holdfast.ports import Delivery, StepDispatcher
-from holdfast.runtime.allowance import Allowance, Limit
+from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step, step_row
+from holdfast.runtime.permits import Permits
+from holdfast.runtime.shares import PAUSE, Key, Share, shares_of
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -41,10 +43,7 @@ logger = logging.getLogger("holdfast")
 POLL = timedelta(milliseconds=250)
 BREATH = timedelta(milliseconds=20)
 """Between two looks at the table while rows of it are in hand."""
-PAUSE = 1.0
-"""Seconds until a carrier or store that failed is asked again."""
 SENT_MAX = 10_000
-Key = tuple[str, int]
 
 
 class SentStep(Struct, frozen=True, kw_only=True):
@@ -57,27 +56,14 @@ class SentStep(Struct, frozen=True, kw_only=True):
     trigger_data: Any = None
 
 
-class Share:
-    """Queues that are taken from together: all without a limit of their own, or one that has one."""
-
-    def __init__(self, queues: Sequence[str], allowance: Allowance | None = None) -> None:
-        self.queues = list(queues)
-        self.allowance = allowance
-        self.in_hand: set[str] = set()
-        self.running: set[Key] = set()
-
-    def room(self, free: int) -> int:
-        return free if self.allowance is None else min(free, self.allowance.room(len(self.in_hand) + len(self.running)))
-
-    def begin(self, mark: str) -> None:
-        self.in_hand.add(mark)
-        if self.allowance is not None:
-            self.allowance.take(1)
-
-
 class Steps:
     def __init__(
-        self, node: Node, placement: Placement, concurrency: int, limits: Mapping[str, Limit] | None = None
+        self,
+        node: Node,
+        placement: Placement,
+        concurrency: int,
+        limits: Mapping[str, Limit] | None = None,
+        cluster_limits: Mapping[str, Limit] | None = None,
     ) -> None:
         self._node = node
         self._placement = placement
@@ -87,12 +73,8 @@ class Steps:
         self._taking: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._sent: dict[tuple[str, int, int], float] = {}
-        limits = limits or {}
-        free = [queue_of(node.tenant, queue) for queue in node.queues if queue not in limits]
-        limited = [
-            Share([queue_of(node.tenant, queue)], Allowance(limits[queue])) for queue in node.queues if queue in limits
-        ]
-        self._shares = [*([Share(free)] if free else []), *limited]
+        self._returning: set[Permits] = set()
+        self._shares = list(shares_of(node, limits or {}, cluster_limits or {}))
 
     # -- sending -------------------------------------------------------------------------------------------------------
 
@@ -177,7 +159,19 @@ class Steps:
         for share in self._shares:
             if key in share.running:
                 share.running.discard(key)
-                self._changed.set()
+                self._fewer(share)
+
+    def _fewer(self, share: Share) -> None:
+        """Something of this share has ended: there is room, here or for other nodes."""
+        self._changed.set()
+        if share.permits is not None and share.permits not in self._returning:
+            self._returning.add(share.permits)
+            self._in_background(self._give_back(share, share.permits))
+
+    async def _give_back(self, share: Share, permits: Permits) -> None:
+        await asyncio.sleep(BREATH.total_seconds())  # The next one may be here by then.
+        self._returning.discard(permits)
+        await permits.give_back(share.used)
 
     def _room(self, share: Share) -> int:
         node = self._node
@@ -185,34 +179,56 @@ class Steps:
             return 0
         return share.room(self.concurrency - sum(len(item.running) + len(item.in_hand) for item in self._shares))
 
-    async def _until_room(self, share: Share) -> int:
-        while (room := self._room(share)) <= 0:
+    async def _until_room(self, share: Share, most: int = 1_000_000) -> int:
+        """How many may begin, of at most so many; with a limit of the cluster, promised until they are settled."""
+        while True:
+            room = min(most, self._room(share))
+            if room > 0 and share.permits is not None:
+                room = await share.permits.reserve(room, share.used)
+            if room > 0:
+                return room
             self._changed.clear()
             try:
-                async with asyncio.timeout(PAUSE if share.allowance is None else share.allowance.patience):
+                async with asyncio.timeout(share.patience):
                     await self._changed.wait()
             except TimeoutError:
                 continue
-        return room
+
+    def _settle(self, share: Share, room: int, begun: int) -> None:
+        if share.permits is not None:
+            share.permits.settle(room, begun)
+            if not begun:
+                self._fewer(share)
 
     async def _take_rows(self, share: Share) -> None:
         """Steps on the work table: all of them, or those that the broker could not hold back."""
         node, queues, seen = self._node, [STEP_QUEUE + queue for queue in share.queues], 0
         while True:
             try:
+                if share.permits is not None and not await self._is_due(queues):
+                    seen = await node.store.wait_for_change(seen, await self._until_due(queues, BREATH))
+                    continue  # Places are taken for work that there is.
                 room = await self._until_room(share)
-                # Those in hand are in the table until they are deleted: look past them.
-                async with node.store.claim(queues, room + len(share.in_hand), lacking=node.pins.lacking) as claim:
-                    rows = [row for row in claim.rows if row.id not in share.in_hand][:room]
-                for row in rows:
-                    share.begin(row.id)
-                    self._in_background(self._take_row(row, share))
+                rows: list[WorkRow] = []
+                try:
+                    # Those in hand are in the table until they are deleted: look past them.
+                    async with node.store.claim(queues, room + len(share.in_hand), lacking=node.pins.lacking) as claim:
+                        rows = [row for row in claim.rows if row.id not in share.in_hand][:room]
+                    for row in rows:
+                        share.begin(row.id)
+                        self._in_background(self._take_row(row, share))
+                finally:
+                    self._settle(share, room, len(rows))
                 if not rows:
                     least = BREATH if share.in_hand else timedelta(milliseconds=1)
                     seen = await node.store.wait_for_change(seen, await self._until_due(queues, least))
             except StoreError:
                 logger.warning("steps could not be read from the work table", exc_info=True)
                 await asyncio.sleep(PAUSE)
+
+    async def _is_due(self, queues: Sequence[str]) -> bool:
+        due = await self._node.store.next_due(queues)
+        return due is not None and due <= await self._node.store.now()
 
     async def _until_due(self, queues: Sequence[str], least: timedelta) -> timedelta:
         due = await self._node.store.next_due(queues)
@@ -234,7 +250,7 @@ class Steps:
                 await asyncio.wait(deleting)  # In hand until then, or it would be claimed again.
         finally:
             share.in_hand.discard(row.id)
-            self._changed.set()
+            self._fewer(share)
 
     async def _take_tickets(self, share: Share) -> None:
         source = self._placement.source
@@ -243,9 +259,10 @@ class Steps:
             try:
                 async with source.consume(share.queues, prefetch=self.concurrency) as consumer:
                     async for delivery in consumer:
-                        await self._until_room(share)
+                        room = await self._until_room(share, 1)
                         mark = f"{delivery.ticket.instance_id}.{delivery.ticket.execution}"
                         share.begin(mark)
+                        self._settle(share, room, 1)
                         self._in_background(self._take_delivery(delivery, share, mark))
             except TransportError:
                 logger.warning("steps could not be taken from %s", source.name, exc_info=True)
@@ -256,7 +273,7 @@ class Steps:
             await self._run_ticket(delivery.ticket, share, delivery.ack, delivery.nack)
         finally:
             share.in_hand.discard(mark)
-            self._changed.set()
+            self._fewer(share)
 
     async def _run_ticket(
         self,

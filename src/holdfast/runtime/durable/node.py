@@ -85,6 +85,7 @@ class Node:
         queues: Sequence[str] = (DEFAULT_QUEUE,),
         step_concurrency: int = 32,
         step_limits: Mapping[str, Limit] | None = None,
+        cluster_limits: Mapping[str, Limit] | None = None,
         single_tasks: Sequence[Recurring] = (),
         placement: Placement | None = None,
         keeps_states: bool = False,
@@ -117,7 +118,7 @@ class Node:
         self.firing = Firing(self)
         self.following = Following(self)
         self.references = References(self)
-        self.steps = Steps(self, self.placement, step_concurrency, step_limits)
+        self.steps = Steps(self, self.placement, step_concurrency, step_limits, cluster_limits)
         self.single = SingleTasks(self, single_tasks)
         self.effects = EffectsHere(self, pools, middleware, cancel_grace)
         self._plan_of = plan_of
