@@ -15,7 +15,7 @@ from holdfast.model.stored import BookmarkQuery, wake_key
 from holdfast.persistence.sql.postgresql import PostgresStore
 from holdfast.persistence.sql.postgresql.connection import LANE, ORDINARY, connect
 from holdfast.persistence.sql.postgresql.pool import end
-from holdfast.persistence.sql.postgresql.reads import _columns, _find
+from holdfast.persistence.sql.postgresql.reads import _find, _parameters
 from holdfast.ports import Store
 from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_contract import ProcessContract, StoreContract
@@ -146,7 +146,7 @@ class TestPostgresStore(StoreContract, ProcessContract):
         found = await store.find_bookmarks(queries)
         lane = await connect(self.address, LANE)
         plan = await lane.fetch(
-            "explain (analyze, format json) " + _find(True, True, 1, False), *_columns(list(enumerate(queries)))
+            "explain (analyze, format json) " + _find(True, True, 1, False), *_parameters(list(enumerate(queries)))
         )
         await end(lane)
 

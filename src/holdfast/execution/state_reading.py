@@ -25,6 +25,9 @@ from holdfast.ports import Services
 CLEANUP, ROOT = 0, 1
 """Execution ids that every instance has."""
 
+_CONTAINERS = frozenset({dict, list})
+"""What may hold typed values; everything else is written as it is."""
+
 
 def revived(
     state: State, plan: Plan, now: Callable[[], int], services: Services, *, into: LiveInstance | None = None
@@ -60,12 +63,11 @@ class _Reader:
         self._read_values(state)
 
     def value(self, data: Any) -> Any:
-        kind = data.__class__
-        return values.decode(data, self.plan.types) if kind is dict or kind is list else data
+        return values.decode(data, self.plan.types) if data.__class__ in _CONTAINERS else data
 
     def _read_scopes(self, stored: list[ScopeState]) -> list[Scope]:
         scopes: list[Scope] = []
-        value = self.value
+        types = self.plan.types
         for item in stored:
             shape = self.plan.shapes[item.shape]
             scope = self.live.open_scope(shape) if item.parent is None else shape.open(scopes[item.parent])
@@ -73,7 +75,7 @@ class _Reader:
             if item.values:
                 places = dict(slots(shape))
                 for label, data in item.values.items():
-                    scope[places[label]] = value(data)
+                    scope[places[label]] = values.decode(data, types) if data.__class__ in _CONTAINERS else data
             if item.frame is not None:
                 places = dict(slots(shape))
                 kept, lost = self.frames[item.frame]
@@ -86,34 +88,36 @@ class _Reader:
     def _read_activations(self, stored: list[ActivationState]) -> None:
         activations, scopes, nodes = self.activations, self.scopes, self.plan.by_key
         for item in stored:
+            number, node, outer, data = item.id, nodes[item.node], scopes[item.outer], item.data
             owner = None if item.owner is None else activations[item.owner]
-            node = nodes[item.node]
-            outer = scopes[item.outer]
             scope = outer if item.scope is None else scopes[item.scope]
-            activation = activations[item.id] = Activation(
-                item.id, node, owner, outer, scope, item.status, item.flags, item.attempt, None, item.bookmarks
+            activation = activations[number] = Activation(
+                number, node, owner, outer, scope, item.status, item.flags, item.attempt, None, item.bookmarks
             )
             if owner is None:
-                self._read_top(activation, item)
+                self._read_top(activation, data)
                 continue
             load_data = node.hooks.load
-            activation.data = load_data(item.data, activation) if load_data is not None else self.value(item.data)
+            if load_data is not None:
+                activation.data = load_data(data, activation)
+            elif data is not None:
+                activation.data = self.value(data)
             if owner.kids is None:
-                owner.kids = {item.id: activation}
+                owner.kids = {number: activation}
             else:
-                owner.kids[item.id] = activation
+                owner.kids[number] = activation
         root = activations.get(ROOT)
         if root is None:
             raise ValueError("there is no root")
         if CLEANUP not in activations:
             self.live.cleanup = Activation(CLEANUP, root.node, None, root.outer, root.scope, data=[])
 
-    def _read_top(self, activation: Activation, item: ActivationState) -> None:
+    def _read_top(self, activation: Activation, data: Any) -> None:
         if activation.id == CLEANUP:
             self.live.cleanup = activation
-            activation.data = [(self.plan.by_key[key], self.scopes[scope]) for key, scope in item.data or ()]
+            activation.data = [(self.plan.by_key[key], self.scopes[scope]) for key, scope in data or ()]
             return
-        activation.data = self.value(item.data)
+        activation.data = self.value(data)
         if activation.id == ROOT:
             self.live.root = activation
         else:
@@ -122,8 +126,10 @@ class _Reader:
     def _read_waits(self, state: State) -> None:
         live, activations = self.live, self.activations
         for mark in state.bookmarks:
-            if mark.payload is not None or mark.metadata:
+            if mark.metadata:
                 mark = replace(mark, payload=self.value(mark.payload), metadata=self.value(mark.metadata))  # noqa: PLW2901
+            elif mark.payload is not None:
+                mark = replace(mark, payload=self.value(mark.payload))  # noqa: PLW2901
             live.bookmarks[mark.id] = mark
             live.waiters[mark.execution_id] = activations[mark.execution_id]
         for item in state.effects:
@@ -156,11 +162,16 @@ class _Reader:
             live.journal = [
                 (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
             ]
-        live.trigger_payload = self.value(state.trigger_payload)
-        live.results = self.value(state.results)
-        live.spare_outputs = self.value(state.spare_outputs)
-        live.published = self.value(state.published)
-        live.properties = self.value(state.properties)
+        if state.trigger_payload is not None:
+            live.trigger_payload = self.value(state.trigger_payload)
+        if state.results:
+            live.results = self.value(state.results)
+        if state.spare_outputs:
+            live.spare_outputs = self.value(state.spare_outputs)
+        if state.published:
+            live.published = self.value(state.published)
+        if state.properties:
+            live.properties = self.value(state.properties)
 
 
 def _blank(state: State, plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:

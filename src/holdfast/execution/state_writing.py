@@ -130,9 +130,11 @@ class _Writer:
         if isinstance(shape, FrameShape):
             entry.frame = len(self.frames)
             self.frames.append(found)
-        elif found:
-            own = self.value
-            entry.values = {label: own(value) for label, value in found.items()}
+        else:
+            for label, value in found.items():
+                if value.__class__ not in _TEXT_OR_TRUTH:
+                    found[label] = self.value(value)
+            entry.values = found
         return number
 
     def activation(self, item: Activation) -> ActivationState:
@@ -159,9 +161,9 @@ class _Writer:
 
     def bookmark(self, item: Bookmark) -> Bookmark:
         """With its values as they are written."""
-        if item.payload is None and not item.metadata:
-            return item
-        return replace(item, payload=self.value(item.payload), metadata=self.value(dict(item.metadata)))
+        if item.metadata:
+            return replace(item, payload=self.value(item.payload), metadata=self.value(dict(item.metadata)))
+        return item if item.payload is None else replace(item, payload=self.value(item.payload))
 
     def effect(self, item: EffectRequest) -> EffectState:
         inputs, argument = self.value(item.inputs), self.value(argument_data(item.argument))

@@ -126,11 +126,11 @@ COMMITTED = Committed()
 
 def check_batch(batch: Sequence[Commit]) -> None:
     """Refuse what no store may write: an instance twice, rows of another tenant, bookmarks of another instance."""
-    seen: set[InstanceKey] = set()
+    seen: set[tuple[str, str]] = set()
     for commit in batch:
         instance = commit.instance
         if instance is not None:
-            key = InstanceKey(commit.tenant, instance.id)
+            key = commit.tenant, instance.id
             if key in seen:
                 raise BatchRefused(
                     f"The batch names instance '{instance.id}' twice. "

@@ -7,6 +7,7 @@ itself (it names its tenant and instance), since sweeps and claims read rows of 
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -131,19 +132,21 @@ class IncidentRow(Struct, frozen=True, kw_only=True):
     """Message, traceback, values: encoded, since it may hold what the state holds."""
 
 
-def _hash64(*parts: bytes) -> int:
-    digest = blake2b(digest_size=8)
-    for part in parts:
-        digest.update(len(part).to_bytes(4, "big"))
-        digest.update(part)
-    return int.from_bytes(digest.digest(), "big", signed=True)
+def _with_length(part: bytes) -> bytes:
+    return len(part).to_bytes(4, "big") + part
 
 
+def _hash64(parts: bytes) -> int:
+    return int.from_bytes(blake2b(parts, digest_size=8).digest(), "big", signed=True)
+
+
+@lru_cache(maxsize=8192)
 def wake_key(type_name: str, payload: bytes = b"") -> int:
     """The key of bookmarks, triggers and stimuli: 64 signed bits. Who finds a row by it compares before waking."""
-    return _hash64(type_name.encode(), payload)
+    return _hash64(_with_length(type_name.encode()) + _with_length(payload))
 
 
+@lru_cache(maxsize=8192)
 def correlation_key(correlation_id: str | None) -> int:
     """64 signed bits, never 0 for an id that is given."""
-    return 0 if correlation_id is None else _hash64(correlation_id.encode()) or 1
+    return 0 if correlation_id is None else _hash64(_with_length(correlation_id.encode())) or 1

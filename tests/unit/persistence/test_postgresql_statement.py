@@ -45,9 +45,18 @@ def test_every_kind_of_row_is_a_type_of_the_schema() -> None:
 def test_a_batch_is_one_parameter_per_kind_of_row() -> None:
     sql, values = text_of(*(commit_of(instance(name), bookmarks_added=(bookmark("", name),)) for name in "ab"))
 
-    assert len(values) == 4  # commits, instances, journal, bookmarks
+    assert len(values) == 3  # instances, journal, bookmarks
     assert all(isinstance(value, list) and len(value) == 2 for value in values)
     assert "hf_row_new[]" in sql
+    assert "hf_row_commits[]" not in sql
+
+
+def test_commits_without_an_instance_are_listed() -> None:
+    rows_only = Commit(burst_id="rows", work_added=(work(""),))
+    sql, values = text_of(commit_of(instance("a")), rows_only)
+
+    assert len(values) == 4  # commits, instances, journal, work
+    assert "hf_row_commits[]" in sql
 
 
 def test_a_batch_of_one_is_scalar() -> None:
@@ -121,40 +130,44 @@ async def _batches(batches: Sequence[Sequence[Commit]]) -> list[list[str]]:
 async def test_what_queued_up_is_one_batch_up_to_the_limit() -> None:
     seen = await _batches([[commit_of(instance(f"i{number}"))] for number in range(300)])
 
-    assert [len(batch) for batch in seen] == [BATCH_MAX, BATCH_MAX, 300 - 2 * BATCH_MAX]
+    assert [len(batch) for batch in seen] == [1, BATCH_MAX, BATCH_MAX, 299 - 2 * BATCH_MAX]
 
 
 async def test_a_batch_never_names_an_instance_twice() -> None:
     same = [commit_of(instance("a", version)) for version in (1, 2, 3)]
     seen = await _batches([[same[0]], [same[1]], [commit_of(instance("b"))], [same[2]]])
 
-    assert seen == [["a", "b"], ["a"], ["a"]]
+    assert seen == [["a"], ["a", "b"], ["a"]]
 
 
 async def test_batches_are_capped_by_bytes() -> None:
     large = [commit_of(instance(f"i{number}", state=b"x" * (BATCH_BYTES_MAX // 3))) for number in range(7)]
 
-    assert [len(batch) for batch in await _batches([[commit] for commit in large])] == [3, 3, 1]
+    assert [len(batch) for batch in await _batches([[commit] for commit in large])] == [1, 3, 3]
 
 
-async def test_who_hangs_up_cancels_nothing() -> None:
-    started, go, done = asyncio.Event(), asyncio.Event(), []
+@pytest.mark.parametrize("hangs_up", [0, 1, 2])
+async def test_who_hangs_up_cancels_nothing_of_others(hangs_up: int) -> None:
+    started, go = asyncio.Event(), asyncio.Event()
+    done: set[str] = set()
 
     async def commit(batch: Sequence[Commit]) -> list[CommitOutcome]:
         started.set()
         await go.wait()
-        done.append(batch)
+        done.update(each.burst_id for each in batch)
         return [COMMITTED] * len(batch)
 
     lanes = Lanes(commit, 1)
-    caller = asyncio.create_task(lanes.submit([commit_of(instance("a"))]))
+    commits = [commit_of(instance(name)) for name in "abc"]
+    callers = [asyncio.create_task(lanes.submit([each])) for each in commits]
     await started.wait()
-    caller.cancel()
+    callers[hangs_up].cancel()
     go.set()
     await lanes.close()
 
-    assert len(done) == 1
-    assert caller.cancelled()
+    own = {commits[0].burst_id} if hangs_up == 0 else set()  # The first is under way in its caller's task.
+    assert done == {each.burst_id for each in commits} - own
+    assert [caller.cancelled() for caller in callers] == [place == hangs_up for place in range(3)]
 
 
 async def test_a_batch_that_fails_is_told_to_its_callers_only() -> None:

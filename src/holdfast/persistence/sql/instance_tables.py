@@ -22,11 +22,13 @@ class StoredSegment(NamedTuple):
 
 
 def _instance(row: InstanceRow, codec: Codec) -> tuple[Any, ...]:
+    updated, finished, tenant = row.updated, row.finished, row.tenant
+    now = micros(updated)
     return (
-        row.tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_id,
+        tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_id,
         row.definition_version, row.correlation_id, row.name, row.parent_id, int(row.system), row.incidents,
-        micros(row.created), micros(row.updated), micros_or_none(row.finished),
-        codec.encode(row.state, "instance.state|" + row.tenant),
+        micros(row.created), now, now if finished is updated else micros_or_none(finished),
+        codec.encode(row.state, "instance.state|" + tenant),
     )  # fmt: skip
 
 

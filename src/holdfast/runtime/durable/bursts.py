@@ -7,7 +7,7 @@ activity, it is taken out and the others run again from the stored state, withou
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -77,34 +77,57 @@ class Burst(Struct, kw_only=True):
             self.unsure.append(job)
 
 
-def run_burst(burst: Burst, node: Node, limits: Limits, fail: Fail) -> Commit | None:
-    """The commit of what the jobs came to; None if there is nothing to write."""
+def run_bursts(bursts: Iterable[Burst], node: Node, limits: Limits, fail: Fail) -> list[tuple[Burst, Commit | None]]:
+    """The commit of what the jobs of each came to; None if there is nothing to write. First all run, then all are written
+    down: code that is used again and again stays in the processor's cache."""
+    ran = [(burst, _run(burst, node, limits, fail)) for burst in bursts]
+    return [(burst, _written(burst, node, limits, fail) if applied else None) for burst, applied in ran]
+
+
+def _run(burst: Burst, node: Node, limits: Limits, fail: Fail) -> bool:
+    """Whether any of its jobs was applied."""
     if telemetry.listeners:
         burst.began_ns = node.clock.now_ns()
     while burst.jobs:
-        burst.live = None
         try:
             _begin(burst, node)
         except HoldfastError as error:  # The state cannot be read: none of the jobs can be done.
             jobs, burst.jobs = burst.jobs, []
             for job in jobs:
                 fail(job, error)
-            return None
+            return False
         try:
             _apply_all(burst, limits)
-            if telemetry.listeners:
-                burst.ran_ns = node.clock.now_ns()
+        except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
+            _drop(burst, error, fail)
+            continue
+        if telemetry.listeners:
+            burst.ran_ns = node.clock.now_ns()
+        return True
+    return False
+
+
+def _written(burst: Burst, node: Node, limits: Limits, fail: Fail) -> Commit | None:
+    while True:
+        try:
             return _commit(burst, node)
         except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
-            culprit = burst.applied[-1]
-            burst.jobs.remove(culprit)
-            fail(culprit, error)
-    return None
+            _drop(burst, error, fail)
+        if not _run(burst, node, limits, fail):
+            return None
+
+
+def _drop(burst: Burst, error: Exception, fail: Fail) -> None:
+    """Leave out the job that failed. What it made of the instance is thrown away: nothing of it may be let out."""
+    culprit = burst.applied[-1]
+    burst.jobs.remove(culprit)
+    burst.live, burst.applied, burst.changed = None, [], False
+    fail(culprit, error)
 
 
 def _begin(burst: Burst, node: Node) -> None:
     """The instance as it is stored, or a new one. Never the live object of another try: that was changed."""
-    burst.applied, burst.go_on, burst.changed = [], None, False
+    burst.live, burst.applied, burst.go_on, burst.changed = None, [], None, False
     first = burst.jobs[0]
     if burst.row is not None:
         assert burst.plan is not None

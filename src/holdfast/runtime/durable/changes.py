@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
@@ -154,7 +155,7 @@ class Maker:
         if state.values or before.values:
             self._add_values(rows, live, before, state)
         guards_taken, guards_released = slots(live, before, consumed)
-        return Commit(
+        commit = Commit(
             tenant=self.tenant,
             burst_id=burst_id,
             instance=self._instance(live, before, version, burst_id, content, now, state.state),
@@ -166,8 +167,8 @@ class Maker:
             schedules_fired=consumed.schedules,
             inbox_consumed=consumed.inbox,
             dead_letters=consumed.buries,
-            **rows,
         )
+        return replace(commit, **rows) if rows else commit
 
     def _instance(
         self,

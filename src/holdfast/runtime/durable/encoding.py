@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
-from operator import sub
 from typing import Any
 
 import msgspec
@@ -55,43 +53,37 @@ def decode_payload(data: bytes, types: TypeRegistry) -> Any:
 
 
 def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
-    """A column each for events, activities, executions, times (as differences) and data: columns are made and packed by C.
+    """Times are counted from the first one. Activities are positions in the plan, with a table of the keys that occur: a
+    plan's positions may change.
 
-    Activities are positions in the plan, with a table of the keys that occur: a plan's positions may change. What the journal
-    keeps is plain already (see `execution.journal.kept`), so it is packed as it is; only where that fails (an int beyond 64
-    bits) it goes the long way through typed values.
+    What the journal keeps is plain already (see `execution.journal.kept`), so it is packed as it is; only where that fails
+    (an int beyond 64 bits) it goes the long way through typed values.
     """
     if not entries:
         return b""
-    events, places, executions, times, data = zip(*entries, strict=True)
-    used = frozenset(places)
-    columns = (
-        dict(zip(used, map(plan.keys.__getitem__, used), strict=True)),
-        bytes(map(_CODES.__getitem__, events)),
-        places,
-        executions,
-        (times[0], *map(sub, times[1:], times)),
-    )
+    codes, keys, first = _CODES, plan.keys, entries[0][3]
+    table = {place: keys[place] for place in {entry[1] for entry in entries}}
+    rows = [(codes[event], place, execution, at - first, data) for event, place, execution, at, data in entries]
     try:
-        return _pack((*columns, data, False))
+        return _pack((table, first, rows, False))
     except (OverflowError, TypeError):
-        return _pack((*columns, [values.encode(item, plan.types) for item in data], True))
+        typed = [(*row[:4], values.encode(row[4], plan.types)) for row in rows]
+        return _pack((table, first, typed, True))
 
 
 def decode_journal(data: bytes, plan: Plan, first: int) -> list[JournalEntry]:
     if not data:
         return []
-    keys, codes, places, executions, times, told, typed = _unpack(data)
+    keys, began, rows, typed = _unpack(data)
     entries = []
-    rows = zip(codes, places, executions, accumulate(times), told, strict=True)
-    for offset, (code, place, execution_id, at, value) in enumerate(rows):
+    for offset, (code, place, execution_id, later, value) in enumerate(rows):
         key = keys[place]
         node = None if key is None else plan.by_key.get(key)
         entries.append(
             JournalEntry(
                 sequence=first + offset,
                 event=_EVENTS[code],
-                at=moment(at),
+                at=moment(began + later),
                 activity_id=key,
                 activity_type=node.definition.type if node else None,
                 activity_name=node.definition.name if node else None,

@@ -23,7 +23,7 @@ from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Committed, F
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.runtime.durable import telling
-from holdfast.runtime.durable.bursts import Burst, run_burst
+from holdfast.runtime.durable.bursts import Burst, run_bursts
 from holdfast.runtime.durable.jobs import Answer, Job, StartJob
 from holdfast.runtime.durable.losing import Losing
 from holdfast.runtime.result import RunResult
@@ -133,11 +133,13 @@ class Lane:
         """Everything that happens to a batch. An error reaches those who asked; the lane lives on."""
         try:
             ready = await self._load(bursts)
-            ran = [(burst, run_burst(burst, self.node, self.limits, self._losing.fail)) for burst in ready]
-            for burst, commit in ran:
+            work: list[Work] = []
+            for burst, commit in run_bursts(ready, self.node, self.limits, self._losing.fail):
                 if commit is None:
                     self._settle(burst, None, COMMITTED)
-            for batch in _batches([(burst, commit) for burst, commit in ran if commit is not None]):
+                else:
+                    work.append((burst, commit))
+            for batch in _batches(work):
                 await self._commit(batch)
         except Exception as error:
             if not isinstance(error, HoldfastError):

@@ -7,6 +7,7 @@ safe, since a burst that was committed is found by its id (rule M3).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
 from holdfast.persistence import faultpoints
@@ -19,6 +20,7 @@ from holdfast.persistence.sql.postgresql.statement import statement_of
 from holdfast.ports import Codec, TransientErrors
 
 _Placed = Sequence[tuple[int, Commit]]
+_PLACE = itemgetter(0)
 
 
 class Committer:
@@ -111,7 +113,7 @@ def _left(batch: Sequence[Commit], outcomes: dict[int, CommitOutcome]) -> _Place
 
 def _note(placed: _Placed, done: Sequence[int], outcomes: dict[int, CommitOutcome]) -> None:
     if len(done) == len(placed):
-        outcomes.update((place, COMMITTED) for place, _ in placed)
+        outcomes.update(dict.fromkeys(map(_PLACE, placed), COMMITTED))
     else:
         outcomes.update((placed[number][0], COMMITTED) for number in done)
 

@@ -47,6 +47,8 @@ class Listener:
     def changed(self) -> None:
         """This process has written: wake those who wait here, and tell the others."""
         self._ring()
+        if not self._others and monotonic() - self._looked <= _LOOK_AROUND:
+            return  # A moment ago nobody else listened.
         self._hint = True
         if self._sender is None and not self._closed:
             self._sender = asyncio.get_running_loop().create_task(self._send(), name="holdfast-hint")

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -29,14 +29,17 @@ def _find(correlated: bool, oldest: bool, limit: int, load: bool) -> str:
     mark = ", ".join("b." + name for name in BOOKMARK.names)
     correlation = " and correlation = q.correlation" if correlated else ""
     after = "" if oldest else " and (instance_id > q.after or (instance_id = q.after and seq > q.after_seq))"
+    asked = {"number": "int4", "wake_key": "int8"}
+    asked |= {"correlation": "int8"} if correlated else {}
+    asked |= {} if oldest else {"after": "text", "after_seq": "int4"}
+    arrays = ", ".join(f"${place}::{kind}[]" for place, kind in enumerate(asked.values(), 2))
     order = "created, instance_id, seq" if oldest else "instance_id, seq"
     instance = " left join hf_instance i on i.tenant = b.tenant and i.id = b.instance_id" if load else ""
     return f"""select e.value, f.* from {_EPOCH} left join (
         select q.number, {mark}{", " + _INSTANCE if load else ""}
-        from unnest($1::int4[], $2::text[], $3::int8[], $4::int8[], $5::text[], $6::int4[])
-            q(number, tenant, wake_key, correlation, after, after_seq)
+        from unnest({arrays}) q({", ".join(asked)})
         cross join lateral (select {BOOKMARK.columns} from hf_bookmark
-            where tenant = q.tenant and wake_key = q.wake_key{correlation}{after} order by {order} limit {limit}) b
+            where tenant = $1::text and wake_key = q.wake_key{correlation}{after} order by {order} limit {limit}) b
         {instance}) f on true"""
 
 
@@ -71,8 +74,8 @@ class Lookups:
     async def _find(self, queries: Sequence[BookmarkQuery], *, load: bool) -> list[Found]:
         answers: list[Found] = []
         found: dict[int, Found] = {}
-        for shape, group in grouped(enumerate(queries), lambda place: _shape(place[1])).items():
-            rows = await self._fetch(_find(*shape, load), *_columns(group))
+        for (_, *shape), group in grouped(enumerate(queries), lambda place: _shape(place[1])).items():
+            rows = await self._fetch(_find(*shape, load), *_parameters(group))
             found |= {place: Found(rows[0][0], [], {}) for place, _ in group}
             for row in rows:
                 if row[1] is not None:
@@ -113,19 +116,21 @@ class PostgresReads(SqlReads):
         return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers], instances=instances)
 
 
-def _shape(query: BookmarkQuery) -> tuple[bool, bool, int]:
-    return query.correlation != 0, query.oldest, query.limit
+def _shape(query: BookmarkQuery) -> tuple[str, bool, bool, int]:
+    return query.tenant, query.correlation != 0, query.oldest, query.limit
 
 
-def _columns(group: Sequence[tuple[int, BookmarkQuery]]) -> tuple[list[Any], ...]:
-    return (
-        [place for place, _ in group],
-        [query.tenant for _, query in group],
-        [query.key for _, query in group],
-        [query.correlation for _, query in group],
-        [query.after[0] for _, query in group],
-        [query.after[1] for _, query in group],
-    )
+def _parameters(group: Sequence[tuple[int, BookmarkQuery]]) -> Iterator[Any]:
+    """Of queries of one shape: tenant, then columns. Each costs: the driver asks of every element whether it is an array."""
+    first = group[0][1]
+    yield first.tenant
+    yield [place for place, _ in group]
+    yield [query.key for _, query in group]
+    if first.correlation != 0:
+        yield [query.correlation for _, query in group]
+    if not first.oldest:
+        yield [query.after[0] for _, query in group]
+        yield [query.after[1] for _, query in group]
 
 
 def _sort(query: BookmarkQuery, rows: list[BookmarkRow]) -> None:

@@ -24,6 +24,8 @@ from holdfast.ports import Codec
 
 Row = tuple[Any, ...]
 
+_UPDATED = INSTANCE.names.index("updated")
+
 NOTHING, NEW, CHANGED = 0, 1, 2
 """What a commit does to an instance."""
 
@@ -83,10 +85,13 @@ def _add(kinds: dict[str, list[Row]], kind: str, row: Row) -> None:
 def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
     tenant, name = row.tenant, row.id
     if row.version == 1:
-        _add(kinds, "new", (number, *INSTANCE.encode(row, codec)))
+        encoded = INSTANCE.encode(row, codec)
+        now: int = encoded[_UPDATED]
+        _add(kinds, "new", (number, *encoded))
     else:
-        _add(kinds, "changed", (number, *_changed(row, codec)))
-    _add(kinds, "journal", (number, *_segment(commit, row, codec)))
+        now = micros(row.updated)
+        _add(kinds, "changed", (number, *_changed(row, now, codec)))
+    _add(kinds, "journal", (number, *_segment(commit, row, now, codec)))
     for ref in commit.bookmarks_burned:
         _add(kinds, "bookmark_burned", (number, tenant, ref.key, ref.correlation, name, ref.seq))
     for mark in commit.bookmarks_added:
@@ -102,21 +107,23 @@ def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: Ins
         _remarks(kinds, number, commit, row, codec)
 
 
-def _changed(row: InstanceRow, codec: Codec) -> Row:
+def _changed(row: InstanceRow, now: int, codec: Codec) -> Row:
     return (
         row.tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_version,
-        row.correlation_id, row.name, row.incidents, micros(row.updated),
+        row.correlation_id, row.name, row.incidents, now,
         None if row.finished is None else micros(row.finished), codec.encode(row.state, "instance.state|" + row.tenant),
     )  # fmt: skip
 
 
-def _segment(commit: Commit, row: InstanceRow, codec: Codec) -> Row:
+def _segment(commit: Commit, row: InstanceRow, now: int, codec: Codec) -> Row:
+    """`now` is when the row was updated, in microseconds; so, mostly, was its segment."""
     segment, tenant = commit.journal, row.tenant
     if segment is None:
         empty = codec.encode(b"", "journal.data|" + tenant)
-        return tenant, row.id, row.version, commit.burst_id, 0, 0, micros(row.updated), empty
+        return tenant, row.id, row.version, commit.burst_id, 0, 0, now, empty
     return (
-        tenant, row.id, segment.version, segment.burst_id, segment.first, segment.count, micros(segment.written),
+        tenant, row.id, segment.version, segment.burst_id, segment.first, segment.count,
+        now if segment.written is row.updated else micros(segment.written),
         codec.encode(segment.data, "journal.data|" + tenant),
     )  # fmt: skip
 

@@ -5,7 +5,8 @@ the commits whose guards hold, and every write asks it: a loser writes nothing, 
 answers with `ok`.
 
 Without other guards than versions, `ok` is who was inserted or updated: under READ COMMITTED a row that somebody
-changed in between is looked at again, and its version does not fit any more.
+changed in between is looked at again, and its version does not fit any more. Where every commit has an instance, their
+rows say all: `commits` is left out.
 
 With others, instances are locked first (`locked`, by id), consumed rows next (`held`), and a commit is `ok` if all is
 there. Work rows that a claim has in hand are skipped, never waited for, so that a claim that waits for an instance
@@ -94,7 +95,9 @@ def statement_of(rows: BatchRows) -> tuple[str, list[Any]]:
     """The text for these rows, and its parameters."""
     kinds = rows.kinds
     shape = tuple(kind for kind in KINDS if kind in kinds)
-    single = all(len(kinds[kind]) == 1 for kind in shape)
+    single = len(kinds["commits"]) == 1 and all(len(found) == 1 for found in kinds.values())
+    if not rows.guarded and len(kinds["commits"]) == len(kinds.get("new", ())) + len(kinds.get("changed", ())):
+        shape = shape[1:]
     values: list[Any] = []
     for kind in shape:
         if single:
@@ -161,16 +164,16 @@ def _update_instances(text: _Text, where: str = "") -> str:
 
 def _versioned(text: _Text) -> Iterator[str]:
     """`ok` by versions alone."""
-    written = [f"select u.number from {text.rows('commits')} where u.does = {NOTHING}"]
+    written = []
+    if "commits" in text:
+        written.append(f"select u.number from {text.rows('commits')} where u.does = {NOTHING}")
     if "new" in text:
         yield _insert_instances(text)
-        joined = f"select u.number from {text.rows('commits')} join made t on {_matching('tenant, id')}"
+        joined = f"select u.number from {text.rows('new')} join made t on {_matching('tenant, id')}"
         written.append("select 0 as number from made" if text.single else joined)
     if "changed" in text:
         yield _update_instances(text)
         written.append("select number from moved")
-    if text.single:
-        written = written[1:] or written
     yield f"ok as materialized ({' union all '.join(written)})"
 
 
@@ -285,9 +288,10 @@ def _inserts(text: _Text) -> Iterator[str]:
                 f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
                 f" where {text.of_ok}{first}{once})"
             )
-    if "new" in text or "changed" in text:
+    touched = [f"select u.tenant, u.id from {text.rows(kind)}" for kind in ("new", "changed") if kind in text]
+    if touched:
         gathered = "array[u.tenant], array[u.id]" if text.single else "array_agg(u.tenant), array_agg(u.id)"
         yield (
             f"unlisted as (insert into hf_unlisted (tenants, ids) select {gathered}"
-            f" from {text.rows('commits')} where u.does <> {NOTHING})"
+            f" from ({' union all '.join(touched)}) u)"
         )
