@@ -2,68 +2,10 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.studio.conftest import Studio
-
-
-class Designer:
-    """A person at the drawing board."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.canvas = page.locator(".hf-canvas")
-        self.library = page.get_by_role("complementary", name="Activities")
-        self.inspector = page.get_by_role("complementary", name="Inspector")
-
-    def section(self, name: str) -> Locator:
-        return self.inspector.locator("details").filter(has=self.page.locator("summary", has_text=name)).first
-
-    def declare(self, section: str, name: str, type: str, default: str | None = None) -> None:
-        part = self.section(section)
-        part.get_by_role("button", name="Add", exact=True).click()
-        part.get_by_label("Name", exact=True).last.fill(name)
-        part.get_by_label("Type", exact=True).last.select_option(type)
-        if default is not None:
-            part.get_by_label(f"{name} Default").fill(default)
-
-    def drag(self, activity: str, x: int, y: int) -> None:
-        self.library.get_by_label("Search activities").fill(activity)
-        self.library.get_by_text(activity, exact=True).drag_to(self.canvas, target_position={"x": x, "y": y})
-        expect(self.card(activity)).to_be_visible()
-
-    def card(self, text: str) -> Locator:
-        return self.canvas.locator(".react-flow__node").filter(has_text=text)
-
-    def after(self, button: str, activity: str) -> None:
-        """The plus of an outcome, then a few letters and Enter."""
-        self.canvas.get_by_role("button", name=button).click()
-        self._pick(activity)
-
-    def next(self, card: str, activity: str) -> None:
-        """By keyboard: `a` puts an activity after the selected one."""
-        self.card(card).click()
-        self.page.keyboard.press("a")
-        self._pick(activity)
-
-    def _pick(self, activity: str) -> None:
-        expect(self.page.get_by_role("combobox", name="Add an activity")).to_be_focused()
-        self.page.keyboard.type(activity)
-        self.page.keyboard.press("Enter")
-        expect(self.card(activity)).to_be_visible()
-
-    def code(self, input: str, expression: str) -> None:
-        """Types an expression of Python into an input's editor."""
-        kind = self.inspector.get_by_label(f"{input}: kind of value")
-        kind.select_option("python")
-        # The editor with colours is loaded when it is first needed; until then a plain field stands in its place.
-        editor = self.inspector.locator(".cm-content").first
-        editor.click()
-        self.page.keyboard.type(expression)
-        self.page.keyboard.press("Escape")
-
-    def saved(self) -> None:
-        expect(self.page.get_by_text("Saved", exact=True)).to_be_visible()
+from tests.e2e.studio.drawing import Designer
 
 
 def test_from_an_empty_canvas_to_a_repaired_instance(studio: Studio) -> None:
@@ -79,10 +21,7 @@ def test_from_an_empty_canvas_to_a_repaired_instance(studio: Studio) -> None:
 
     studio.open("/definitions/refund")
     designer.card("Decision").click()
-    designer.inspector.locator(".cm-content").first.click()
-    page.keyboard.press("Control+a")
-    page.keyboard.type("amount > 5000")
-    page.keyboard.press("Escape")
+    designer.code("Condition", "amount > 5000")
     designer.saved()
     studio.open("/definitions/refund/versions")
     changes = page.get_by_role("region", name="Changes")
