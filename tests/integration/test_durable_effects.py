@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast import (
+    Activity,
     Event,
     OnLost,
     Parallel,
@@ -20,7 +21,13 @@ from holdfast import (
     activity,
     expr,
 )
+from holdfast.execution.activation import Activation
+from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Op
+from holdfast.execution.record import NewBookmark
 from holdfast.model.instance import JournalEvent
+from holdfast.model.scope import Scope
 from holdfast.model.work import WorkKind
 from holdfast.runtime.durable import takeover
 from holdfast.runtime.operators import Operators
@@ -355,3 +362,29 @@ async def test_an_effect_that_was_taken_over_and_not_begun_is_picked_up(cluster:
     assert (await b.settle(identity)).variables["said"] == "hello 2"
     assert await b.node.takeover.sweep() == 0
     await cluster.check(b, identity)
+
+
+class Unwritable(Activity, pure=True):
+    """Waits, and leaves behind what no state can hold."""
+
+    @classmethod
+    def compile(cls, builder: NodeBuilder) -> Op:
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            live.bookmark(live.activate(builder.node, owner, scope), NewBookmark(name="never"))
+
+        def dump(data: Any) -> Any:
+            raise LookupError("no state can hold this")
+
+        builder.node.hooks.dump = dump
+        return op
+
+
+async def test_no_effect_begins_of_a_burst_that_cannot_be_written_down(cluster: Any) -> None:
+    node = await cluster.node("a", activities=[Unwritable])
+    root = Parallel(wait_for_gate.bind(say="too early"), Unwritable())
+
+    with pytest.raises(LookupError, match="no state"):
+        await node.start(Workflow(root))
+
+    assert len(node.node.effects) == 0
+    assert bench.calls == []
