@@ -38,6 +38,7 @@ PAGES = [
     "docs/operating.md",
     "docs/http-workflows.md",
     "docs/security.md",
+    "docs/server.md",
     "docs/telemetry.md",
     "docs/coming-from/celery.md",
     "docs/coming-from/dbos.md",

@@ -8,28 +8,42 @@ import threading
 from typing import Any, Self
 
 from holdfast.client.client import Client
+from holdfast.errors import HoldfastError
 
 
 class SyncClient:
     """`with SyncClient(url, api_key=…) as client: client.instances.list(status="faulted").items`"""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-client", daemon=True)
         self._client = Client(*args, **options)
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="holdfast-client", daemon=True)
         self._thread.start()
-        self._wait(self._client.__aenter__())
+        try:
+            self._wait(self._client.__aenter__())
+        except BaseException:
+            self._end(self._loop)
+            raise
         return self
 
     def __exit__(self, *error: object) -> None:
+        assert self._loop is not None
         self._wait(self._client.__aexit__(*error))
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._end(self._loop)
+
+    def _end(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.call_soon_threadsafe(loop.stop)
         self._thread.join()
-        self._loop.close()
+        loop.close()
+        self._loop = None
 
     def _wait(self, work: Any) -> Any:
+        if self._loop is None:
+            work.close()  # Nobody will await it.
+            raise HoldfastError("The client is not open. Use it inside `with SyncClient(…) as client:`.")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def __getattr__(self, name: str) -> Any:

@@ -56,6 +56,8 @@ class HttpWire:
     ) -> WireResponse:
         import aiohttp
 
+        if self._session is None:
+            raise HoldfastError("The client is not open. Use it inside `async with Client(…) as client:`.")
         address = f"{self._url}{path}" + (f"?{urlencode(query)}" if query else "")
         try:
             async with self._session.request(method, address, headers=headers, data=body) as response:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.client import AsgiWire, Client
+from holdfast.client import AsgiWire, Client, SyncClient
 from holdfast.client.calls import flat, place
-from holdfast.errors import RequestRefused, ServerUnavailable, StoreMisconfigured
+from holdfast.errors import HoldfastError, RequestRefused, ServerUnavailable, StoreMisconfigured
 
 
 def app_answering(status: int, body: bytes, *, fail: bool = False) -> Any:
@@ -103,3 +103,21 @@ def test_queries_repeat_lists_and_leave_out_none() -> None:
 
 def test_places_hold_any_character() -> None:
     assert place("definitions", "a/b c", "publish") == "/definitions/a%2Fb%20c/publish"
+
+
+async def test_a_client_that_is_not_open_says_so() -> None:
+    with pytest.raises(HoldfastError, match="async with Client"):
+        await Client("http://127.0.0.1:1").instances.list()
+    with pytest.raises(HoldfastError, match="with SyncClient"):
+        SyncClient("http://127.0.0.1:1").instances.list()
+
+
+def test_a_client_without_an_event_loop_asks_the_same() -> None:
+    app = app_answering(200, b'{"stimulus_id": "s1"}')
+    with SyncClient(AsgiWire(app), api_key="k") as client:
+        assert client.send_event("placed", {"n": 1}).stimulus_id == "s1"
+    with SyncClient(AsgiWire(app_answering(200, b'{"items": [], "total": 0}'))) as client:
+        assert list(client.instances.all()) == []
+    refusing = SyncClient(AsgiWire(app_answering(404, b'{"code": "x", "detail": "No."}')))
+    with refusing as client, pytest.raises(RequestRefused, match="No"):
+        client.instances.get("x")
