@@ -18,7 +18,7 @@ PORT ?= 8600
 STUDIO := src/holdfast/server/studio/.built
 STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' ! -name schema.ts -print 2>/dev/null)
 
-.PHONY: help run openapi load test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
+.PHONY: help run openapi load wheel test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ bench: $(READY) ## Measure, print the figures, write benchmarks/results/latest.j
 
 load: $(READY) ## Measure the server from outside, print the figures, write benchmarks/results/load.json
 	$(BIN)/python -m benchmarks.load
+
+wheel: $(READY) $(STUDIO) ## Build wheel and source archive, install each into an empty environment and serve from it
+	$(BIN)/python -m tests.wheel
 
 chaos: $(READY) ## Kill workers, servers and databases for long, write benchmarks/results/chaos.json (PARTS="sqlite …" for some)
 	$(BIN)/python -m tests.chaos $(PARTS)

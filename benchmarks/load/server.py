@@ -39,7 +39,7 @@ class Server:
         self.token = ""
 
     def rss_mb(self) -> float:
-        """Resident memory that is not shared with the page cache."""
+        """Resident memory, libraries included."""
         fields = Path(f"/proc/{self.pid}/statm").read_text(encoding="ascii").split()
         return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") / 1_000_000
 
