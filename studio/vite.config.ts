@@ -26,5 +26,7 @@ export default defineConfig({
   test: {
     environment: "jsdom",
     include: ["src/**/*.test.{ts,tsx}"],
+    // Properties take their time on a busy machine; nothing is measured here.
+    testTimeout: 60_000,
   },
 });

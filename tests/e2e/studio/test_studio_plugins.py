@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.e2e.studio.conftest import Studio
+from tests.e2e.studio.drawing import Designer
 from tests.e2e.studio.service import BUILT, StudioServer, served
 
 SHADES = Path(__file__).parent / "fixtures" / "shades"
@@ -40,7 +41,7 @@ def painted(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield server
 
 
-def test_a_plugin_brings_an_editor_a_panel_and_a_page(context: BrowserContext, painted: StudioServer) -> None:
+def test_a_plugin_brings_an_editor_panels_a_page_and_a_language(context: BrowserContext, painted: StudioServer) -> None:
     studio = Studio(context.new_page(), painted.url)
     studio.open("/plugins/shades")
     studio.sign_in()
@@ -61,6 +62,15 @@ def test_a_plugin_brings_an_editor_a_panel_and_a_page(context: BrowserContext, p
     expect(studio.page.get_by_text("Saved", exact=True)).to_be_visible()
     saved = painted.call("GET", "/api/definitions/wall")["document"]
     assert saved["root"]["inputs"]["colour"] == "#445566"
+
+    designer = Designer(studio.page)
+    kinds = designer.inspector.get_by_label("Colour: kind of value")
+    expect(kinds.get_by_role("option", name="Mixed colours")).to_have_count(1)
+    designer.code("Colour", "red+blue", "mixed")
+    expect(designer.inspector.locator(".hf-preview")).to_have_text('="purple"')
+    designer.saved()
+    designer.nothing()
+    expect(designer.section("Palette")).to_contain_text("The palette of wall")
     assert studio.errors == []
 
 
