@@ -8,7 +8,7 @@ from functools import partial
 from statistics import median
 
 from benchmarks.figures import Effort, Figure, Group, Unmeasurable
-from benchmarks.store_databases import POSTGRES, database
+from benchmarks.store_databases import POSTGRES, Database, connections, database
 from holdfast.testing import benching
 from holdfast.testing.servers import ServiceMissing
 from holdfast.testing.transport_contract.services import broker_url
@@ -25,6 +25,28 @@ def measure_timers(effort: Effort) -> Mapping[str, float]:
         "timers.5k_ms": min(turn["ms"] for turn in turns),
         "timers.duplicates": sum(turn["duplicates"] for turn in turns),
     }
+
+
+def measure_waits(effort: Effort) -> Mapping[str, float]:
+    with database(POSTGRES) as place:
+        found, deadlocks = asyncio.run(_waits(place))
+    return {
+        "waits.5k_p99_ms": found["p99_ms"],
+        "waits.5k_p99_ms.p50": found["p50_ms"],
+        "waits.5k_p99_ms.max": found["max_ms"],
+        "waits.deadlocks": deadlocks,
+    }
+
+
+async def _waits(place: Database) -> tuple[Mapping[str, float], int]:
+    """The database is fresh: what it has counted is of this run."""
+    found = await benching.waits(benching.place(place.url))
+    (connection,) = await connections(place, 1)
+    try:
+        sql = "select deadlocks from pg_stat_database where datname = current_database()"
+        return found, await connection.fetchval(sql)
+    finally:
+        await connection.close()
 
 
 def measure_cluster(effort: Effort) -> Mapping[str, float]:
@@ -62,6 +84,16 @@ GROUPS = (
             Figure("timers.duplicates", "timers that fired twice", 0),
         ),
         measure_timers,
+    ),
+    Group(
+        "waits",
+        (
+            Figure("waits.5k_p99_ms", "5,000 waits, 500/s, event and timeout together: until it has ended", 100),
+            Figure("waits.5k_p99_ms.p50", "the same, median"),
+            Figure("waits.5k_p99_ms.max", "the same, the slowest"),
+            Figure("waits.deadlocks", "deadlocks that PostgreSQL counted meanwhile", 0),
+        ),
+        measure_waits,
     ),
     Group(
         "cluster",

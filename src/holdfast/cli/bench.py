@@ -22,7 +22,7 @@ def bench(
 ) -> None:
     """Measure starts, events, timers and workers on your own store and transport.
 
-    SCENARIOs are dispatch, timers and cluster; all of them if none is named.
+    SCENARIOs are dispatch, timers, waits and cluster; all of them if none is named.
     """
     import asyncio
 

@@ -155,8 +155,9 @@ class WorkStore(Protocol):
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         """Put rows back for later; those that are gone stay gone."""
 
-    async def next_due(self, queues: Sequence[str]) -> datetime | None:
-        """When the next row of these queues is due; None if there is none."""
+    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
+        """How long until the next row of these queues is due, by the store's clock; less than nothing if it is already,
+        None if there is none. Asked before every claim: it must cost next to nothing."""
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         """A number that is another one whenever anybody has committed something: returned at once if it is not `since`,

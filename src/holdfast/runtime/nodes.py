@@ -128,7 +128,7 @@ class Nodes:
                 waiting[row.queue] = min(row.created, waiting.get(row.queue, row.created))
         for name in queues:
             queue = queue_of(node.tenant, name)
-            due = None if queue in served else await node.store.next_due([queue])
-            if due is not None and due <= now - LATE:
-                waiting[queue] = min(due, waiting.get(queue, due))
+            left = None if queue in served else await node.store.until_due([queue])
+            if left is not None and left <= -LATE:
+                waiting[queue] = min(now + left, waiting.get(queue, now + left))
         return [Unserved(queue=queue, since=since) for queue, since in sorted(waiting.items())]

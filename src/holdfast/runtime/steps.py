@@ -31,6 +31,7 @@ from holdfast.model.ticket import DefinitionRef, Ticket
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow
 from holdfast.ports import Delivery, StepDispatcher
 from holdfast.runtime.allowance import Limit
+from holdfast.runtime.durable.lookout import BREATH, Lookout
 from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step, step_row
 from holdfast.runtime.permits import Permits
 from holdfast.runtime.shares import PAUSE, Key, Share, shares_of
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("holdfast")
 
-POLL = timedelta(milliseconds=250)
-BREATH = timedelta(milliseconds=20)
-"""Between two looks at the table while rows of it are in hand."""
 SENT_MAX = 10_000
 
 
@@ -202,11 +200,12 @@ class Steps:
 
     async def _take_rows(self, share: Share) -> None:
         """Steps on the work table: all of them, or those that the broker could not hold back."""
-        node, queues, seen = self._node, [STEP_QUEUE + queue for queue in share.queues], 0
+        node, queues = self._node, [STEP_QUEUE + queue for queue in share.queues]
+        lookout = Lookout(node.store, queues)
         while True:
             try:
-                if share.permits is not None and not await self._is_due(queues):
-                    seen = await node.store.wait_for_change(seen, await self._until_due(queues, BREATH))
+                if not await lookout.is_due():
+                    await lookout.wait()
                     continue  # Places are taken for work that there is.
                 room = await self._until_room(share)
                 rows: list[WorkRow] = []
@@ -220,21 +219,10 @@ class Steps:
                 finally:
                     self._settle(share, room, len(rows))
                 if not rows:
-                    least = BREATH if share.in_hand else timedelta(milliseconds=1)
-                    seen = await node.store.wait_for_change(seen, await self._until_due(queues, least))
+                    await lookout.wait()
             except StoreError:
                 logger.warning("steps could not be read from the work table", exc_info=True)
                 await asyncio.sleep(PAUSE)
-
-    async def _is_due(self, queues: Sequence[str]) -> bool:
-        due = await self._node.store.next_due(queues)
-        return due is not None and due <= await self._node.store.now()
-
-    async def _until_due(self, queues: Sequence[str], least: timedelta) -> timedelta:
-        due = await self._node.store.next_due(queues)
-        if due is None:
-            return POLL
-        return min(POLL, max(due - await self._node.store.now(), least))
 
     async def _take_row(self, row: WorkRow, share: Share) -> None:
         ref = EffectRef(*read_step(row), NOBODY)

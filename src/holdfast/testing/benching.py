@@ -9,7 +9,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import median
@@ -23,18 +23,23 @@ from holdfast.activities.control.sequence import Sequence as InOrder
 from holdfast.activities.events import Event
 from holdfast.activities.scheduling import StartAt
 from holdfast.authoring.activity import Activity
+from holdfast.authoring.compiled import workflow
 from holdfast.authoring.fields import expr
 from holdfast.authoring.function import activity
+from holdfast.authoring.words import wait_for
 from holdfast.authoring.workflow import Workflow
 from holdfast.engine import Holdfast
+from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
 from holdfast.model.requests import DispatchDefinition
 from holdfast.ports import Context
 from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.garbage import calm_collector
 from holdfast.testing.worker_processes import WorkerProcess
 
 QUEUE = "bench"
 WARM_UP = 20
+WAITS_PER_S = 500
 PATIENCE = 120.0
 """Seconds that one scenario may take for its last instance."""
 
@@ -52,6 +57,13 @@ class BenchBurn(Activity, pure=True):
         end = time.thread_time_ns() + 1_000_000
         while time.thread_time_ns() < end:
             pass
+
+
+@workflow(id="bench_wait")
+async def waiting(at: datetime) -> str:
+    """For an event, until the moment that the event comes."""
+    answer: str = await wait_for("bench", timeout=at, default="late")
+    return answer
 
 
 stepping = Workflow(step.bind(number=1, queue=QUEUE), id="bench_step")
@@ -80,11 +92,12 @@ async def opened(where: Place, *, worker: bool = True) -> AsyncIterator[Runtime]
         tenant=where.tenant,
         node=f"{where.tenant}-node",
         activities=[step, BenchBurn],
-        workflows=[stepping, resuming, alarm, burning],
+        workflows=[stepping, resuming, alarm, burning, waiting],
         queues=f"default,{QUEUE}",
         worker=worker,
     )
     async with engine as app:
+        calm_collector()  # As `holdfast serve` and `holdfast worker` do.
         yield app.runtime
 
 
@@ -181,6 +194,35 @@ async def timers(where: Place, count: int = 5_000) -> dict[str, float]:
     return {"ms": _ms(taken), "duplicates": float(duplicates)}
 
 
+async def waits(where: Place, count: int = 5_000) -> dict[str, float]:
+    """Waits whose event and timeout arrive together, so many in a second: from then until each has ended, once."""
+    async with opened(where, worker=False) as runtime:
+        first = await runtime.node.store.now() + timedelta(seconds=3 + count / 300)
+        due = {f"w{number}": first + timedelta(seconds=number / WAITS_PER_S) for number in range(count)}
+        names = list(due)
+        for begin in range(0, count, 500):
+            await asyncio.gather(
+                *(runtime.start(waiting, {"at": due[name]}, instance_id=name) for name in names[begin : begin + 500])
+            )
+        with Ends() as ends:
+            runtime.take_work()
+            left = (first - await runtime.node.store.now()).total_seconds()
+            if left < 0:
+                raise RuntimeError(f"{count} instances could not be started before their moment; try fewer")
+            begun = time.perf_counter() + left
+            await asyncio.gather(*(_meet(runtime, name, begun + (due[name] - first).total_seconds()) for name in names))
+            await ends.count(count)
+        late = sorted(ends.ended[name] - begun - (due[name] - first).total_seconds() for name in names)
+    return {"p50_ms": _ms(median(late)), "p99_ms": _ms(late[int(count * 0.99)]), "max_ms": _ms(late[-1])}
+
+
+async def _meet(runtime: Runtime, name: str, at: float) -> None:
+    """Send the event when the timeout is due; it may find that the timeout was faster."""
+    await asyncio.sleep(at - time.perf_counter())
+    with suppress(HoldfastError):
+        await runtime.stimuli.event("bench", "in time", instance_id=name)
+
+
 async def speedup(where: Place, count: int = 2_000) -> dict[str, float]:
     """Starts with a millisecond of the processor each: two worker processes against one."""
     rates = [await _rate(place(where.store, where.transport), count, workers) for workers in (1, 2)]
@@ -240,5 +282,6 @@ Scenario = Callable[[Place], Awaitable[dict[str, float]]]
 SCENARIOS: Sequence[tuple[str, Scenario, str]] = (
     ("dispatch", dispatching, "start and event until the step after it has ended"),
     ("timers", timers, "5,000 timers that are due at one instant"),
+    ("waits", waits, "5,000 waits whose event and timeout arrive together"),
     ("cluster", speedup, "two workers against one, 1 ms of processor per burst"),
 )

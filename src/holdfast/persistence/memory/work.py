@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from heapq import nsmallest
 
 from msgspec.structs import replace
@@ -68,9 +68,9 @@ class MemoryWork(MemoryCommits):
         self._rewrite(rows, lambda row: replace(row, due=due))
         self._changed()
 
-    async def next_due(self, queues: Sequence[str]) -> datetime | None:
+    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
         dues = [row.due or row.created for row in self._tables.work.values() if row.queue in queues]
-        return min(dues, default=None)
+        return min(dues) - self._now() if dues else None
 
     async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
         table = self._tables.schedules

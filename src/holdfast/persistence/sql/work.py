@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
 from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped, marks
-from holdfast.persistence.sql.tables import micros, moment
+from holdfast.persistence.sql.tables import micros
 from holdfast.persistence.sql.work_tables import AT_ONCE, DEAD_LETTER, SCHEDULE, WORK
 
 _OF_IDS = " where tenant = ? and id in ({marks})"
@@ -42,8 +42,8 @@ class SqlWork(SqlPart):
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
         await self._write(lambda: self._defer(rows, due))
 
-    async def next_due(self, queues: Sequence[str]) -> datetime | None:
-        return await self._read(self._next_due(queues))
+    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
+        return await self._read(self._until_due(queues))
 
     async def put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> None:
         await self._write(lambda: self._put_schedules(tenant, definition_id, rows))
@@ -119,19 +119,20 @@ class SqlWork(SqlPart):
                 [(micros(due), row.tenant, row.id) for row in rows],
             )
 
-    def _next_due(self, queues: Sequence[str]) -> Script[datetime | None]:
+    def _until_due(self, queues: Sequence[str]) -> Script[timedelta | None]:
+        """The first row of each range that claims read: of those that wait for no moment, since when it waits."""
+        now = yield from self._micros_now()
         moments: list[int] = []
         for queue in queues:
-            rows = yield ask(
-                "select min(due) from hf_work where queue = ? and due > ?"
-                " union all select min(created) from hf_work where queue = ? and due = ?",
-                queue,
-                AT_ONCE,
-                queue,
-                AT_ONCE,
-            )
-            moments += [row[0] for row in rows if row[0] is not None]
-        return moment(min(moments)) if moments else None
+            for column, condition in (("created", "due = ?"), ("due", "due > ?")):
+                rows = yield ask(
+                    f"select {column} from hf_work where queue = ? and {condition}"
+                    " order by due, urgency, fair_rank, tenant, id limit 1",
+                    queue,
+                    AT_ONCE,
+                )
+                moments += [row[0] for row in rows]
+        return timedelta(microseconds=min(moments) - now) if moments else None
 
     def _put_schedules(self, tenant: str, definition_id: str, rows: Sequence[ScheduleRow]) -> Script[None]:
         found = yield ask(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from holdfast import telemetry
@@ -25,7 +25,7 @@ from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.runtime.durable import telling
 from holdfast.runtime.durable.bursts import Burst, run_bursts
 from holdfast.runtime.durable.jobs import Answer, Job, StartJob
-from holdfast.runtime.durable.losing import Losing
+from holdfast.runtime.durable.losing import Losing, Submits
 from holdfast.runtime.result import RunResult
 
 if TYPE_CHECKING:
@@ -39,10 +39,12 @@ RESEND_AFTER = 0.5
 """Seconds until a commit of unknown outcome is sent again. Sending it twice is safe: it carries its burst id (rule M3)."""
 
 Work = tuple[Burst, Commit]
+Send = Callable[[Sequence[Commit]], Awaitable[Sequence[CommitOutcome]]]
 
 
 class Lane:
-    def __init__(self, node: Node, limits: Limits) -> None:
+    def __init__(self, node: Node, limits: Limits, back: Submits | None = None) -> None:
+        """`back` gets what has to be done again; without it, this lane."""
         self.node = node
         self.limits = limits
         self._waiting: deque[Job] = deque()
@@ -51,7 +53,8 @@ class Lane:
         """Jobs per instance that wait here or are under way."""
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
-        self._losing = Losing(node, self)
+        self._back: Submits = back or self
+        self._losing = Losing(node, self._back)
 
     # -- life ----------------------------------------------------------------------------------------------------------
 
@@ -90,13 +93,18 @@ class Lane:
         self._waiting.append(job)
         self._news.set()
 
+    def look(self) -> None:
+        """An instance that was run elsewhere is free again."""
+        if self._waiting:
+            self._news.set()
+
     async def _run(self) -> None:
         while not self._stopping:
-            if not self._waiting:
-                self._news.clear()
+            self._news.clear()
+            bursts = self._take()
+            if not bursts:
                 await self._news.wait()
                 continue
-            bursts = self._take()
             taken = [(burst.instance_id, len(burst.jobs)) for burst in bursts]
             await self.work(bursts)
             for instance_id, jobs in taken:
@@ -112,11 +120,15 @@ class Lane:
             self.node.tell_watchers(instance_id)
 
     def _take(self) -> list[Burst]:
-        """What is in hand, grouped by instance, at most so many instances."""
+        """What is in hand, grouped by instance, at most so many instances. Those that a claim runs wait for its end."""
         bursts: dict[str, Burst] = {}
-        waiting = self._waiting
+        waiting, claimed = self._waiting, self.node.claimed
+        later: list[Job] = []
         while waiting:
             job = waiting[0]
+            if job.instance_id in claimed:
+                later.append(waiting.popleft())
+                continue
             burst = bursts.get(job.instance_id)
             if burst is not None:
                 burst.jobs.append(job)
@@ -125,12 +137,14 @@ class Lane:
             else:
                 break
             waiting.popleft()
+        waiting.extendleft(reversed(later))
         return list(bursts.values())
 
     # -- one batch -----------------------------------------------------------------------------------------------------
 
-    async def work(self, bursts: list[Burst]) -> None:
-        """Everything that happens to a batch. An error reaches those who asked; the lane lives on."""
+    async def work(self, bursts: list[Burst], send: Send | None = None) -> None:
+        """Everything that happens to a batch. An error reaches those who asked; the lane lives on. `send` commits it; the
+        store, if none is given."""
         try:
             ready = await self._load(bursts)
             work: list[Work] = []
@@ -140,7 +154,7 @@ class Lane:
                 else:
                     work.append((burst, commit))
             for batch in _batches(work):
-                await self._commit(batch)
+                await self._commit(batch, send or self.node.store.commit)
         except Exception as error:
             if not isinstance(error, HoldfastError):
                 logger.exception("a lane's batch failed")
@@ -177,11 +191,11 @@ class Lane:
             return False
         return True
 
-    async def _commit(self, batch: list[Work]) -> None:
+    async def _commit(self, batch: list[Work], send: Send) -> None:
         commits = [commit for _, commit in batch]
         while True:
             try:
-                outcomes = await self.node.store.commit(commits)
+                outcomes = await send(commits)
                 break
             except StoreUnavailable as error:
                 # Whether it was written is not known. Who asked hears so; the same commit is sent again until it is known:
@@ -207,7 +221,7 @@ class Lane:
         else:
             self._losing.lost(burst, outcome)
         for job in left:
-            self.submit(job)
+            self._back.submit(job)
 
     def _let_out(self, burst: Burst, commit: Commit | None) -> None:
         """Committed: only now may it be seen, heard and felt outside."""

@@ -108,7 +108,7 @@ class Node:
         self.work_queues = [queue_of(tenant, queue) for queue in self.queues]
         self.gate = Gate()
         self.calendar = _calendar(services)
-        self.uptake = Uptake(self)
+        self.uptake = Uptake(self, limits)
         self.post = Post(self)
         self.outlets: tuple[Outlet, ...] = ()
         """Where lifecycle events of its instances go."""
@@ -127,6 +127,8 @@ class Node:
         self._lanes = [Lane(self, limits) for _ in range(lanes)]
         self._values = ValueCache()
         self._held: Counter[str] = Counter()
+        self.claimed: set[str] = set()
+        """Instances that are run inside a claim now: lanes leave them alone."""
         self.watchers: dict[str, list[asyncio.Future[None]]] = {}
         self.listeners: dict[str, list[OnLine]] = {}
         self._chores: set[asyncio.Task[None]] = set()
@@ -207,7 +209,22 @@ class Node:
     # -- work ----------------------------------------------------------------------------------------------------------
 
     def submit(self, job: Job) -> None:
-        self._lanes[crc32(job.instance_id.encode()) % len(self._lanes)].submit(job)
+        self.lane_of(job.instance_id).submit(job)
+
+    def lane_of(self, instance_id: str) -> Lane:
+        return self._lanes[crc32(instance_id.encode()) % len(self._lanes)]
+
+    def keep_claimed(self, instances: Sequence[str]) -> None:
+        self.claimed.update(instances)
+        for instance_id in instances:
+            self.hold(instance_id)
+
+    def free_claimed(self, instances: Sequence[str]) -> None:
+        self.claimed.difference_update(instances)
+        for instance_id in instances:
+            self.let_go(instance_id)
+        for lane in self._lanes:
+            lane.look()
 
     def use_up(self, work_id: str) -> asyncio.Task[None]:
         """Delete a work row that asks for nothing any more."""

@@ -18,12 +18,14 @@ from msgspec.structs import replace
 from holdfast import telemetry
 from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, StoreUnavailable
 from holdfast.execution import delivery
+from holdfast.execution.segment import Limits
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
 from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
 from holdfast.runtime.durable import care, messages, unread
 from holdfast.runtime.durable.alteration_pages import alter_page
 from holdfast.runtime.durable.care import InHand
+from holdfast.runtime.durable.claimed import ClaimedRuns
 from holdfast.runtime.durable.dispatch_jobs import BeginJob, RunJob
 from holdfast.runtime.durable.encoding import encode_payload
 from holdfast.runtime.durable.jobs import (
@@ -36,6 +38,7 @@ from holdfast.runtime.durable.jobs import (
     StartJob,
     StoredResumeJob,
 )
+from holdfast.runtime.durable.lookout import POLL, Lookout
 from holdfast.runtime.durable.verb_jobs import AgainJob
 
 if TYPE_CHECKING:
@@ -43,12 +46,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("holdfast")
 
-LIMIT = 500
-LOW = 250
-"""Rows in hand below which more are taken."""
-BREATH = timedelta(milliseconds=20)
-"""Between two looks at the table while rows of it are in hand: a commit that ends one is a change, and wakes sooner."""
-POLL = timedelta(milliseconds=250)
+LIMIT = 128
+"""Rows of one claim: what is run together."""
+HANDS = 2
+"""Claims at a time: while the store commits one, the next is run."""
+HELD_MAX = 250
+"""Rows in hand outside of claims from which on no more are taken."""
+GRACE = 10.0
+"""Seconds that a claim under way may take when the node stops."""
 ATTEMPTS_MAX = 3
 PAUSE = timedelta(seconds=1)
 OWN_KINDS = frozenset(
@@ -70,10 +75,12 @@ _ASKING = (WorkKind.START, WorkKind.STIMULUS, WorkKind.ALTERATION, WorkKind.UNRE
 
 
 class Uptake:
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, limits: Limits) -> None:
         self._node = node
+        self._claimed = ClaimedRuns(node, limits)
         self._task: asyncio.Task[None] | None = None
         self._pending: set[asyncio.Task[None]] = set()
+        self._claims: set[asyncio.Task[int]] = set()
         self.in_hand = InHand()
 
     # -- rows that this node has just written itself -------------------------------------------------------------------
@@ -86,12 +93,11 @@ class Uptake:
     def take(self, rows: Iterable[WorkRow]) -> None:
         """Do what these rows ask for, unless this node is at it."""
         for row in rows:
-            self._take_soon(row)
+            if row.id not in self.in_hand:
+                self.in_hand.add(row.id)
+                self._begin(row)
 
-    def _take_soon(self, row: WorkRow) -> None:
-        if row.id in self.in_hand:
-            return
-        self.in_hand.add(row.id)
+    def _begin(self, row: WorkRow) -> None:
         if row.kind in _ASKING:
             self._in_background(row, self._take(row))
         else:
@@ -120,50 +126,83 @@ class Uptake:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="holdfast-uptake")
 
     async def stop(self) -> None:
-        tasks = [*self._pending, *([self._task] if self._task is not None else [])]
+        """Let the claims under way end: whoever commits a segment also starts its effects."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+        if self._claims:
+            await asyncio.wait(self._claims, timeout=GRACE)
+        tasks = [*self._pending, *self._claims]
         for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        self._task = None
 
     async def _run(self) -> None:
-        store, seen = self._node.store, 0
+        lookout = Lookout(self._node.store, self._node.work_queues)
         while True:
             try:
-                if not await self.take_due():
-                    seen = await store.wait_for_change(seen, await self._until_next())
+                if self._node.gate.paused:
+                    await lookout.rest()
+                elif not await lookout.is_due() or not await self.take_due():
+                    await lookout.wait()
             except Exception:
                 logger.warning("the work table could not be read", exc_info=True)
                 await asyncio.sleep(POLL.total_seconds())
 
-    async def _until_next(self) -> timedelta:
-        due = None if self._node.gate.paused else await self._node.store.next_due(self._node.work_queues)
-        if due is None:
-            return POLL
-        least = BREATH if self.in_hand else timedelta(milliseconds=1)
-        return min(POLL, max(due - await self._node.store.now(), least))
-
     async def take_due(self) -> int:
-        """Take up what is due now; how many rows."""
+        """Do what is due now, and wait until it is committed; how many rows."""
         node = self._node
         if node.gate.paused:
             return 0
         if node.gate.careful:
             return await care.take_one(node)
-        held = len(self.in_hand)
-        if held >= LOW:
-            return 0  # A claim locks rows that our own commits wait for: first those, then more.
+        if len(self.in_hand) >= HELD_MAX + LIMIT * HANDS:
+            return 0
+        return await asyncio.shield(self._in_claim())
+
+    def _in_claim(self) -> asyncio.Task[int]:
+        """In a task of its own: whoever waits for it may go, it ends."""
+        task = asyncio.get_running_loop().create_task(self._claim(), name="holdfast-claim")
+        self._claims.add(task)
+        task.add_done_callback(self._claims.discard)
+        return task
+
+    async def _claim(self) -> int:
+        node = self._node
         # Those in hand are in the table until their commit: look past them.
-        async with node.store.claim(node.work_queues, LIMIT + held, lacking=node.pins.lacking) as claim:
-            rows = [row for row in claim.rows if row.id not in self.in_hand]
+        async with node.store.claim(node.work_queues, LIMIT + len(self.in_hand), lacking=node.pins.lacking) as claim:
+            rows = [row for row in claim.rows if row.id not in self.in_hand][:LIMIT]
             node.pins.current.saw(claim.epoch)
-        if rows and telemetry.listeners:
-            now = await node.store.now()
-            for row in rows:
-                telemetry.emit("work.taken", kind=row.kind, queue=row.queue, late=now - (row.due or row.created))
-        self.take(rows)
+            self.in_hand.update(row.id for row in rows)
+            if len(rows) == LIMIT and len(self._claims) < HANDS:
+                self._in_claim().add_done_callback(_failed_aside)
+            if rows and telemetry.listeners:
+                await self._tell(rows)
+            now, later = self._divided(rows)
+            await self._claimed.run(now, claim)
+        for row in later:
+            self._begin(row)
         return len(rows)
+
+    def _divided(self, rows: Iterable[WorkRow]) -> tuple[list[Job], list[WorkRow]]:
+        """Jobs to run inside the claim; and rows that have to ask first, or whose instance is being worked on."""
+        now, later = list[Job](), list[WorkRow]()
+        for row in rows:
+            here = row.kind not in _ASKING and self._claimed.may_run(row.instance_id or "")
+            job = self._simple_job(row) if here else None
+            if job is None:
+                later.append(row)
+            else:
+                self._hear(row, job)
+                now.append(job)
+        return now, later
+
+    async def _tell(self, rows: Iterable[WorkRow]) -> None:
+        now = await self._node.store.now()
+        for row in rows:
+            telemetry.emit("work.taken", kind=row.kind, queue=row.queue, late=now - (row.due or row.created))
 
     # -- one row -------------------------------------------------------------------------------------------------------
 
@@ -189,9 +228,12 @@ class Uptake:
         if job is None:
             self.in_hand.discard(row.id)
             return
+        self._hear(row, job)
+        self._node.submit(job)
+
+    def _hear(self, row: WorkRow, job: Job) -> None:
         assert job.answer is not None
         job.answer.add_done_callback(partial(self._done, row))
-        self._node.submit(job)
 
     def _done(self, row: WorkRow, answer: asyncio.Future[Answer]) -> None:
         error = None if answer.cancelled() else answer.exception()
@@ -294,3 +336,9 @@ class Uptake:
                 )
         finally:
             self.in_hand.discard(row.id)
+
+
+def _failed_aside(claim: asyncio.Task[int]) -> None:
+    """A claim that nobody waits for."""
+    if not claim.cancelled() and (error := claim.exception()) is not None:
+        logger.warning("the work table could not be read", exc_info=error)

@@ -89,14 +89,25 @@ class WorkContract(ContractBase):
         assert (figures.work_ready, figures.work_later) == (2, 1)
         assert figures.oldest_ready == now - timedelta(hours=1)
 
-    async def test_the_next_due_time(self, store: Store, tenant: str) -> None:
-        assert await store.next_due(["default"]) is None
+    async def test_how_long_until_the_next_is_due(self, store: Store, tenant: str) -> None:
+        assert await store.until_due(["default"]) is None
         await store.enqueue(
             [work(tenant, due=FAR_OFF), work(tenant, due=later(7)), work(tenant, queue="x", due=later(1))]
         )
 
-        assert await store.next_due(["default"]) == later(7)
-        assert await store.next_due(["default", "x"]) == later(1)
+        for queues, due in ((["default"], later(7)), (["default", "x"], later(1))):
+            before = await store.now()
+            left = await store.until_due(queues)
+            assert left is not None
+            assert due - await store.now() <= left <= due - before
+
+    async def test_what_waits_for_no_moment_is_due_since_it_was_written(self, store: Store, tenant: str) -> None:
+        await store.enqueue([work(tenant, due=FAR_OFF), work(tenant, created=await store.now() - timedelta(hours=1))])
+
+        left = await store.until_due(["default"])
+
+        assert left is not None
+        assert timedelta(hours=-2) < left <= timedelta(hours=-1)
 
     async def test_queues_are_served_by_those_who_name_them(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant, id="a"), work(tenant, id="b", queue="gpu"), work(tenant, id="c", queue="x")])

@@ -49,7 +49,7 @@ class PostgresDriver:
         self.process = os.getpid()
         self._ordinary = Pool(lambda: connect(url, ORDINARY), ORDINARIES)
         self._lookup_pool = Pool(lambda: connect(url, LANE), LOOKUPS)
-        self.lookups = Lookups(self._fetch, codec, LOOKUPS)
+        self.lookups = Lookups(self.fetch, codec, LOOKUPS)
         self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
         self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
         settler = Settler(self._ordinary, self._lookup_pool, codec, url)
@@ -153,7 +153,9 @@ class PostgresDriver:
         self.changed()
         return result
 
-    async def _fetch(self, sql: str, *values: Any) -> Rows:
+    async def fetch(self, sql: str, *values: Any) -> Rows:
+        """One question that is a snapshot by itself."""
+
         async def attempt() -> Rows:
             async with self._lookup_pool.connection() as connection:
                 return await connection.fetch(sql, *values)

@@ -21,7 +21,7 @@ from holdfast.persistence.sql.effects import SqlEffects
 from holdfast.persistence.sql.mail import SqlMail
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.part import system_now
-from holdfast.persistence.sql.postgresql.claim import LockedClaim
+from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
@@ -100,6 +100,10 @@ class PostgresStore(
 
     def _claim_on(self, connection: Connection, driver: PostgresDriver) -> LockedClaim:
         return LockedClaim(connection, driver.committer, self.commit, driver.changed)
+
+    async def until_due(self, queues: Sequence[str]) -> timedelta | None:
+        ((left,),) = await self._driver.fetch(UNTIL_DUE, list(queues))
+        return None if left is None else timedelta(microseconds=left)
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         return await self._driver.listener.wait(since, timeout)
