@@ -366,3 +366,12 @@ def test_whatever_was_read_can_be_validated(type_name: str, keys: dict[str, Any]
     definition, _ = read_definition({"id": "d", "root": {**keys, "type": type_name}})
     assert definition is not None
     assert isinstance(validate(definition, descriptors=DESCRIPTORS, languages=LANGUAGES), list)
+
+
+@pytest.mark.parametrize("id", ["a/b", "..", "."])
+def test_an_id_that_no_address_reaches_is_refused(id: str) -> None:
+    assert found({"id": id, "root": {"type": "Start"}}) == {("/id", "unreachable-id")}
+
+
+def test_any_other_id_will_do() -> None:
+    assert found({"id": "Größe 7 & mehr: #1?", "root": {"type": "Start"}}) == set()

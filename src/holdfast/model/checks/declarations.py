@@ -33,6 +33,11 @@ Declared = InputDeclaration | OutputDeclaration | Variable
 def check_declarations(survey: Survey) -> None:
     """Of the workflow itself."""
     definition, options = survey.definition, survey.definition.options
+    if "/" in definition.id or definition.id in {".", ".."}:
+        # Addresses are taken apart at slashes, written as %2F or not, and dots walk through them.
+        survey.error(
+            "/id", "unreachable-id", f"No address reaches the id '{definition.id}'.", "Give one without a slash."
+        )
     _check_names(survey, definition.inputs, "/inputs")
     _check_names(survey, definition.outputs, "/outputs")
     _check_names(survey, definition.variables, "/variables")
