@@ -44,8 +44,9 @@ class Refused(Exception):
 class StudioServer:
     """`holdfast serve`, and what a program would ask of it."""
 
-    def __init__(self, url: str, said: Said | None = None) -> None:
+    def __init__(self, url: str, store: str = "", said: Said | None = None) -> None:
         self.url = url
+        self.store = store
         self._said = said
         self._token: str | None = None
 
@@ -70,6 +71,11 @@ class StudioServer:
         self.call("POST", "/api/definitions", document)
         self.call("POST", f"/api/definitions/{document['id']}/publish", {})
 
+    def publish_again(self, document: dict[str, Any]) -> None:
+        """A further version."""
+        self.call("PUT", f"/api/definitions/{document['id']}", document)
+        self.call("POST", f"/api/definitions/{document['id']}/publish", {})
+
     def execute(self, definition: str, input: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
         answer = self.call("POST", f"/api/definitions/{definition}/execute", {"input": input or {}, **more})
         assert isinstance(answer, dict)
@@ -79,7 +85,8 @@ class StudioServer:
 @contextmanager
 def served(folder: Path, *arguments: str, **environment: str) -> Iterator[StudioServer]:
     """A server of our own in that folder, on a free port, signed in as its administrator."""
-    command = [sys.executable, "-m", "holdfast.cli", "serve", "--port", "0", "--store", f"sqlite:///{folder}/studio.db"]
+    store = f"sqlite:///{folder}/studio.db"
+    command = [sys.executable, "-m", "holdfast.cli", "serve", "--port", "0", "--store", store]
     process = subprocess.Popen(
         [*command, *arguments],
         cwd=folder,
@@ -90,7 +97,7 @@ def served(folder: Path, *arguments: str, **environment: str) -> Iterator[Studio
     )
     said = Said(process)
     try:
-        server = StudioServer(said.address(), said)
+        server = StudioServer(said.address(), store, said)
         server.sign_in()
         yield server
     finally:
