@@ -308,8 +308,9 @@ class UpkeepStore(Protocol):
 class RecordStore(Protocol):
     """Small documents beside instances, of one tenant each."""
 
-    async def put_record(self, row: RecordRow) -> bool:
-        """Version 1 inserts, n writes only over n - 1. False, and nothing written, if somebody was faster."""
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
+        """Version 1 inserts, n writes only over n - 1. False, and nothing written, if somebody was faster. With `work`
+        these rows are put on the work table too: both or neither."""
 
     async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None: ...
 

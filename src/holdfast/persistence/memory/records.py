@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
-from holdfast.persistence.memory.tables import MemoryPart, Tables
+from holdfast.model.work import WorkRow
+from holdfast.persistence.memory.tables import MemoryPart, Tables, added
 
 
 def write_record(tables: Tables, row: RecordRow) -> None:
@@ -20,11 +21,12 @@ def write_record(tables: Tables, row: RecordRow) -> None:
 
 
 class MemoryRecords(MemoryPart):
-    async def put_record(self, row: RecordRow) -> bool:
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
         stored = self._tables.records.get((row.tenant, row.kind, row.id))
         if row.version - 1 != (0 if stored is None else stored.version):
             return False
         write_record(self._tables, row)
+        added(self._tables.work, (((each.tenant, each.id), each) for each in work))
         self._changed()
         return True
 

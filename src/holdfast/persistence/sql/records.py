@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
+from holdfast.model.work import WorkRow
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.part import SqlPart
-from holdfast.persistence.sql.script import Script, Value, ask, marks
+from holdfast.persistence.sql.script import Script, Value, ask, each, marks
 from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
+from holdfast.persistence.sql.work_tables import WORK
 from holdfast.ports import Codec
 
 
@@ -54,8 +56,8 @@ def first_version(row: RecordRow, codec: Codec) -> tuple[Value, ...]:
 
 
 class SqlRecords(SqlPart):
-    async def put_record(self, row: RecordRow) -> bool:
-        return await self._write(lambda: self._put_record(row))
+    async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
+        return await self._write(lambda: self._put_record_and(row, work))
 
     async def get_record(self, tenant: str, kind: str, record_id: str) -> RecordRow | None:
         found = await self._read(self._records(_KEY, tenant, kind, record_id))
@@ -83,6 +85,14 @@ class SqlRecords(SqlPart):
         where, values = _where(query)
         rows = yield ask("select count(*) from hf_record" + where, *values)
         return int(rows[0][0])
+
+    def _put_record_and(self, row: RecordRow, work: Sequence[WorkRow]) -> Script[bool]:
+        written = yield from self._put_record(row)
+        if written and work:
+            yield each(
+                f"{WORK.insert} {self._dialect.skip_existing}", [WORK.encode(item, self._codec) for item in work]
+            )
+        return written
 
     def _put_record(self, row: RecordRow) -> Script[bool]:
         key = (row.tenant, row.kind, row.id)

@@ -103,14 +103,12 @@ class DurableDispatcher:
         if guard is not None and await receipts.find(node, guard) is not None:
             return Dispatched(existing=(request.instance_id,), status=(await node.row(request.instance_id)).status)
         row = await checking.check_instance(runtime, request)
-        if guard is not None and not await receipts.put(node, guard):
-            return Dispatched(existing=(request.instance_id,), status=row.status)
         now = node.clock.now()
         name = f"{request.instance_id}.r{node.next_id() if guard is None else receipts.id_of(guard)}"
         plain = replace(request, input=dict(request.input))
-        await self._enqueue(
-            [messages.run(node.tenant, name, plain, row.content, now, **await self._carried(request, now))]
-        )
+        asked = messages.run(node.tenant, name, plain, row.content, now, **await self._carried(request, now))
+        if not await self._accepted([asked], guard):
+            return Dispatched(existing=(request.instance_id,), status=row.status)
         return Dispatched(instance_ids=(request.instance_id,), status=row.status)
 
     async def _resume(self, request: DispatchResume) -> Dispatched:
@@ -120,11 +118,7 @@ class DurableDispatcher:
             return Dispatched(existing=known.instance_ids)
         marks = await checking.waiting(self.runtime, request)
         ids = tuple(dict.fromkeys(mark.instance_id for mark in marks))
-        name = node.next_id()
-        if guard is not None:
-            name = receipts.id_of(guard)
-            if not await receipts.put(node, guard, ids):
-                return Dispatched(existing=ids)
+        name = node.next_id() if guard is None else receipts.id_of(guard)
         now = node.clock.now()
         data = encode_payload(request.payload if request.input is None else request.input)
         how = await self._carried(request, now)
@@ -134,7 +128,8 @@ class DurableDispatcher:
             )
             for mark in marks
         ]
-        await self._enqueue([replace(row, **how) for row in rows])
+        if not await self._accepted([replace(row, **how) for row in rows], guard, ids):
+            return Dispatched(existing=ids)
         return Dispatched(instance_ids=ids)
 
     async def _stimulus(self, request: DispatchStimulus) -> Receipt:
@@ -145,11 +140,9 @@ class DurableDispatcher:
         guard = checking.key_for(request, "stimulus", target)
         name = node.next_id() if guard is None else receipts.id_of(guard)
         found = await checking.stimulus_of(self.runtime, request, name)
-        if guard is not None and not await receipts.put(node, guard):
-            return Receipt(stimulus_id=name, existing=True)
         now = node.clock.now()
-        await self._enqueue([messages.stimulus(node.tenant, found, now, **await self._carried(request, now))])
-        return Receipt(stimulus_id=name)
+        row = messages.stimulus(node.tenant, found, now, **await self._carried(request, now))
+        return Receipt(stimulus_id=name, existing=not await self._accepted([row], guard))
 
     # -- how it is carried ---------------------------------------------------------------------------------------------
 
@@ -159,6 +152,16 @@ class DurableDispatcher:
         queue = queue_of(node.tenant, request.queue or DEFAULT_QUEUE)
         due = None if request.delay is None else await node.store.now() + request.delay
         return {"queue": queue, "priority": request.priority, "due": due}
+
+    async def _accepted(self, rows: list[WorkRow], guard: Guard | None, ids: tuple[str, ...] = ()) -> bool:
+        """On the table; False if the same request was accepted before."""
+        if guard is None:
+            await self._enqueue(rows)
+            return True
+        if not await receipts.put(self.runtime.node, guard, rows, ids):
+            return False
+        self.runtime.node.uptake.take_own(rows)
+        return True
 
     async def _enqueue(self, rows: list[WorkRow]) -> None:
         node = self.runtime.node

@@ -83,24 +83,32 @@ class InlineDispatcher:
         )
 
     async def _instance(self, request: DispatchInstance) -> Dispatched:
-        runtime = self.runtime
+        runtime, known = self.runtime, Dispatched(existing=(request.instance_id,))
         guard = checking.key_for(request, "dispatch", request.instance_id)
-        if guard is not None and not await receipts.put(runtime.node, guard):
-            return Dispatched(existing=(request.instance_id,))
+        if guard is not None and await self._was_done(guard):
+            return known
         await checking.check_instance(runtime, request)
-        answer = await runtime.ask(RunJob(request))
+        answer = await runtime.ask(RunJob(request, guards=() if guard is None else (guard,)))
+        if guard is not None and not await receipts.put(runtime.node, guard):
+            return known
         result = answer.result or await runtime.read(request.instance_id)
         return Dispatched(instance_ids=(request.instance_id,), status=result.status)
 
+    async def _was_done(self, guard: Guard) -> bool:
+        if await receipts.find(self.runtime.node, guard) is not None:
+            return True
+        return await checking.holder_of(self.runtime, guard) is not None
+
     async def _resume(self, request: DispatchResume) -> Dispatched:
+        if request.idempotency_key is not None:
+            # Its key is kept with the rows that it asks for, all or none; they are taken up by this node, at once.
+            queued = await self.runtime.durable.dispatch(replace(request, delay=None))
+            assert isinstance(queued, Dispatched)
+            return queued
         resumed: list[str] = []
         status: str = Status.PENDING
-        guard = checking.key_for(request, "resume", request.activity_type)
-        marks = await checking.waiting(self.runtime, request)
-        if guard is not None and not await receipts.put(self.runtime.node, guard):
-            return Dispatched(existing=tuple(mark.instance_id for mark in marks))
         data = request.payload if request.input is None else request.input
-        for mark in marks:
+        for mark in await checking.waiting(self.runtime, request):
             try:
                 answer = await self.runtime.ask(ResumeJob(mark.instance_id, f"b{mark.seq}", data))
             except (BookmarkNotFound, InstanceAtRest):

@@ -1,12 +1,13 @@
 """Idempotency keys of requests that concern no single instance: a record per key says that it was accepted, and with what.
 
 A key of a start or of one instance is a guard row of that instance (rule M4). A stimulus or a resume of many has none, so its key
-is a record: inserted once, before the work is put on the table under an id made of the key. Who comes again finds the record,
-and puts the same row there again, which is one row: unless it was done, and then the record says so.
+is a record: inserted once, and in the same transaction the work that was asked for is put on the table. Whoever finds the record
+may rely on it that the work was there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from holdfast.runtime.durable.leftovers import KEPT, RECEIPT
 
 if TYPE_CHECKING:
     from holdfast.model.guard import Guard
+    from holdfast.model.work import WorkRow
     from holdfast.runtime.durable.node import Node
 
 
@@ -45,8 +47,9 @@ async def find(node: Node, guard: Guard) -> Accepted | None:
     return found
 
 
-async def put(node: Node, guard: Guard, instance_ids: tuple[str, ...] = ()) -> bool:
-    """True for the first; False if the same request was accepted before. Raises `KeyReused` for another one."""
+async def put(node: Node, guard: Guard, rows: Sequence[WorkRow] = (), instance_ids: tuple[str, ...] = ()) -> bool:
+    """With the work that was asked for: both or neither. True for the first; False if the same request was accepted before.
+    Raises `KeyReused` for another one."""
     now = node.clock.now()
     accepted = Accepted(fingerprint=guard.fingerprint, instance_ids=instance_ids)
     row = RecordRow(
@@ -58,7 +61,7 @@ async def put(node: Node, guard: Guard, instance_ids: tuple[str, ...] = ()) -> b
         updated=now,
         payload=msgspec.json.encode(accepted),
     )
-    if await node.store.put_record(row):
+    if await node.store.put_record(row, rows):
         return True
     await find(node, guard)
     return False

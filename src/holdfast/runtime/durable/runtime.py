@@ -238,12 +238,14 @@ class Runtime:
         on_line: OnLine | None = None,
     ) -> RunResult:
         """Resume a bookmark (the only one, if none is named). A second time with the same key does nothing more."""
-        if bookmark is None:
-            bookmark = self.only_bookmark(await self.read(instance_id)).id
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
-            body = stimulus_hash(bookmark, payload)
+            body = stimulus_hash(bookmark, payload)  # As it was asked: what waits may be another one by now.
             guards = (idempotency_key(operation="resume", target=instance_id, key=idempotency, fingerprint=body),)
+        if bookmark is None:
+            if guards and await self._was_done(guards[0]):
+                return await self.read(instance_id)
+            bookmark = self.only_bookmark(await self.read(instance_id)).id
         if on_line is not None:
             self.node.listen(instance_id, on_line)
         try:

@@ -11,7 +11,7 @@ from holdfast.errors import BatchRefused
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, loss_of
-from holdfast.testing.store_rows import FAR_OFF, commit_of, instance, later, record, settlement
+from holdfast.testing.store_rows import FAR_OFF, commit_of, instance, later, record, settlement, work
 
 
 class RecordContract(ContractBase):
@@ -24,6 +24,19 @@ class RecordContract(ContractBase):
         assert await store.get_record(tenant, "user", "r") is None
         assert await store.get_record(tenant, "task", "R") is None
         assert await store.get_record(tenant + "x", "task", "r") is None
+
+    async def test_work_is_put_with_its_record_or_not_at_all(self, store: Store, another: Store, tenant: str) -> None:
+        """How a request's key and what it asked for stand or fall together (M4)."""
+        first = record(tenant, "r")
+
+        assert await store.put_record(first, [work(tenant, id="a"), work(tenant, id="b", due=FAR_OFF)])
+        assert not await another.put_record(first, [work(tenant, id="c")])
+        assert await another.put_record(replace(first, version=2), [work(tenant, id="a"), work(tenant, id="d")])
+
+        figures = await store.stats(tenant)
+        assert (figures.work_ready, figures.work_later) == (2, 1)
+        async with store.claim(["default"], 10) as claim:
+            assert sorted(row.id for row in claim.rows) == ["a", "d"]
 
     async def test_a_version_is_written_once(self, store: Store, another: Store, tenant: str) -> None:
         """64 who want the first version, then 64 who want the second: one of each."""
