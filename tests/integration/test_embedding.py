@@ -104,7 +104,7 @@ async def test_start_and_wait_for_the_result(app: Holdfast) -> None:
 async def test_a_failure_is_raised_with_its_incident(app: Holdfast) -> None:
     instance = await app.start(fulfil, "7", -1)
     async with asyncio.timeout(20):
-        with pytest.raises(InstanceFaulted, match="Declined: 7") as raised:
+        with pytest.raises(InstanceFaulted, match=r"Declined: 7\. Correct") as raised:
             await instance.result()
     assert raised.value.fault_type == "Declined"
 

@@ -143,4 +143,5 @@ class InstanceFaulted(NoResult):
         self.fault_type = fault_type
         self.fault_message = message
         self.incident_id = incident_id
-        super().__init__(instance_id, "faulted", f"{fault_type}: {message} Correct the cause, then retry the instance.")
+        told = f"{fault_type}: {message}".rstrip(".")
+        super().__init__(instance_id, "faulted", f"{told}. Correct the cause, then retry the instance.")
