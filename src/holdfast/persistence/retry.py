@@ -71,6 +71,6 @@ async def retrying(
         if not transient.is_transient(error):
             raise
         raise StoreUnavailable(
-            f"The database did not answer after {policy.retries} more attempts ({type(error).__name__}: {error}). "
-            "Check that it runs and can be reached, then try again."
+            f"The database did not do it in {policy.retries + 1} attempts ({type(error).__name__}: {error}). "
+            "Check that it runs and can be reached, and that nobody holds its rows for long, then try again."
         ) from error

@@ -114,7 +114,7 @@ class TestBrokenConnections:
     async def test_what_does_not_pass_is_unavailable(self, store: MysqlStore) -> None:
         with (
             faults.at("commit.locked", faults.raising(MysqlError(1205, "Lock wait timeout exceeded"))),
-            pytest.raises(StoreUnavailable, match="did not answer after 3 more attempts"),
+            pytest.raises(StoreUnavailable, match="did not do it in 4 attempts"),
         ):
             await store.commit([commit_of(instance("i"))])
 

@@ -1,0 +1,229 @@
+"""A full disk, statements that are cut short, clocks that jump: clear words, nothing half-written, and it goes on afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import Delay, Holdfast, Sequence, Status, Workflow, activity
+from holdfast.errors import StoreUnavailable
+from holdfast.model.commit import COMMITTED
+from holdfast.model.instance import JournalEvent
+from holdfast.model.stored import InstanceKey
+from holdfast.persistence import store_from_url
+from holdfast.persistence.retry import RetryPolicy
+from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.sqlite import SqliteStore
+from holdfast.runtime.clock import SystemClock
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
+from holdfast.testing.store_rows import commit_of, instance, message
+
+LARGE = os.urandom(200_000).hex()
+"""What no compression makes small."""
+NO_WAIT = RetryPolicy(delay=timedelta(0))
+
+
+# -- a full disk -------------------------------------------------------------------------------------------------------
+
+
+class Disk:
+    """The size of the store's file can be limited, as a full disk does."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.store = SqliteStore(path, retry=NO_WAIT)
+
+    async def fill(self) -> None:
+        pages = await self.store._write(lambda: self._pragma("page_count"))
+        await self.store._write(lambda: self._pragma(f"max_page_count = {pages}"))
+
+    async def make_room(self) -> None:
+        await self.store._write(lambda: self._pragma("max_page_count = 1000000"))
+
+    @staticmethod
+    def _pragma(text: str) -> Script[int]:
+        rows = yield ask(f"pragma {text}")
+        return int(rows[0][0])
+
+    def counted(self) -> dict[str, int]:
+        with closing(sqlite3.connect(self.path)) as connection:
+            assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+            tables = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table'")]
+            return {name: connection.execute(f"select count(*) from {name}").fetchone()[0] for name in tables}
+
+
+@pytest.fixture
+async def disk(tmp_path: Path) -> AsyncIterator[Disk]:
+    disk = Disk(tmp_path / "holdfast.db")
+    await disk.store.open()
+    yield disk
+    await disk.store.close()
+
+
+async def test_a_full_disk_is_told_and_leaves_nothing_half_written(disk: Disk) -> None:
+    before = disk.counted()
+    await disk.fill()
+    burst = commit_of(instance("i", state=LARGE.encode()), outbox_added=(message(""),))
+
+    with pytest.raises(StoreUnavailable, match=r"is full\. Make room; nothing was written"):
+        await disk.store.commit([burst])
+    with pytest.raises(StoreUnavailable, match="is full"):
+        await disk.store.commit([commit_of(instance("j", state=LARGE.encode()))])
+
+    assert disk.counted() == before
+    await disk.make_room()
+    assert list(await disk.store.commit([burst])) == [COMMITTED]
+    assert (await disk.store.stats()).outbox == 1
+
+
+async def test_a_result_that_finds_the_disk_full_waits_for_room(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The effect has happened: its result is neither lost nor made again, nor called the activity's fault."""
+    begun, full, refused = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    calls = []
+
+    @activity(name="FillsTheDisk")
+    async def large() -> str:
+        calls.append(1)
+        begun.set()
+        await full.wait()
+        return LARGE
+
+    commit = disk.store.commit
+
+    async def watched(batch: Any) -> Any:
+        try:
+            return await commit(batch)
+        except StoreUnavailable:
+            refused.set()
+            raise
+
+    monkeypatch.setattr(disk.store, "commit", watched)
+    engine = Holdfast(entry_points=False, activities=[large])
+    async with asyncio.timeout(60), engine.runtime_on(disk.store) as runtime:
+        flow = Workflow(large.bind(result="text"), id="large", variables={"text": ""})
+        running = asyncio.create_task(runtime.start(flow, instance_id="i"))
+        await begun.wait()
+        await disk.fill()
+        full.set()
+        await refused.wait()
+        await disk.make_room()
+        while (await runtime.read("i")).status is not Status.FINISHED:
+            await asyncio.wait([runtime.node.news("i")], timeout=1)
+        await asyncio.wait([running])
+
+        assert (await runtime.read("i")).variables["text"] == LARGE
+    assert calls == [1]
+    engine.close()
+
+
+# -- statements that are cut short -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    try:
+        with postgres_database() as url:
+            yield url
+    except ServiceMissing as missing:
+        given_or("postgres", pytest.skip, pytest.fail, missing)
+
+
+@pytest.mark.service("postgres")
+@pytest.mark.parametrize("limit", ["statement_timeout", "lock_timeout"])
+async def test_a_statement_that_is_cut_short_is_told_and_not_half_done(postgres: str, limit: str) -> None:
+    """Somebody holds the row; the server's administrator limits how long a statement may wait for it."""
+    import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
+
+    first = store_from_url(postgres)
+    await first.open()
+    assert list(await first.commit([commit_of(instance("i"))])) == [COMMITTED]
+    hasty = store_from_url(f"{postgres}?{limit}=100")
+    await hasty.open()
+    burst = commit_of(instance("i", 2), outbox_added=(message(""),))
+    holder = await asyncpg.connect(postgres)
+    try:
+        async with holder.transaction():
+            await holder.execute("select * from hf_instance where id = 'i' for update")
+            with pytest.raises(StoreUnavailable, match=limit.replace("_", " ")):
+                await hasty.commit([burst])
+        key = InstanceKey("", "i")
+        assert await hasty.versions_of([key]) == {key: 1}
+        assert list(await hasty.commit([burst])) == [COMMITTED]
+        assert (await hasty.stats()).outbox == 1
+    finally:
+        await holder.close()
+        await hasty.close()
+        await first.close()
+
+
+# -- clocks that jump --------------------------------------------------------------------------------------------------
+
+
+class JumpingClock(SystemClock):
+    """What the machine's clock says, moved by somebody."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.moved = timedelta(0)
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.moved
+
+    def now_ns(self) -> int:
+        return int(self.now().timestamp() * 1_000_000_000)
+
+
+@asynccontextmanager
+async def nodes_by(clock: JumpingClock, path: Path, count: int = 2) -> AsyncIterator[list[Runtime]]:
+    """Nodes on one file, all by that clock."""
+    opened: list[tuple[Runtime, SqliteStore, Holdfast]] = []
+    try:
+        for number in range(count):
+            store = SqliteStore(path, now=clock.now)
+            await store.open()
+            engine = Holdfast(entry_points=False, clock=clock)
+            runtime = engine.runtime_on(store, node=f"n{number}")
+            await runtime.node.start()
+            runtime.node.take_work()
+            opened.append((runtime, store, engine))
+        yield [runtime for runtime, _, _ in opened]
+    finally:
+        for runtime, store, engine in opened:
+            await runtime.node.stop()
+            await store.close()
+            engine.close()
+
+
+@pytest.mark.parametrize("jump", [timedelta(hours=2), timedelta(hours=-2)], ids=["forth", "back"])
+async def test_a_clock_that_jumps_fires_each_timer_once(tmp_path: Path, jump: timedelta) -> None:
+    clock = JumpingClock()
+    flow = Workflow(Sequence(Delay(timedelta(hours=1)), Delay(timedelta(milliseconds=1))), id="naps")
+    async with asyncio.timeout(60), nodes_by(clock, tmp_path / "holdfast.db") as (one, two):
+        names = [f"i{number}" for number in range(20)]
+        for name in names:
+            await one.start(flow, instance_id=name)
+        first = one.node.next_id()
+
+        clock.moved += jump
+        second = one.node.next_id()
+        clock.moved += max(timedelta(0), -jump) + timedelta(hours=1)
+        seen = 0
+        for name in names:
+            while (await two.read(name)).status is not Status.FINISHED:
+                seen = await two.node.store.wait_for_change(seen, timedelta(milliseconds=100))
+
+        assert second > first
+        for name in names:
+            events = [entry.event for entry in await two.journal(name)]
+            assert events.count(JournalEvent.RESUMED) == 2
+            assert events.count(JournalEvent.INSTANCE_FINISHED) == 1
+        assert not await one.node.store.list_dead_letters("")
