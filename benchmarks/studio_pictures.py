@@ -10,6 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks.studio_example import order
 from tests.e2e.studio import demo
 from tests.e2e.studio.service import ADMIN, FLAGS, PASSWORD, chromium, served
 
@@ -21,7 +22,7 @@ PATIENCE_MS = 30_000
 def pages(ids: dict[str, str]) -> dict[str, str]:
     return {
         "definitions": "/definitions",
-        "designer": "/definitions/approval",
+        "designer": "/definitions/order",
         "versions": "/definitions/approval/versions",
         "instances": "/instances",
         "instance": f"/instances/{ids['waiting']}",
@@ -74,6 +75,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as server, sync_playwright() as playwright:
         ids = demo.seed(server)
+        server.call("POST", "/api/definitions", order())
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         for theme in ("light", "dark"):
             context = browser.new_context(viewport=SIZE, reduced_motion="reduce")  # type: ignore[arg-type] # a plain dict of the two sizes

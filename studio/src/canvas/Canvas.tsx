@@ -23,6 +23,7 @@ import { DRAG_TYPE } from "../library/Library";
 import { doorOf, levelOf, type Focus } from "../model/focus";
 import { graphOf, STATE, type Point } from "../model/graph";
 import { placeAfter } from "../model/layout";
+import { withPorts } from "../model/ports";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import "./canvas.css";
@@ -33,7 +34,7 @@ import { BIG_FROM } from "./far/scene";
 import { LEAST_ZOOM, useFar } from "./far/useFar";
 import { NoteCard, NoteContext, type ChangeNote } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
-import { afterSelected, centreOf, cornerOf, edgeUnder, freeCorner, isFreeLevel, pasteText, reorderBy, reselected, roomIn, screenOf } from "./placing";
+import { afterSelected, centreOf, cornerOf, edgeUnder, firstOf, freeCorner, isFreeLevel, pasteText, reorderBy, reselected, roomIn, screenOf } from "./placing";
 import { QuickAdd } from "./QuickAdd";
 import { useEditor, useEditorSession } from "./useEditor";
 import { usePlaces } from "./usePlaces";
@@ -88,10 +89,11 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const frame = useRef<HTMLDivElement>(null);
 
   const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
-  const graph = useMemo(() => graphOf(level, catalogue), [level, catalogue]);
+  const shape = useMemo(() => graphOf(level, catalogue), [level, catalogue]);
   const isFree = level.kind === "flowchart" || level.kind === "states";
-  const direction = useMemo(() => (isFree ? directionIn(level, graph) : "down"), [isFree, level, graph]);
-  const places = usePlaces(graph, level.kind, direction);
+  const direction = useMemo(() => (isFree ? directionIn(level, shape) : "down"), [isFree, level, shape]);
+  const places = usePlaces(shape, level.kind, direction);
+  const graph = useMemo(() => withPorts(shape, places, direction), [shape, places, direction]);
   const drawing = useMemo<Drawing>(
     () => ({ graph, level: level.kind, places, direction, selection: new Set(selection), problems, marks: NO_MARKS, readOnly }),
     [graph, level.kind, places, direction, selection, problems, readOnly],
@@ -117,7 +119,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   );
 
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}/${level.focus.key ?? ""}`;
-  const far = useFar(drawing, where, frame);
+  const far = useFar(drawing, where, frame, firstOf(graph, places, direction));
   const isFar = far.scene !== null;
   const edges = useMemo(() => (isFar ? NO_WAYS : (lastEdges.current = toEdges(drawing, lastEdges.current))), [drawing, isFar]);
   const show = useCallback(

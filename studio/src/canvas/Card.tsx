@@ -29,6 +29,9 @@ export interface CardActions {
 
 export const CardActionsContext = createContext<CardActions | null>(null);
 
+/** Of a card with more outcomes than this, or with a `Done` that leads on, open ones are named when it is looked at. */
+const MOST_NAMED = 2;
+
 const MARKS: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
 
 export const toneOfMark = (status: string): string => MARKS[status] ?? toneOf(status);
@@ -124,6 +127,7 @@ function Outcome({ data, outcome, share }: { data: CardData; outcome: string; sh
   const isOpen = !readOnly && node.outcomes.length > 0 && data.open.split("\n").includes(outcome);
   const style = direction === "down" ? { left: `${share * 100}%` } : { top: `${share * 100}%` };
   const isNamed = level === "flowchart" && node.outcomes.length > 1;
+  const isQuiet = node.outcomes.length > MOST_NAMED || (node.outcomes.includes("Done") && !data.open.split("\n").includes("Done"));
   return (
     <>
       <Handle
@@ -137,7 +141,7 @@ function Outcome({ data, outcome, share }: { data: CardData; outcome: string; sh
       {isOpen ? (
         <button
           type="button"
-          className={`hf-add nodrag nopan ${direction} ${isNamed ? "named" : ""}`}
+          className={`hf-add nodrag nopan ${direction} ${isNamed ? "named" : ""} ${isQuiet ? "quiet" : ""}`}
           style={style}
           tabIndex={-1}
           aria-label={t("addAfter", { outcome })}

@@ -7,6 +7,7 @@ import type { DefinitionSummary, Document } from "../api/types";
 import { useOffer } from "../app/commands";
 import { catalogue as words } from "../app/messages";
 import { RunDialog } from "../definitions/RunDialog";
+import { exportPython } from "../definitions/verbs";
 import * as commands from "../editor/commands";
 import { keysOf, shortcutOf, type ShortcutId } from "../editor/shortcuts";
 import type { Saver } from "../editor/saving";
@@ -17,6 +18,7 @@ import { placesOf } from "../model/document";
 import { crumbsOf, doorOf, focusOn, levelOf } from "../model/focus";
 import { graphOf } from "../model/graph";
 import { placeAll } from "../model/layout";
+import { withPorts } from "../model/ports";
 import type { Problem } from "../model/validate";
 import { save } from "../api/client";
 import { Badge, Button, IconButton, Menu, Segments, toast } from "../ui";
@@ -60,6 +62,7 @@ const t = words("designer", {
   search: "Search in this workflow",
   shortcuts: "Shortcuts",
   exportJson: "Export as JSON",
+  exportPython: "Export as Python",
   exportSvg: "Export as SVG",
   exportPng: "Export as PNG",
   versions: "Versions",
@@ -79,6 +82,8 @@ interface DesignerProps {
   readonly isLatest: boolean;
 }
 
+const NARROW = 1100;
+
 type Open = "publish" | "run" | "search" | "connect" | "conflict" | "shortcuts" | null;
 
 export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
@@ -91,8 +96,8 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   const [open, setOpen] = useState<Open>(null);
   const [view, setView] = useState<"canvas" | "source">("canvas");
   const [showsProblems, setShowsProblems] = useState(false);
-  const [showsLibrary, setShowsLibrary] = useState(innerWidth >= 1100);
-  const [showsInspector, setShowsInspector] = useState(true);
+  const [showsLibrary, setShowsLibrary] = useState(innerWidth >= NARROW);
+  const [keepsInspector, setKeepsInspector] = useState(innerWidth >= NARROW);
   const { problems, worst } = useProblems(document, catalogue, !readOnly);
   const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
   const crumbs = useMemo(() => crumbsOf(document, catalogue, level), [document, catalogue, level]);
@@ -123,9 +128,10 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
 
   const exportAs = async (kind: "json" | "svg" | "png"): Promise<void> => {
     if (kind === "json") return save(`${document.id}.json`, JSON.stringify(document, null, 2));
-    const graph = graphOf(level, catalogue);
-    const direction = level.kind === "flowchart" || level.kind === "states" ? directionIn(level, graph) : "down";
-    const picture = toSvg({ graph, level: level.kind, direction, places: placeAll(graph, level.kind, direction) }, paletteOf(window.document.documentElement));
+    const shape = graphOf(level, catalogue);
+    const direction = level.kind === "flowchart" || level.kind === "states" ? directionIn(level, shape) : "down";
+    const places = placeAll(shape, level.kind, direction);
+    const picture = toSvg({ graph: withPorts(shape, places, direction), level: level.kind, direction, places }, paletteOf(window.document.documentElement));
     if (kind === "svg") return save(`${document.id}.svg`, picture.svg, "image/svg+xml");
     return save(`${document.id}.png`, await toPng(picture));
   };
@@ -224,6 +230,8 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
 
   const name = document.name || document.id;
   const middle = { x: innerWidth / 2 - 160, y: 96 };
+  // On a tablet the inspector comes when there is something to inspect.
+  const showsInspector = keepsInspector || (innerWidth < NARROW && selection.length > 0);
   const hasLibrary = showsLibrary && !readOnly && view === "canvas";
   const columns = [hasLibrary ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""].filter(Boolean).join(" ");
   return (
@@ -261,6 +269,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
             { label: t("search"), icon: "search", onSelect: () => setOpen("search") },
             "line",
             { label: t("exportJson"), icon: "download", onSelect: () => void exportAs("json") },
+            !isCode && { label: t("exportPython"), onSelect: () => void saver.flush().then(() => exportPython(document.id)).catch(toast.failed) },
             { label: t("exportSvg"), onSelect: () => void exportAs("svg") },
             { label: t("exportPng"), onSelect: () => void exportAs("png").catch(toast.failed) },
             "line",
@@ -268,7 +277,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
             { label: t("instances"), icon: "list", onSelect: () => void navigate({ to: "/instances", search: { definition_id: document.id } }) },
             "line",
             !readOnly && { label: t("library"), onSelect: () => setShowsLibrary(!showsLibrary) },
-            { label: t("inspector"), onSelect: () => setShowsInspector(!showsInspector) },
+            { label: t("inspector"), onSelect: () => setKeepsInspector(!keepsInspector) },
             { label: t("shortcuts"), icon: "info", onSelect: () => setOpen("shortcuts") },
           ]}
         />
@@ -307,7 +316,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
                 handle={canvas}
                 onComments={(id) => {
                   session.select([id]);
-                  setShowsInspector(true);
+                  setKeepsInspector(true);
                 }}
               />
             )}

@@ -12,6 +12,7 @@ import { graphOf, type Graph, type Point } from "../model/graph";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
 import { CARD_WIDTH } from "../model/layout";
+import { withPorts } from "../model/ports";
 import { isNestable, nestedOf, type Nested } from "../model/nested";
 import { Breadcrumb } from "./Breadcrumb";
 import "./canvas.css";
@@ -71,11 +72,12 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
     [document, catalogue, focus],
   );
   const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
-  const graph = useMemo(() => (nested === null ? graphOf(level, catalogue) : flat(nested)), [nested, level, catalogue]);
+  const shape = useMemo(() => (nested === null ? graphOf(level, catalogue) : flat(nested)), [nested, level, catalogue]);
   const isFree = level.kind === "flowchart" || level.kind === "states";
-  const direction = isFree && nested === null ? directionIn(level, graph) : "down";
-  const computed = usePlaces(nested === null ? graph : NOTHING, level.kind, direction);
+  const direction = isFree && nested === null ? directionIn(level, shape) : "down";
+  const computed = usePlaces(nested === null ? shape : NOTHING, level.kind, direction);
   const places = useMemo(() => (nested === null ? computed : new Map(nested.boxes.map((box) => [box.node.id, { x: box.x, y: box.y }]))), [nested, computed]);
+  const graph = useMemo(() => withPorts(shape, places, direction), [shape, places, direction]);
   const kind = nested === null ? level.kind : "flowchart";
   const marks = useMemo(() => withContainers(document, statuses), [document, statuses]);
   const drawing = useMemo<Drawing>(
@@ -97,7 +99,7 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
     setFocus((now) => (levelOf(document, catalogue, now).activities.some((activity) => activity.id === selected) ? now : focusOn(place)));
   }, [selected, document, catalogue, nested]);
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}`;
-  const far = useFar(drawing, `${where}/${nodes.length}`, frame, nested?.boxes);
+  const far = useFar(drawing, `${where}/${nodes.length}`, frame, null, nested?.boxes);
   const farActions = useMemo<FarActions>(
     () => ({ select: (ids) => onSelect?.(ids[0] ?? null), move: null, open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, duration: 120 }) }),
     [onSelect, flow, places],
@@ -165,6 +167,7 @@ function framed(nested: Nested, cards: readonly AnyNode[], marks: Readonly<Recor
   return nested.boxes.flatMap((box): Shown[] => {
     const card = byId.get(box.node.id);
     if (box.kind === "card") return card === undefined ? [] : [{ ...card, zIndex: 20 } as Shown];
+    const { outcomes } = card?.type === "card" ? card.data.node : box.node;
     const size = { width: box.width, height: box.height };
     const handle = { width: 8, height: 8 };
     return [
@@ -179,7 +182,7 @@ function framed(nested: Nested, cards: readonly AnyNode[], marks: Readonly<Recor
         measured: size,
         handles: [
           { id: "in", type: "target", position: Position.Top, x: box.width / 2 - 4, y: -4, ...handle },
-          ...(box.node.outcomes.length > 0 ? box.node.outcomes : ["Done"]).map((id, index, all) => ({
+          ...(outcomes.length > 0 ? outcomes : ["Done"]).map((id, index, all) => ({
             id,
             type: "source" as const,
             position: Position.Bottom,

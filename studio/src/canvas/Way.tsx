@@ -13,13 +13,16 @@ export type Insert = (edgeId: string, at: { x: number; y: number }) => void;
 export const InsertContext = createContext<Insert | null>(null);
 
 const LETTER_WIDTH = 6.2;
+const LONGEST = 18;
 
 export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
   const { id, selected, data } = props;
   const insert = useContext(InsertContext);
-  const [path, labelX, labelY] = pathOf(props, data);
-  const label = data?.label ?? "";
-  const width = Math.min(label.length * LETTER_WIDTH + 12, 160);
+  const [path, middleX, middleY] = pathOf(props, data);
+  const text = data?.label ?? "";
+  const label = text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+  const width = label.length * LETTER_WIDTH + 12;
+  const [labelX, labelY] = data?.level === "states" ? [middleX, middleY] : besideSource(props, width);
   const mayInsert = insert !== null && data?.readOnly === false && data.level !== "states";
   return (
     <g className={`hf-way ${selected ? "selected" : ""}`} data-mark={data?.mark ?? undefined}>
@@ -28,14 +31,14 @@ export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
         <g className="hf-way-label" transform={`translate(${labelX} ${labelY})`}>
           <rect x={-width / 2} y={-9} width={width} height={18} rx={9} />
           <text textAnchor="middle" dominantBaseline="central">
-            {label.length > 24 ? `${label.slice(0, 23)}…` : label}
+            {label}
           </text>
         </g>
       ) : null}
       {mayInsert ? (
         <g
           className="hf-way-add"
-          transform={`translate(${labelX} ${label ? labelY + 20 : labelY})`}
+          transform={`translate(${middleX} ${label && Math.hypot(middleX - labelX, middleY - labelY) < 24 ? labelY + 22 : middleY})`}
           role="button"
           aria-label={t("insert")}
           onClick={(event) => {
@@ -50,6 +53,11 @@ export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
     </g>
   );
 });
+
+/** An outcome is named where it leaves its card: further on, several may run in one line. */
+function besideSource({ sourceX, sourceY, sourcePosition }: EdgeProps<WayEdge>, width: number): [number, number] {
+  return sourcePosition === Position.Bottom ? [sourceX, sourceY + 12] : [sourceX + 6 + width / 2, sourceY];
+}
 
 /** A handle is a dot on the card's border: the line begins and ends at the border itself. */
 const INSET = 4;

@@ -64,7 +64,7 @@ export function toSvg(picture: Picture, palette: Palette): { svg: string; width:
       if (from === undefined || to === undefined) return "";
       const names = from.node.outcomes.length > 0 ? from.node.outcomes : ["Done"];
       const share = shareOf(Math.max(0, names.indexOf(handleOf(edge.outcome, names))), names.length);
-      return edgeSvg(from, to, share, edge.label, direction, palette, around.get(edge.id)?.channel);
+      return edgeSvg(from, to, share, edge.label, picture.level, direction, palette, around.get(edge.id)?.channel);
     }),
     ...boxes.map(({ node, at, size }) => cardSvg(node, at, size, palette)),
   ];
@@ -97,7 +97,7 @@ interface Box {
   readonly size: { readonly width: number; readonly height: number };
 }
 
-function edgeSvg(from: Box, to: Box, share: number, label: string, direction: Direction, palette: Palette, channel: number | undefined): string {
+function edgeSvg(from: Box, to: Box, share: number, label: string, level: LevelKind, direction: Direction, palette: Palette, channel: number | undefined): string {
   const isDown = direction === "down";
   const start = isDown ? { x: from.at.x + from.size.width * share, y: from.at.y + from.size.height } : { x: from.at.x + from.size.width, y: from.at.y + from.size.height * share };
   const end = isDown ? { x: to.at.x + to.size.width / 2, y: to.at.y } : { x: to.at.x, y: to.at.y + to.size.height / 2 };
@@ -105,8 +105,10 @@ function edgeSvg(from: Box, to: Box, share: number, label: string, direction: Di
   const corners = isDown ? [start, { x: start.x, y: step.y }, { x: end.x, y: step.y }, end] : [start, { x: step.x, y: start.y }, { x: step.x, y: end.y }, end];
   const { path, label: middle } = channel === undefined ? { path: rounded(corners), label: step } : detourPath(start, end, channel, direction);
   const width = label.length * 6.2 + 12;
+  const beside = isDown ? { x: start.x, y: start.y + 16 } : { x: start.x + 10 + width / 2, y: start.y };
+  const named = level === "states" ? middle : beside;
   const name = label
-    ? `<rect x="${middle.x - width / 2}" y="${middle.y - 9}" width="${width}" height="18" rx="9" fill="${palette.ground}"/><text x="${middle.x}" y="${middle.y + 4}" text-anchor="middle" font-size="11" fill="${palette.soft}">${escape(label)}</text>`
+    ? `<rect x="${named.x - width / 2}" y="${named.y - 9}" width="${width}" height="18" rx="9" fill="${palette.ground}"/><text x="${named.x}" y="${named.y + 4}" text-anchor="middle" font-size="11" fill="${palette.soft}">${escape(label)}</text>`
     : "";
   return `<path d="${path}" fill="none" stroke="${palette.strong}" stroke-width="1.5" marker-end="url(#a)"/>${name}`;
 }

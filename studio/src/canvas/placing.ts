@@ -5,6 +5,15 @@ import type { Graph, GraphEdge, Point } from "../model/graph";
 import { sizeOf, type Direction } from "../model/layout";
 import type { Drawing } from "./nodes";
 
+/** The card where a drawing begins: the one that starts it, else the topmost (or leftmost). */
+export function firstOf(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): string | null {
+  const axis = direction === "down" ? "y" : "x";
+  const at = (id: string): number => places.get(id)?.[axis] ?? 0;
+  const starting = graph.nodes.filter((node) => node.starts);
+  const [first] = (starting.length > 0 ? starting : graph.nodes).toSorted((one, other) => at(one.id) - at(other.id));
+  return first?.id ?? null;
+}
+
 export function isFreeLevel(drawing: Drawing): boolean {
   return drawing.level === "flowchart" || drawing.level === "states";
 }

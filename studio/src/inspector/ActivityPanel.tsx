@@ -2,12 +2,13 @@
 
 import { useMemo, useState } from "react";
 import { catalogue as words } from "../app/messages";
-import { useSession } from "../api/session";
+import { useCan, useSession } from "../api/session";
 import { ActivityIcon } from "../canvas/ActivityIcon";
 import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
 import type { Activity } from "../model/document";
 import { titleOf } from "../model/document";
+import { chipsOf } from "../model/focus";
 import { commentsOf } from "../model/graph";
 import type { JsonObject } from "../model/json";
 import { namesFor, targetsFor } from "../model/scope";
@@ -15,6 +16,7 @@ import type { Problem } from "../model/validate";
 import { Button, IconButton, TextField, toast, When } from "../ui";
 import { CasesEditor } from "./CasesEditor";
 import { Declarations } from "./Declarations";
+import { Doors } from "./Doors";
 import { isWanted } from "./editing";
 import { NameSelect } from "./editors/pickers";
 import { InputEditor } from "./InputEditor";
@@ -45,6 +47,7 @@ const t = words("activity-panel", {
 export function ActivityPanel({ activity, problems }: { activity: Activity; problems: readonly Problem[] }) {
   const session = useEditorSession();
   const { document, catalogue, readOnly } = useEditor((snapshot) => snapshot);
+  const can = useCan();
   const descriptor = catalogue.get(activity.type);
   const names = useMemo(
     () => [...namesFor(document, catalogue, activity.id), ...targetsFor(document, catalogue, activity.id).filter((name) => name.kind === "output")],
@@ -92,6 +95,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
             ))}
           </Section>
         ))}
+        <Doors chips={chipsOf(activity, catalogue)} />
         {hasCases(activity.type) ? (
           <Section id="cases" title={t("cases")}>
             <CasesEditor activity={activity} names={names} readOnly={readOnly} onChange={(port, value) => session.run(commands.setPort(activity.id, port, value))} />
@@ -122,7 +126,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
           </Section>
         ) : null}
         <OptionsSection activity={activity} descriptor={descriptor} readOnly={readOnly} onChange={(name, value) => session.run(commands.setOption(activity.id, name, value))} />
-        {descriptor !== undefined && (descriptor.ports.length === 0) ? (
+        {descriptor !== undefined && descriptor.ports.length === 0 && can("definitions:execute") ? (
           <Section id="test" title={t("test")} open={false}>
             <TestActivity activity={activity} />
           </Section>

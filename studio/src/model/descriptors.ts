@@ -83,11 +83,25 @@ const TERMINAL: ReadonlySet<string> = new Set(["End", "Finish", "Fault", "Break"
 export function outcomesOf(activity: Activity, descriptor: ActivityDescriptor | undefined): string[] {
   if (descriptor?.terminal || TERMINAL.has(activity.type)) return [];
   const own = [...namedOutcomes(activity)];
-  const fixed = descriptor?.outcomes ?? ["Done"];
+  const fixed = (descriptor?.outcomes ?? ["Done"]).filter((name) => isExposed(activity, name));
   if (own.length === 0) return [...fixed];
   // Branches take the place of the plain `Done`, labels of cases stand before `Default`.
   const rest = descriptor?.dynamic_outcomes && fixed.length === 1 && fixed[0] === "Done" ? [] : fixed;
   return [...new Set([...own, ...rest])];
+}
+
+/** Outcomes of an endpoint that have to be asked for. */
+const EXPOSED: ReadonlyMap<string, string> = new Map([
+  ["Request too large", "expose_request_too_large_outcome"],
+  ["File too large", "expose_file_too_large_outcome"],
+  ["Invalid file extension", "expose_invalid_file_extension_outcome"],
+  ["Invalid file MIME type", "expose_invalid_file_mime_type_outcome"],
+]);
+
+function isExposed(activity: Activity, outcome: string): boolean {
+  const input = activity.type === "HttpEndpoint" ? EXPOSED.get(outcome) : undefined;
+  const asked = input === undefined ? true : activity.inputs?.[input];
+  return asked !== undefined && asked !== null && asked !== false;
 }
 
 const LISTS: ReadonlyMap<string, string> = new Map([

@@ -91,7 +91,8 @@ function buildNode(activity: Activity, catalogue: Catalogue): GraphNode {
     telling: tellingOf(activity, descriptor),
     icon: descriptor?.icon ?? iconFor(activity, descriptor),
     outcomes: outcomesOf(activity, descriptor),
-    chips: chipsOf(activity, catalogue),
+    // What works by itself shows only what was put into it: the inspector leads to the rest.
+    chips: chipsOf(activity, catalogue).filter((chip) => chip.count > 0 || descriptor?.kind !== "effect"),
     unknown: descriptor === undefined && !catalogue.isEmpty,
     trigger: descriptor?.trigger ?? false,
     starts: activity.options?.["can_start"] === true,
@@ -129,6 +130,8 @@ function edgesOf(level: Level, nodes: readonly GraphNode[]): GraphEdge[] {
 
 function connectionEdges(connections: readonly Connection[], nodes: readonly GraphNode[]): GraphEdge[] {
   const known = new Map(nodes.map((node) => [node.id, node]));
+  const ways = new Map<string, Set<string>>();
+  for (const { from, outcome } of connections) ways.set(from, (ways.get(from) ?? new Set()).add(outcome ?? DONE));
   return connections.flatMap((connection, index) => {
     const source = known.get(connection.from);
     if (source === undefined || !known.has(connection.to)) return [];
@@ -139,17 +142,17 @@ function connectionEdges(connections: readonly Connection[], nodes: readonly Gra
         source: connection.from,
         target: connection.to,
         outcome,
-        label: edgeLabel(connection, source),
+        label: edgeLabel(connection, ways.get(connection.from)?.size ?? 1, source),
         index,
       },
     ];
   });
 }
 
-/** `Done` alone needs no word; a delay does. */
-function edgeLabel(connection: Connection, source: GraphNode): string {
+/** `Done` needs no word where nothing else leads on; a delay does. */
+function edgeLabel(connection: Connection, ways: number, source: GraphNode): string {
   const outcome = connection.outcome ?? DONE;
-  const plain = outcome === DONE && source.outcomes.length <= 1;
+  const plain = outcome === DONE && (ways <= 1 || source.outcomes.length <= 1);
   const delay = connection["delay"];
   return [plain ? "" : outcome, typeof delay === "string" ? `after ${showValue(delay)}` : ""].filter(Boolean).join(" ");
 }

@@ -13,12 +13,13 @@ export interface Size {
 
 export const GRID = 8;
 export const CARD_WIDTH = 232;
-const CARD_HEIGHT = 56;
+export const CARD_HEIGHT = 56;
 const CHIP_ROW = 32;
 const CHIPS_PER_ROW = 3;
 const OUTCOME_ROW = 20;
 const GAP = { down: { rank: 64, node: 40 }, right: { rank: 88, node: 32 } } as const;
 const LABEL_WIDTH = 8;
+const ONLY_WAY = 3;
 
 export function sizeOf(node: GraphNode, direction: Direction): Size {
   const rows = Math.ceil(node.chips.length / CHIPS_PER_ROW);
@@ -82,24 +83,36 @@ export function layout(
   edges: readonly GraphEdge[],
   direction: Direction,
 ): ReadonlyMap<string, Point> {
+  return layoutBoxes(nodes.map((node) => ({ id: node.id, ...sizeOf(node, direction) })), edges, direction);
+}
+
+/** The same for anything that has a size. */
+export function layoutBoxes(
+  boxes: readonly (Size & { readonly id: string })[],
+  edges: readonly Pick<GraphEdge, "id" | "source" | "target" | "label">[],
+  direction: Direction,
+): ReadonlyMap<string, Point> {
   const chart = new dagre.graphlib.Graph({ multigraph: true });
   const gap = GAP[direction];
   chart.setGraph({ rankdir: direction === "down" ? "TB" : "LR", ranksep: gap.rank, nodesep: gap.node, edgesep: 16 });
   chart.setDefaultEdgeLabel(() => ({}));
-  for (const node of nodes) chart.setNode(node.id, { ...sizeOf(node, direction) });
+  for (const { id, width, height } of boxes) chart.setNode(id, { width, height });
+  const entering = new Map<string, number>();
+  for (const edge of edges) entering.set(edge.target, (entering.get(edge.target) ?? 0) + 1);
   for (const edge of edges) {
     if (edge.source === edge.target || !chart.hasNode(edge.source) || !chart.hasNode(edge.target)) continue;
     const width = edge.label.length * LABEL_WIDTH;
-    chart.setEdge(edge.source, edge.target, { width, height: 16, labelpos: "c", weight: 1 }, edge.id);
+    // The only way to a card is short: a branch stands where it begins, not where it ends.
+    const weight = entering.get(edge.target) === 1 ? ONLY_WAY : 1;
+    chart.setEdge(edge.source, edge.target, { width, height: 16, labelpos: "c", weight }, edge.id);
   }
   dagre.layout(chart);
-  const places = new Map<string, Point>();
-  for (const node of nodes) {
-    const at = chart.node(node.id);
-    const size = sizeOf(node, direction);
-    places.set(node.id, { x: snap(at.x - size.width / 2), y: snap(at.y - size.height / 2) });
-  }
-  return places;
+  return new Map(
+    boxes.map(({ id, width, height }) => {
+      const at = chart.node(id);
+      return [id, { x: snap(at.x - width / 2), y: snap(at.y - height / 2) }];
+    }),
+  );
 }
 
 /**

@@ -166,7 +166,7 @@ describe("the telling line", () => {
     ["FlowDecision", { condition: { $python: "order.total > 1000" } }, "order.total > 1000"],
     ["Delay", { duration: "P3D" }, "in 3 days"],
     ["Delay", { duration: "PT1H30M" }, "in 1 hour 30 minutes"],
-    ["HttpEndpoint", { path: "/orders", methods: ["post"] }, "POST /orders"],
+    ["HttpEndpoint", { path: "/orders", supported_methods: ["post"] }, "POST /orders"],
     ["SendHttpRequest", { url: "https://a.example/x", method: "put" }, "PUT https://a.example/x"],
     ["SetVariable", { variable: "total", value: { $javascript: "a + b" } }, "total = a + b"],
     ["WriteLine", { text: "one\n two" }, "one"],

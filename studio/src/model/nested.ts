@@ -4,12 +4,11 @@
  * Sizes come first, from the inside out; then places, from the outside in.
  */
 
-import dagre from "@dagrejs/dagre";
 import { portTitle, type Catalogue } from "./descriptors";
 import { hasType, isActivityInEntry, slotsOf, type Activity, type Connection, type Definition } from "./document";
 import { entryTitle, isMachine } from "./focus";
 import { DONE, nodeOf, type GraphEdge, type GraphNode, type Point } from "./graph";
-import { CARD_WIDTH, sizeOf, snap, type Size } from "./layout";
+import { CARD_WIDTH, layoutBoxes, sizeOf, snap, type Size } from "./layout";
 
 export interface Lane {
   readonly title: string;
@@ -122,21 +121,9 @@ function given(items: readonly Item[]): Map<string, Point> {
   return new Map(items.map((item) => [item.node.id, { x: (item.node.position?.x ?? 0) - left, y: (item.node.position?.y ?? 0) - top }]));
 }
 
-function arranged(items: readonly Item[], connections: readonly Connection[]): Map<string, Point> {
-  const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "TB", ranksep: 56, nodesep: 40 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const item of items) graph.setNode(item.node.id, { width: item.width, height: item.height });
-  for (const [index, { from, to }] of connections.entries()) {
-    if (from !== to && graph.hasNode(from) && graph.hasNode(to)) graph.setEdge(from, to, {}, String(index));
-  }
-  dagre.layout(graph);
-  return new Map(
-    items.map((item) => {
-      const at = graph.node(item.node.id);
-      return [item.node.id, { x: snap(at.x - item.width / 2), y: snap(at.y - item.height / 2) }];
-    }),
-  );
+function arranged(items: readonly Item[], connections: readonly Connection[]): ReadonlyMap<string, Point> {
+  const ways = connections.map(({ from, to, outcome }, index) => ({ id: String(index), source: from, target: to, label: outcome ?? "" }));
+  return layoutBoxes(items.map(({ node, width, height }) => ({ id: node.id, width, height })), ways, "down");
 }
 
 const bare = new WeakMap<GraphNode, GraphNode>();
@@ -188,10 +175,12 @@ function place(block: Block, at: Point, depth: number, boxes: Box[], edges: Grap
     }
   } else if (block.kind === "chart") {
     const known = new Map(block.items.map((item) => [item.node.id, item.node]));
+    const ways = new Map<string, Set<string>>();
+    for (const { from, outcome } of block.connections) ways.set(from, (ways.get(from) ?? new Set()).add(outcome ?? DONE));
     for (const { from, to, outcome } of block.connections) {
       const source = known.get(from);
       if (source === undefined || !known.has(to)) continue;
-      const isPlain = (outcome ?? DONE) === DONE && source.outcomes.length <= 1;
+      const isPlain = (outcome ?? DONE) === DONE && (ways.get(from)?.size ?? 1) <= 1;
       edges.push(way(source, to, outcome ?? null, isPlain ? "" : (outcome ?? DONE)));
     }
   }

@@ -69,7 +69,7 @@ function tell(activity: Activity, descriptor: ActivityDescriptor | undefined): s
   if (own !== undefined) return own(activity);
   const path = show(activity, "path");
   if (path && /endpoint/i.test(activity.type)) {
-    return `${(list(activity.inputs?.["methods"]) || show(activity, "method") || "GET").toUpperCase()} ${path}`;
+    return `${(list(activity.inputs?.["supported_methods"]) || show(activity, "method") || "GET").toUpperCase()} ${path}`;
   }
   const url = show(activity, "url");
   if (url) return `${(show(activity, "method") || "GET").toUpperCase()} ${url}`;
