@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import OnLost, ParallelForEach, Retry, Sequence, Status, Workflow, activity, expr
+from holdfast import OnLost, Parallel, ParallelForEach, Retry, Sequence, Status, Workflow, activity, expr
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.model.instance import JournalEvent
@@ -349,6 +349,23 @@ async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried
     assert (await ended(a, identity)).status is Status.FINISHED
     assert len(bench.calls) == 8
     assert bench.most <= 2
+
+
+async def test_urgent_steps_go_first(cluster: Cluster, carried: Carried) -> None:
+    a = await cluster.node(
+        "a",
+        activities=ALL,
+        queues=("default", QUEUE),
+        placement=await carried.placement(QUEUE),
+        step_limits=f"{QUEUE}=1",
+    )
+    steps = [double.bind(number=1), double.bind(number=2, priority=5), double.bind(number=3, priority=-5)]
+    identity = await start(a, Workflow(Parallel(*steps), id="urgent"))
+    a.node.steps.concurrency = 1
+    a.node.take_work()
+
+    assert (await ended(a, identity)).status is Status.FINISHED
+    assert bench.calls == [2, 1, 3]
 
 
 async def test_a_queue_has_a_limit_for_the_whole_cluster(cluster: Cluster, carried: Carried) -> None:

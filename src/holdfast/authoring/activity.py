@@ -34,7 +34,7 @@ from holdfast.ports import Context
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
-OPTIONS = ("retry", "timeout", "commit", "journal", "on_lost", "queue", "can_start", "merge")
+OPTIONS = ("retry", "timeout", "commit", "journal", "on_lost", "queue", "priority", "can_start", "merge")
 
 
 class Activity:
@@ -53,6 +53,7 @@ class Activity:
     journal: JournalRule | None = common(default=None, kw_only=True)
     on_lost: OnLost | None = common(default=None, kw_only=True)
     queue: str | None = common(default=None, kw_only=True)
+    priority: int = common(default=0, kw_only=True)
     can_start: bool = common(default=False, kw_only=True)
     merge: MergeMode | None = common(default=None, kw_only=True)
 

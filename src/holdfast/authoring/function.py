@@ -148,6 +148,7 @@ def activity(
     timeout: timedelta | None = None,
     on_lost: OnLost | None = None,
     queue: str | None = None,
+    priority: int = 0,
     outcomes: Iterable[str] = ("Done",),
     category: str = "General",
     display_name: str | None = None,
@@ -167,6 +168,7 @@ def activity(
     timeout: timedelta | None = None,
     on_lost: OnLost | None = None,
     queue: str | None = None,
+    priority: int = 0,
     outcomes: Iterable[str] = ("Done",),
     category: str = "General",
     display_name: str | None = None,
@@ -193,7 +195,7 @@ def activity(
             dynamic_outcomes=False,
             browsable=True,
         )
-        options = ActivityOptions(retry=retry, timeout=timeout, on_lost=on_lost, queue=queue)
+        options = ActivityOptions(retry=retry, timeout=timeout, on_lost=on_lost, queue=queue, priority=priority)
         return FunctionActivity(target, facts, options, cpu=cpu, aliases=tuple(aliases), secrets=frozenset(secrets))
 
     return decorate if function is None else decorate(function)

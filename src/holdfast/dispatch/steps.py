@@ -37,6 +37,7 @@ def ticket_of(context: StepContext, definition: DefinitionRef, step: EffectRow) 
         attempt=step.attempt,
         content=definition.content,
         queue=step.queue or DEFAULT_QUEUE,
+        priority=context.priority,
         principal=context.principal,
         trace=context.trace,
     )

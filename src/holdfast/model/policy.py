@@ -67,6 +67,8 @@ class ActivityOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     on_lost: OnLost | None = None
     queue: str | None = None
     """The queue that carries it as a step; None runs it inline."""
+    priority: int = 0
+    """Of the step in its queue: higher goes first, with carriers that can."""
     can_start: bool = False
     """For triggers: a matching stimulus starts an instance here."""
     merge: MergeMode | None = None

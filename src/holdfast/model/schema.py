@@ -174,6 +174,7 @@ def _activity_options() -> Schema:
             "journal": _or_null(journal),
             "on_lost": _or_null(_enum(OnLost)),
             "queue": _OPTIONAL_TEXT,
+            "priority": {"type": "integer"},
             "can_start": {"type": "boolean"},
             "merge": _or_null(_enum(MergeMode)),
         }

@@ -50,7 +50,7 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     due: datetime | None = None
     """None: at once, in order of priority and rank. A moment: not before, in order of that moment."""
     rank: int = 0
-    """Order among rows that are due at once; `fair_rank` keeps tenants from starving each other."""
+    """Order among rows of one priority that are due at once."""
     priority: int = 0
     """Higher goes first, before any rank."""
     instance_id: str | None = None
@@ -61,11 +61,6 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     attempts: int = 0
     created: datetime
     payload: bytes = b""
-
-
-def fair_rank(now: datetime, last: int, weight: float = 1.0) -> int:
-    """The next rank of a tenant: it may use one place per `1 / weight` seconds before others pass it."""
-    return max(round(now.timestamp() * 1_000_000), last) + round(1_000_000 / weight)
 
 
 class Owner(NamedTuple):

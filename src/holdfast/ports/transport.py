@@ -141,7 +141,7 @@ class Transport(Protocol):
 
 
 class StepContext(Protocol):
-    """What a step dispatcher may know of the instance. Of this, only ids, principal, tenant and trace go on a wire;
+    """What a step dispatcher may know of the instance. Of this, only ids, priority, principal, tenant and trace go on a wire;
     trigger data stays in the store."""
 
     @property
@@ -152,6 +152,10 @@ class StepContext(Protocol):
     def principal(self) -> str: ...
     @property
     def trace(self) -> str: ...
+    @property
+    def priority(self) -> int:
+        """Of the step: higher goes first, where the carrier can."""
+
     @property
     def trigger_data(self) -> object: ...
 

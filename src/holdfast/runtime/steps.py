@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.errors import (
     DefinitionError,
@@ -32,7 +33,7 @@ from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow
 from holdfast.ports import Delivery, StepDispatcher
 from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.lookout import BREATH, Lookout
-from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step, step_row
+from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step, step_priority, step_row
 from holdfast.runtime.permits import Permits
 from holdfast.runtime.shares import PAUSE, Key, Share, shares_of
 
@@ -51,6 +52,7 @@ class SentStep(Struct, frozen=True, kw_only=True):
     instance_id: str
     principal: str = ""
     trace: str = ""
+    priority: int = 0
     trigger_data: Any = None
 
 
@@ -92,7 +94,8 @@ class Steps:
             )
             for row in queued:
                 delay = row.created - instance.updated
-                self._in_background(self._dispatch(self._placement.carrier, context, instance, row, delay))
+                known = replace(context, priority=step_priority(live.plan, row))
+                self._in_background(self._dispatch(self._placement.carrier, known, instance, row, delay))
 
     def resend(self, row: EffectRow) -> None:
         """Nobody has taken it: the ticket may be lost. Not waited for: a broker that is away must not hold up the sweep."""
@@ -110,12 +113,19 @@ class Steps:
             instance = await self._node.row(row.instance_id)
         except InstanceNotFound:
             return
+        priority = await self._priority(instance, row)
         if self._placement.carrier is None:
-            await self._node.store.enqueue([step_row(row, instance.content, await self._node.store.now())])
+            await self._node.store.enqueue([step_row(row, instance.content, await self._node.store.now(), priority)])
         else:
-            context = SentStep(tenant=row.tenant, instance_id=row.instance_id)
+            context = SentStep(tenant=row.tenant, instance_id=row.instance_id, priority=priority)
             delay = row.created - await self._node.store.now()
             await self._dispatch(self._placement.carrier, context, instance, row, delay)
+
+    async def _priority(self, instance: InstanceRow, row: EffectRow) -> int:
+        try:
+            return step_priority(await self._node.pins.plan(instance.content), row)
+        except DefinitionError:
+            return 0  # Its code is not here; whoever runs it has it.
 
     async def _dispatch(
         self, carrier: StepDispatcher, context: SentStep, instance: InstanceRow, row: EffectRow, delay: timedelta
@@ -128,7 +138,7 @@ class Steps:
             try:
                 await carrier.schedule_step(context, definition, row, delay)
             except DelayUnsupported:
-                await self._node.store.enqueue([step_row(row, instance.content, instance.updated)])
+                await self._node.store.enqueue([step_row(row, instance.content, instance.updated, context.priority)])
         except (TransportError, StoreError):
             logger.warning("a step of instance %s could not be sent; the sweeper tries again", row.instance_id)
 

@@ -101,6 +101,7 @@ class Instance:
     tenant = "acme"
     instance_id = "order-1"
     principal = "anna"
+    priority = 7
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     trigger_data: object = {"card": "4111"}
 
@@ -127,6 +128,7 @@ def test_the_ticket_of_a_step_holds_ids_only() -> None:
         attempt=2,
         content="c0ffee",
         queue="cpu",
+        priority=7,
         principal="anna",
         trace=Instance.trace,
     )

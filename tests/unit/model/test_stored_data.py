@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given, strategies as st
 
@@ -14,7 +12,6 @@ from holdfast.model.commit import Commit, check_batch
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.listing import InstanceSort, decode_cursor, encode_cursor, folded
 from holdfast.model.stored import correlation_key, wake_key
-from holdfast.model.work import fair_rank
 from holdfast.testing.store_rows import AT, bookmark, commit_of, effect, instance, segment, work
 
 TEXTS = st.text(max_size=300)
@@ -116,17 +113,6 @@ def test_every_commit_of_an_instance_has_a_segment() -> None:
     assert commit.segment is not None
     assert (commit.segment.version, commit.segment.count, commit.segment.burst_id) == (3, 0, commit.burst_id)
     assert Commit(burst_id="b").segment is None
-
-
-def test_ranks_are_fair() -> None:
-    """A tenant with a thousand rows stands behind one that comes later with its first."""
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    rank = 0
-    for _ in range(1000):
-        rank = fair_rank(now, rank)
-
-    assert fair_rank(now, 0) < rank
-    assert fair_rank(now, 0, weight=2) < fair_rank(now, 0, weight=1)
 
 
 def test_workers_run_out() -> None:

@@ -23,7 +23,7 @@ from holdfast.model.commit import Commit
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Status
 from holdfast.model.stored import InstanceRow
-from holdfast.runtime.durable.changes import NEW, NOTHING_CONSUMED, Before, Consumed, remember
+from holdfast.runtime.durable.before import NEW, NOTHING_CONSUMED, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.history import with_snapshot
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
-from holdfast.model.guard import Guard
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status, moment
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import (
@@ -25,23 +23,20 @@ from holdfast.model.stored import (
     ValueRow,
     correlation_key,
 )
-from holdfast.model.tasks import Task
 from holdfast.model.work import (
     NOBODY,
-    DeadLetterRow,
-    EffectRef,
     EffectRow,
     Owner,
-    ScheduleStep,
     WorkKind,
     WorkRow,
     queue_of,
 )
 from holdfast.runtime.durable import messages
+from holdfast.runtime.durable.before import Before, Consumed
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
-from holdfast.runtime.durable.large_values import Packed, refers_to
+from holdfast.runtime.durable.large_values import Packed
 from holdfast.runtime.durable.matching import bookmark_key
-from holdfast.runtime.durable.placement import Placement, step_row
+from holdfast.runtime.durable.placement import Placement, step_priority, step_row
 from holdfast.runtime.durable.reply_rows import reply_records
 from holdfast.runtime.durable.slots import slots
 from holdfast.runtime.durable.task_rows import task_records
@@ -51,56 +46,6 @@ _STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
 
 
 _AT_REST = frozenset(str(status) for status in Status if status.at_rest)
-
-
-class Before(Struct, frozen=True, kw_only=True):
-    """What the last commit of the instance left in the store."""
-
-    version: int = 0
-    correlation_id: str | None = None
-    bookmarks: dict[str, Bookmark] = {}
-    """None of an instance at rest: its rows went with the commit that ended it."""
-    incidents: frozenset[str] = frozenset()
-    values: frozenset[str] = frozenset()
-    at_rest: bool = False
-    finished: datetime | None = None
-
-
-NEW = Before()
-
-
-def remember(live: LiveInstance, row: InstanceRow) -> Before:
-    at_rest = live.status.at_rest
-    return Before(
-        version=row.version,
-        correlation_id=live.correlation_id,
-        bookmarks={} if at_rest else dict(live.bookmarks),
-        incidents=frozenset(item.id for item in live.incidents),
-        values=frozenset(refers_to(row.state)),
-        at_rest=at_rest,
-        finished=row.finished,
-    )
-
-
-class Consumed(Struct, frozen=True, kw_only=True):
-    """Rows that this segment used up, and guards that it asks for."""
-
-    work: list[str] = []
-    effects: list[EffectRef] = []
-    guards: list[Guard] = []
-    bookmarks: set[str] = set()
-    """Those that were woken: a child that woke its parent has ended by itself."""
-    schedules: tuple[ScheduleStep, ...] = ()
-    inbox: tuple[str, ...] = ()
-    drops: tuple[str, ...] = ()
-    adds: tuple[WorkRow, ...] = ()
-    """Work that the jobs themselves ask for."""
-    buries: tuple[DeadLetterRow, ...] = ()
-    closed: dict[str, Task] = {}
-    """Tasks that somebody completed, by the bookmark that waited."""
-
-
-NOTHING_CONSUMED = Consumed()
 
 
 class Maker:
@@ -142,7 +87,9 @@ class Maker:
         if live.new_effects or live.canceled_effects:
             rows["effects_dropped"] = tuple(live.canceled_effects)
             added = rows["effects_added"] = tuple(self._effect(live, item, now) for item in fresh_effects(live))
-            if self.placement.rows and (steps := [step_row(row, content, now) for row in added if row.queue]):
+            if self.placement.rows and (
+                steps := [step_row(row, content, now, step_priority(live.plan, row)) for row in added if row.queue]
+            ):
                 rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
             self._add_incidents(rows, live, before)

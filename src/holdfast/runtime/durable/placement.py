@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct, msgpack
 
-from holdfast.execution.plan import Node as PlanNode
+from holdfast.execution.plan import Node as PlanNode, Plan
 from holdfast.model.work import EffectRow, WorkKind, WorkRow
 from holdfast.ports import StepDispatcher, Transport
 
@@ -60,7 +60,13 @@ _encode = msgpack.Encoder().encode
 _decode = msgpack.Decoder(tuple[int, int]).decode
 
 
-def step_row(effect: EffectRow, content: str, now: datetime) -> WorkRow:
+def step_priority(plan: Plan, effect: EffectRow) -> int:
+    """As its activity says; of one that is not there any more, none."""
+    node = plan.by_key.get(effect.activity_id)
+    return 0 if node is None else node.definition.options.priority
+
+
+def step_row(effect: EffectRow, content: str, now: datetime, priority: int) -> WorkRow:
     """One row per attempt: sent again, it is the same row. An effect of a later moment is due then."""
     return WorkRow(
         tenant=effect.tenant,
@@ -68,6 +74,7 @@ def step_row(effect: EffectRow, content: str, now: datetime) -> WorkRow:
         kind=WorkKind.STEP,
         queue=STEP_QUEUE + effect.queue,
         due=effect.created if effect.created > now else None,
+        priority=priority,
         instance_id=effect.instance_id,
         content=content,
         created=effect.created,

@@ -9,7 +9,7 @@ from holdfast.execution.slots import nowhere
 from holdfast.model.guard import Guard, GuardRef
 
 if TYPE_CHECKING:
-    from holdfast.runtime.durable.changes import Before, Consumed
+    from holdfast.runtime.durable.before import Before, Consumed
 
 
 def slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple[Guard, ...], tuple[GuardRef, ...]]:

@@ -19,7 +19,7 @@ from holdfast.model.record_rows import RecordRow
 from holdfast.model.tasks import TASK, Task, TaskState, record_of
 
 if TYPE_CHECKING:
-    from holdfast.runtime.durable.changes import Before, Consumed
+    from holdfast.runtime.durable.before import Before, Consumed
 
 RUN_TASK = "RunTask"
 

@@ -1,0 +1,65 @@
+"""What a commit begins from, and what it uses up: the instance as the last commit left it, rows and guards of its jobs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from holdfast.execution.live import LiveInstance
+from holdfast.model.guard import Guard
+from holdfast.model.instance import Bookmark
+from holdfast.model.stored import InstanceRow
+from holdfast.model.tasks import Task
+from holdfast.model.work import DeadLetterRow, EffectRef, ScheduleStep, WorkRow
+from holdfast.runtime.durable.large_values import refers_to
+
+
+class Before(Struct, frozen=True, kw_only=True):
+    """What the last commit of the instance left in the store."""
+
+    version: int = 0
+    correlation_id: str | None = None
+    bookmarks: dict[str, Bookmark] = {}
+    """None of an instance at rest: its rows went with the commit that ended it."""
+    incidents: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    at_rest: bool = False
+    finished: datetime | None = None
+
+
+NEW = Before()
+
+
+def remember(live: LiveInstance, row: InstanceRow) -> Before:
+    at_rest = live.status.at_rest
+    return Before(
+        version=row.version,
+        correlation_id=live.correlation_id,
+        bookmarks={} if at_rest else dict(live.bookmarks),
+        incidents=frozenset(item.id for item in live.incidents),
+        values=frozenset(refers_to(row.state)),
+        at_rest=at_rest,
+        finished=row.finished,
+    )
+
+
+class Consumed(Struct, frozen=True, kw_only=True):
+    """Rows that this segment used up, and guards that it asks for."""
+
+    work: list[str] = []
+    effects: list[EffectRef] = []
+    guards: list[Guard] = []
+    bookmarks: set[str] = set()
+    """Those that were woken: a child that woke its parent has ended by itself."""
+    schedules: tuple[ScheduleStep, ...] = ()
+    inbox: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    adds: tuple[WorkRow, ...] = ()
+    """Work that the jobs themselves ask for."""
+    buries: tuple[DeadLetterRow, ...] = ()
+    closed: dict[str, Task] = {}
+    """Tasks that somebody completed, by the bookmark that waited."""
+
+
+NOTHING_CONSUMED = Consumed()
