@@ -29,6 +29,7 @@ COMMANDS = {
     "doctor": "Say what is wrong with a set-up, a stimulus or an instance.",
     "definitions": "List, export, publish, retract and delete definitions; start instances.",
     "instances": "Find, read, cancel, retry, resume, skip, fork and delete instances.",
+    "events": "Send events; list those that nobody came for.",
     "tasks": "List, claim and complete human tasks.",
     "schedules": "List, pause, resume and run schedules.",
     "dead-letters": "List, replay and discard work that failed for good.",

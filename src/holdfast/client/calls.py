@@ -44,6 +44,20 @@ class Calls:
     async def put(self, kind: type[T], path: str, body: Any, *, headers: Mapping[str, str] | None = None) -> T:
         return self._read(await self._send("PUT", path, body, headers=headers), kind)
 
+    async def any(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """JSON as data, files as bytes, nothing as None."""
+        response = await self._send(method, path, body, query=query, headers=headers)
+        is_json = response.headers.get("content-type", "").partition(";")[0] == "application/json"
+        return self._read(response, Any) if is_json and response.body else response.body or None
+
     async def delete(self, path: str) -> None:
         await self._send("DELETE", path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 from holdfast.client import types as t
@@ -56,6 +57,14 @@ class Client:
         body = {"user": user, "password": password}
         answer: dict[str, Any] = await self._calls.post(dict[str, Any], "/auth/login", body)
         self._calls.headers["authorization"] = f"Bearer {answer['access_token']}"
+
+    async def call(
+        self, method: str, path: str, body: Any = None, *, query: Mapping[str, Any] | None = None, **headers: str
+    ) -> Any:
+        """Any route of `/api/openapi.json`, for those without a method here: `client.call("GET", "/nodes")`. JSON as data, files
+        as bytes."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self._calls.any(method, path, body, query=query, headers=named)
 
     async def send_event(
         self,

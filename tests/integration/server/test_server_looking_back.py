@@ -127,3 +127,19 @@ async def test_code_is_not_converted_to_python(serve: Serve) -> None:
 
     assert refused["code"] == "definition.not_converted"
     assert "was made from a function" in refused["detail"]
+
+
+async def test_routes_without_a_method_of_their_own_are_called_all_the_same(keeping: Caller) -> None:
+    async with Client(keeping.url) as client:
+        nodes = await client.call("GET", "/nodes")
+        nothing = await client.call("DELETE", "/definitions/waiting")
+
+    assert [node["this"] for node in nodes["items"]] == [True]
+    assert nothing is None
+
+
+async def test_there_is_nothing_to_recover_of_an_instance_that_waits(keeping: Caller) -> None:
+    name = (await keeping.post("/api/definitions/waiting/execute"))["instance_id"]
+    async with Client(keeping.url) as client:
+        assert (await client.instances.recover(name)).count == 0
+    assert (await keeping.post("/api/instances/none/recover", expect=404))["code"] == "instance.not_found"

@@ -195,3 +195,11 @@ def test_a_dead_letter_that_is_not_there_is_told(call: Call, instance: str, verb
     assert told.exit_code == 1
     assert told.stdout.startswith("0 ")
     assert "There is no dead letter 'w9'." in told.stderr
+
+
+def test_an_event_is_accepted_or_refused_for_who_is_not_there(call: Call, instance: str) -> None:
+    told = call("events", "send", "go", "--payload", '"now"', "--instance", instance, *STORE)
+
+    assert told.stdout.endswith(" accepted\n")
+    assert json.loads(call("events", "expired", "--json", *STORE).stdout) == []
+    assert call("events", "send", "go", "--instance", "nobody", *STORE).exit_code == 2

@@ -13,6 +13,7 @@ from holdfast.server.documented import answers
 from holdfast.server.operating import Operating
 from holdfast.server.removals import Removals
 from holdfast.server.routing import Routes
+from holdfast.server.schemas.base import Done
 from holdfast.server.schemas.instances import (
     AlterRequest,
     CancelRequest,
@@ -91,6 +92,13 @@ async def change_variables(id: str, server: Server, who: Who, body: VariablesReq
 async def fork_instance(id: str, server: Server, who: Who, body: ForkRequest | None = None) -> ImportedInstance:
     """Another instance that goes on from the same state."""
     return await Operating(server, who.name).fork(id, body or ForkRequest())
+
+
+@router.post("/{id}/recover")
+async def recover_instance(id: str, server: Server, who: Who) -> Done:
+    """Run again what dead nodes left of it, also effects that wait for somebody's word (`on_lost: hold`); how many."""
+    await server.runtime.node.row(id)
+    return Done(count=await server.runtime.recover(id, held=True))
 
 
 @router.delete("/{id}", status_code=204)

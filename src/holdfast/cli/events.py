@@ -1,0 +1,77 @@
+"""`holdfast events`: tell workflows that something happened, and see what nobody came for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.options import json_option
+
+if TYPE_CHECKING:
+    from holdfast.client import Client, types as t
+
+
+@click.group(epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\'')
+def events() -> None:
+    """Send events; list those that expired."""
+
+
+@events.command("send")
+@click.argument("name", metavar="NAME")
+@click.option("--payload", metavar="JSON|@FILE", help="What it brings.")
+@click.option("--event-key", metavar="KEY", help="To the one that waits with this key.")
+@click.option("--correlation", "correlation_id", metavar="ID", help="To the one with this correlation id.")
+@click.option("--instance", "instance_id", metavar="ID", help="To this instance.")
+@click.option("--idempotency-key", metavar="KEY", help="The same key twice counts once.")
+@target_options
+def send(
+    name: str,
+    payload: str | None,
+    event_key: str | None,
+    correlation_id: str | None,
+    instance_id: str | None,
+    idempotency_key: str | None,
+    target: Target,
+) -> None:
+    """Send an event; to everyone who waits for it, if it has no address."""
+    from holdfast.cli.inputs import read_payload
+
+    value = read_payload(payload, "--payload")
+
+    async def work(client: Client) -> t.Receipt:
+        return await client.send_event(
+            name,
+            value,
+            key=event_key,
+            correlation_id=correlation_id,
+            instance_id=instance_id,
+            idempotency_key=idempotency_key,
+        )
+
+    receipt = ask(target, work)
+    click.echo(f"{receipt.stimulus_id} {'was accepted before' if receipt.existing else 'accepted'}")
+
+
+@events.command("expired")
+@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 200))
+@target_options
+@json_option("Print a JSON list.")
+def expired(limit: int, target: Target, as_json: bool) -> None:
+    """List what was kept and nobody came for, of the last week, latest first."""
+    from holdfast.cli.shown import moment, plain, show_items
+
+    async def work(client: Client) -> list[t.ExpiredStimulusItem]:
+        return await client.stimuli.expired(limit)
+
+    columns = {
+        "id": lambda item: item.id,
+        "event": lambda item: item.event_name or item.type,
+        "key": lambda item: "" if item.key is None else plain(item.key),
+        "correlation": lambda item: item.correlation_id or "",
+        "arrived": lambda item: moment(item.arrived),
+        "expired": lambda item: moment(item.expired),
+    }
+    found = ask(target, work)
+    show_items(columns, found, len(found), as_json=as_json)
