@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from holdfast.testing.server_chaos import server_chaos
+from tests.chaos.server_chaos import server_chaos
 from tests.chaos.stores import postgresql, sqlite, summed
 
 KILLS = 15

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.server_chaos import server_chaos
 from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
+from tests.chaos.server_chaos import server_chaos
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])

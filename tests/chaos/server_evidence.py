@@ -18,7 +18,7 @@ from holdfast.testing.chaos_fight import ChaosReport
 from holdfast.testing.cluster_work import Ledger, book
 
 if TYPE_CHECKING:
-    from holdfast.testing.server_chaos import Heard
+    from tests.chaos.server_chaos import Heard
 
 MANY = 1_000_000
 

@@ -24,8 +24,8 @@ from holdfast.errors import RequestRefused, ServerUnavailable
 from holdfast.testing import server_work as work
 from holdfast.testing.chaos_fight import ChaosReport, Crash
 from holdfast.testing.cluster_work import LEDGER
-from holdfast.testing.server_evidence import compared
 from holdfast.testing.server_process import PASSWORD, ServerProcess
+from tests.chaos.server_evidence import compared
 
 CUSTOMERS = 12
 """At one time."""
