@@ -1,7 +1,7 @@
 """Runs the rows of a claim inside it: until their commit they are locked, so no other node runs them too, and a node that
 dies gives them back at once. The transaction that holds them is the one that commits what came of them.
 
-An instance occurs once in a process (KERNEL: "One instance, once per commit"): lanes leave those alone that are run here, and
+An instance occurs once in a process (rule "One instance, once per commit"): lanes leave those alone that are run here, and
 a row whose instance a lane is at goes to that lane.
 """
 
