@@ -8,6 +8,7 @@ from holdfast.model.checks.activities import check_activity, check_ids
 from holdfast.model.checks.declarations import check_declarations, check_own_declarations
 from holdfast.model.checks.expressions import check_expressions
 from holdfast.model.checks.flowcharts import check_flowchart
+from holdfast.model.checks.misplaced import check_keys_of_activity, check_keys_of_definition
 from holdfast.model.checks.survey import Language, Survey
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
@@ -36,9 +37,11 @@ def validate(
     survey = Survey(definition, descriptors, languages, types, trusted, commit_strategies, find)
     places = list(survey.places())
     check_declarations(survey)
+    check_keys_of_definition(survey)
     check_ids(survey, places)
     for place in places:
         check_own_declarations(survey, place)
+        check_keys_of_activity(survey, place)
         check_activity(survey, place)
         check_expressions(survey, place)
         check_flowchart(survey, place)

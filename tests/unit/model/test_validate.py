@@ -165,6 +165,8 @@ def test_a_good_definition_has_no_problems() -> None:
             "unknown-key",
         ),
         (sequence({"type": "WriteLine", "text": "hi"}), "0/text", "misplaced-input"),
+        (sequence({"type": "WriteLine", "can_start": True}), "0/can_start", "misplaced-option"),
+        (sequence({"type": "WriteLine", "inptus": {"text": "hi"}}), "0/inptus", "unknown-key"),
         (sequence({"type": "ForEach", "body": {"id": "x"}}), "0/body", "missing-type"),
         (sequence({"type": "ForEach", "body": [{"type": "Start"}]}), "0/body", "wrong-port-kind"),
         (
@@ -216,6 +218,8 @@ def test_problems_of_activities(root: dict[str, Any], path: str, code: str) -> N
 @pytest.mark.parametrize(
     ("keys", "path", "code"),
     [
+        ({"variabels": []}, "/variabels", "unknown-key"),
+        ({"transient": True}, "/transient", "misplaced-option"),
         ({"inputs": [{"name": "a"}, {"name": "a"}]}, "/inputs/1/name", "duplicate-name"),
         ({"outputs": [{"name": "a"}, {"name": "a"}]}, "/outputs/1/name", "duplicate-name"),
         ({"outcomes": ["A", "A"]}, "/outcomes/1", "duplicate-name"),
