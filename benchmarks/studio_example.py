@@ -63,12 +63,13 @@ STEPS: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 
 WAYS = (
     "received>keep keep>correlate correlate>valid valid:True>accept valid:False>refuse refuse>end accept>branch "
-    "branch:Stock>stock branch:Credit>credit branch:Fraud>fraud stock>short short:False>buy buy>arrive short:True>join "
-    "arrive>join credit>worthy worthy:True>join worthy:False>prepay prepay>join fraud>risky risky:True>review risky:False>join "
-    "review>join join>total total>large large:True>approve large:False>pay approve>approved approved:True>pay approved:False>decline "
-    "decline>cancel cancel>end pay>paid paid:False>again again:False>patience patience>pay again:True>decline paid:True>pick "
-    "pick>size size>carrier carrier:Post>mail carrier:Courier>courier carrier:Default>shop mail>tell courier>tell shop>tell "
-    "tell>delivered delivered>week week>ask ask>done done>end"
+    "branch:Stock>stock branch:Credit>credit branch:Fraud>fraud stock>short short:False>buy buy>arrive "
+    "short:True>join arrive>join credit>worthy worthy:True>join worthy:False>prepay prepay>join fraud>risky "
+    "risky:True>review risky:False>join review>join join>total total>large large:True>approve large:False>pay "
+    "approve>approved approved:True>pay approved:False>decline decline>cancel cancel>end pay>paid paid:False>again "
+    "again:False>patience patience>pay again:True>decline paid:True>pick pick>size size>carrier carrier:Post>mail "
+    "carrier:Courier>courier carrier:Default>shop mail>tell courier>tell shop>tell tell>delivered delivered>week "
+    "week>ask ask>done done>end"
 )
 
 
