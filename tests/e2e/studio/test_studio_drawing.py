@@ -285,6 +285,60 @@ def test_notes_and_comments_stay_with_the_drawing(studio: Studio, designer: Desi
     designer.saved()
 
 
+def test_the_source_is_edited_as_one_step(studio: Studio, designer: Designer, server: StudioServer) -> None:
+    server.publish(sequence("written", line("one")))
+    studio.open("/definitions/written")
+    expect(designer.card("One")).to_be_visible()
+    page = studio.page
+    page.get_by_role("button", name="Source", exact=True).click()
+    source = page.get_by_role("textbox", name="Source")
+    expect(source).to_contain_text("WriteLine")
+    source.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("{")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("Not JSON yet")).to_be_visible()
+    source.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(json.dumps(sequence("written", line("one"), line("two"))))
+    page.get_by_role("button", name="Apply").click()
+    page.get_by_role("button", name="Canvas", exact=True).click()
+    expect(designer.card("Two")).to_be_visible()
+    designer.saved()
+    page.get_by_role("button", name="Undo").click()
+    expect(designer.card("Two")).to_have_count(0)
+    designer.saved()
+    assert [one["id"] for one in root_of(server, "written")["activities"]] == ["one"]
+
+
+def test_a_lay_out_leaves_alone_what_stands_by_hand(studio: Studio, designer: Designer, server: StudioServer) -> None:
+    cards = (line("one", **at(0, 0)), line("two", **at(0, 160)), line("three", **at(40, 500)))
+    ends = [{"from": "one", "to": "two"}, {"from": "two", "to": "three"}]
+    server.publish(chart("laid", *cards, connections=ends))
+    studio.open("/definitions/laid")
+    box = box_of(designer.card("Two"))
+    designer.carry(designer.card("Two"), box["x"] + 380, box["y"] + 30)
+    designer.saved()
+    _, moved, low = (one["metadata"]["position"] for one in root_of(server, "laid")["activities"])
+    assert moved["x"] > 200
+
+    studio.page.locator("header").get_by_role("button", name="More").click()
+    studio.page.get_by_role("menuitem", name="Lay out", exact=True).click()
+    designer.saved()
+    _, still, gone = (one["metadata"]["position"] for one in root_of(server, "laid")["activities"])
+    assert still == moved
+    assert gone != low
+
+    # Everything, when asked for everything; and back.
+    studio.page.locator("header").get_by_role("button", name="More").click()
+    studio.page.get_by_role("menuitem", name="Lay out to the right").click()
+    first, last = box_of(designer.card("One")), box_of(designer.card("Three"))
+    assert last["x"] > first["x"] + first["width"]
+    studio.page.get_by_role("button", name="Undo").click()
+    designer.saved()
+    assert root_of(server, "laid")["activities"][1]["metadata"]["position"] == moved
+
+
 def test_problems_stand_on_the_card_and_in_a_list(studio: Studio, designer: Designer, server: StudioServer) -> None:
     server.call("POST", "/api/definitions", chart("wrong", line("one"), connections=[]))
     studio.open("/definitions/wrong")
