@@ -44,7 +44,7 @@ def remember(live: LiveInstance, row: InstanceRow) -> Before:
     )
 
 
-class Consumed(Struct, frozen=True, kw_only=True):
+class Consumed(Struct, kw_only=True):
     """Rows that this segment used up, and guards that it asks for."""
 
     work: list[str] = []
@@ -52,14 +52,11 @@ class Consumed(Struct, frozen=True, kw_only=True):
     guards: list[Guard] = []
     bookmarks: set[str] = set()
     """Those that were woken: a child that woke its parent has ended by itself."""
-    schedules: tuple[ScheduleStep, ...] = ()
-    inbox: tuple[str, ...] = ()
-    drops: tuple[str, ...] = ()
-    adds: tuple[WorkRow, ...] = ()
+    schedules: list[ScheduleStep] = []
+    inbox: list[str] = []
+    drops: list[str] = []
+    adds: list[WorkRow] = []
     """Work that the jobs themselves ask for."""
-    buries: tuple[DeadLetterRow, ...] = ()
+    buries: list[DeadLetterRow] = []
     closed: dict[str, Task] = {}
     """Tasks that somebody completed, by the bookmark that waited."""
-
-
-NOTHING_CONSUMED = Consumed()

@@ -23,7 +23,7 @@ from holdfast.model.commit import Commit
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Status
 from holdfast.model.stored import InstanceRow
-from holdfast.runtime.durable.before import NEW, NOTHING_CONSUMED, Before, Consumed, remember
+from holdfast.runtime.durable.before import NEW, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.history import with_snapshot
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
@@ -210,7 +210,7 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
             tenant=node.tenant,
             burst_id=node.next_id(),
             work_consumed=tuple(consumed.work),
-            inbox_consumed=consumed.inbox,
+            inbox_consumed=tuple(consumed.inbox),
         )
     starts = _take_child_starts(burst, live) if live.child_starts else ()
     if live.plan.definition.options.transient and _is_transient(burst, live, consumed):
@@ -257,20 +257,24 @@ def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
 
 
 def _consumed(jobs: list[Job]) -> Consumed:
-    if len(jobs) == 1 and isinstance(jobs[0], StartJob):
-        (job,) = jobs
-        if job.consumes_work is None and job.fires is None and not job.guards and not job.adds and not job.buries:
-            return NOTHING_CONSUMED
-    work = dict.fromkeys(job.consumes_work for job in jobs if job.consumes_work is not None)
-    return Consumed(
-        work=list(work),
-        effects=[job.consumes_effect for job in jobs if job.consumes_effect is not None],
-        guards=[guard for job in jobs for guard in job.guards],
-        bookmarks={job.bookmark_id for job in jobs if isinstance(job, ResumeJob)},
-        closed={job.bookmark_id: job.closed for job in jobs if isinstance(job, TaskJob) and job.closed is not None},
-        schedules=tuple(job.fires for job in jobs if job.fires is not None),
-        inbox=tuple(dict.fromkeys(name for job in jobs for name in job.consumes_inbox)),
-        drops=tuple(name for job in jobs for name in job.drops),
-        adds=tuple(row for job in jobs for row in job.adds),
-        buries=tuple(letter for job in jobs for letter in job.buries),
-    )
+    found = Consumed()
+    for job in jobs:
+        if job.consumes_work is not None and job.consumes_work not in found.work:
+            found.work.append(job.consumes_work)
+        if job.consumes_effect is not None:
+            found.effects.append(job.consumes_effect)
+        if job.guards:
+            found.guards.extend(job.guards)
+        if job.fires is not None:
+            found.schedules.append(job.fires)
+        if job.consumes_inbox:
+            found.inbox = list(dict.fromkeys((*found.inbox, *job.consumes_inbox)))
+        if job.drops or job.adds or job.buries:
+            found.drops.extend(job.drops)
+            found.adds.extend(job.adds)
+            found.buries.extend(job.buries)
+        if isinstance(job, ResumeJob):
+            found.bookmarks.add(job.bookmark_id)
+            if isinstance(job, TaskJob) and job.closed is not None:
+                found.closed[job.bookmark_id] = job.closed
+    return found

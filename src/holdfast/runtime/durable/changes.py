@@ -111,9 +111,9 @@ class Maker:
             guards_released=guards_released,
             work_consumed=tuple(consumed.work),
             effects_consumed=tuple(consumed.effects),
-            schedules_fired=consumed.schedules,
-            inbox_consumed=consumed.inbox,
-            dead_letters=consumed.buries,
+            schedules_fired=tuple(consumed.schedules),
+            inbox_consumed=tuple(consumed.inbox),
+            dead_letters=tuple(consumed.buries),
         )
         return replace(commit, **rows) if rows else commit
 
@@ -176,20 +176,21 @@ class Maker:
         old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
         migrated = live.moved_to is not None  # Rows name activities and content: all of them are written anew.
         moved = migrated or live.correlation_id != before.correlation_id
-        gone = [item for key, item in old.items() if moved or key not in new]
-        fresh = [item for key, item in new.items() if moved or key not in old]
-        rows["bookmarks_burned"] = tuple(
-            _ref(item, before.correlation_id) for item in gone if item.kind in _STORED_KINDS
-        )
-        rows["bookmarks_added"] = tuple(self._bookmark(live, item, now) for item in fresh if item.kind in _STORED_KINDS)
-        rows["work_dropped"] = tuple(
-            timer_id(live.id, key) for key, item in old.items() if (migrated or key not in new) and item.due is not None
-        )
-        rows["work_added"] = tuple(
-            self._timer(live, item, now, content)
-            for key, item in new.items()
-            if (migrated or key not in old) and item.due is not None
-        )
+        burned, added, dropped, timers = [], [], [], []
+        for key, item in old.items():
+            gone = key not in new
+            if (moved or gone) and item.kind in _STORED_KINDS:
+                burned.append(_ref(item, before.correlation_id))
+            if (migrated or gone) and item.due is not None:
+                dropped.append(timer_id(live.id, key))
+        for key, item in new.items():
+            fresh = key not in old
+            if (moved or fresh) and item.kind in _STORED_KINDS:
+                added.append(self._bookmark(live, item, now))
+            if (migrated or fresh) and item.due is not None:
+                timers.append(self._timer(live, item, now, content))
+        rows["bookmarks_burned"], rows["bookmarks_added"] = tuple(burned), tuple(added)
+        rows["work_dropped"], rows["work_added"] = tuple(dropped), tuple(timers)
 
     def _bookmark(self, live: LiveInstance, item: Bookmark, now: datetime) -> BookmarkRow:
         ref = _ref(item, live.correlation_id)
