@@ -26,7 +26,7 @@ HOUSE = {
     "py.typed": "we are typed",
     "runtime": "doing",
     "server": "REST, WebSocket, HTTP endpoints",
-    "settings.py": "every setting",
+    "settings": "every setting",
     "telemetry.py": "every event",
     "tenancy": "who owns what",
     "testing": "for users' tests and ours",
