@@ -123,6 +123,8 @@ def test_workflows_that_are_named_are_published_below_the_base_path(tmp_path: Pa
         "waiting.json", "--store", "memory://", "--no-auth", "--base-path", "/flows", folder=tmp_path
     ) as server:
         assert server.url.endswith("/flows")
+        settings = {item["name"]: item["value"] for item in server.ask("GET", "/api/settings")[1]}
+        assert settings["public_url"] == server.url
         _, page = server.ask("GET", "/api/definitions")
         assert [(item["id"], item["origin"], item["is_published"]) for item in page["items"]] == [
             ("waiting", "file", True)

@@ -28,6 +28,7 @@ def bench(
 
     from holdfast.cli.failures import BadInput
     from holdfast.cli.tables import show_json
+    from holdfast.plugins import load_plugins
     from holdfast.settings import load_settings
     from holdfast.testing.benching import SCENARIOS
 
@@ -35,7 +36,7 @@ def bench(
     for name in scenarios:
         if name not in known:
             raise BadInput(f"There is no scenario '{name}'. There are: {', '.join(known)}.")
-    settings = load_settings()
+    settings = load_settings(declared=load_plugins().settings)
     wanted = [item for item in SCENARIOS if not scenarios or item[0] in scenarios]
     address = store or settings.store
     if address.startswith("memory:"):

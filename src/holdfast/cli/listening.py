@@ -34,3 +34,10 @@ def listen(host: str, port: int) -> list[socket.socket]:
             "Choose another --port (0 takes a free one) or --host."
         ) from error
     return bound
+
+
+def address_of(bound: socket.socket) -> str:
+    """Where people find it. One that listens everywhere is found on this machine, too."""
+    host, port = bound.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -66,9 +66,10 @@ def serve(
         from holdfast.server.security import check_open_address
 
         check_open_address(host)
-    from holdfast.cli.listening import listen
+    from holdfast.cli.listening import address_of, listen
 
     sockets = listen(host, port)
+    wishes["address"] = f"{address_of(sockets[0])}{base_path}"
     if workers > 1:
         _serve_many(wishes, sockets, workers)
     else:

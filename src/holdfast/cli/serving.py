@@ -15,14 +15,16 @@ import uvicorn
 
 from holdfast.cli.documents import STDIN
 from holdfast.cli.failures import BadInput
+from holdfast.cli.listening import address_of
 from holdfast.cli.logs import set_up_logs
 from holdfast.cli.references import code_of
 from holdfast.cli.sources import open_source
 from holdfast.engine import Holdfast
+from holdfast.plugins import load_plugins
 from holdfast.runtime.garbage import calm_collector
 from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
-from holdfast.settings import load_settings
+from holdfast.settings import Settings, load_settings
 
 GRACE = timedelta(seconds=30)
 """How long requests that are under way may take after the signal to stop."""
@@ -55,13 +57,16 @@ async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
     """The application, open: a store that does not answer is told here, in plain words, before anything listens."""
     workflows = [workflow_of(text) for text in wishes["workflows"]]
     code = code_of(wishes["activities"])
+    known = load_settings(declared=load_plugins().settings)
     engine = Holdfast(
-        store=wishes["store"] or load_settings().store,
+        store=wishes["store"] or known.store,
         activities=code.activities,
         definitions=code.workflows,
         workflows=workflows,
         watch=wishes["watch"],
         worker=wishes["worker"],
+        # Links lead to where it listens, unless somebody said how others reach it.
+        public_url=wishes["address"] if known.public_url == Settings().public_url else known.public_url,
     )
     set_up_logs(engine.settings, wishes["log_format"], wishes["log_level"])
     async with engine:
@@ -121,9 +126,7 @@ class Told(uvicorn.Server):
             return
         for listening in self.servers:
             for socket in listening.sockets:
-                host, port = socket.getsockname()[:2]
-                shown = f"[{host}]" if ":" in host else host
-                click.echo(f"Holdfast at http://{shown}:{port}{self._backend.base_path}")
+                click.echo(f"Holdfast at {address_of(socket)}{self._backend.base_path}")
         click.echo(f"  store     {_shown(self._backend)}")
         click.echo(f"  sign-in   {_sign_in(self._backend)}")
 
