@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast import Status
 from holdfast.activities.bulk import CHUNK, Progress, dump, load
+from holdfast.execution.state import ActivationState, State
 from holdfast.runtime.durable.large_values import pack_state
 
 
@@ -14,7 +16,8 @@ def progress(total: int) -> Progress:
 
 def packed(found: Progress) -> Any:
     """As in a state: among the activations of an instance."""
-    return pack_state({"activations": [{"id": 1, "node": "bulk", "data": dump(found)}], "scopes": []})
+    one = ActivationState(id=1, node="bulk", outer=0, data=dump(found))
+    return pack_state(State(id="i", status=Status.RUNNING, scopes=[], activations=[one]))
 
 
 def ended(index: int) -> list[Any]:
