@@ -141,10 +141,16 @@ class WorkStore(Protocol):
         """Durable when it returns. False for a row whose (tenant, id) is there already: it is left as it is."""
 
     def claim(
-        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+        self,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        lacking: Collection[str] = (),
+        without: Collection[tuple[str, str]] = (),
     ) -> AbstractAsyncContextManager[Claim]:
         """Due rows of these queues that nobody else has in hand: by priority and rank, and timers by due time, by the
-        store's clock. Rows whose `content` is in `lacking` are left to others. Two claims of one process never hold
+        store's clock. Rows whose `content` is in `lacking` are left to others, those (tenant, id) in `without` are
+        not given, and not locked where the database can: the asker is at them. Two claims of one process never hold
         the same row; of two processes only where the database has no SKIP LOCKED, and then one of them loses when it
         commits."""
 

@@ -244,6 +244,16 @@ async def test_what_a_claim_did_not_consume_stays_in_its_hands_here(store: Postg
     assert (await store.stats()).work_ready == 0
 
 
+async def test_what_the_asker_is_at_is_not_locked(store: PostgresStore, another: PostgresStore) -> None:
+    """Else a lane's commit would wait until the rows of a claim have been run."""
+    await store.enqueue([work("", id="a"), work("", id="b")])
+
+    async with store.claim(["default"], 2, without=[("", "a")]) as claim:
+        assert [row.id for row in claim.rows] == ["b"]
+        async with asyncio.timeout(30):
+            assert await another.commit([settlement("", work_consumed=("a",))]) == [COMMITTED]
+
+
 async def test_a_claim_whose_connection_breaks_is_committed_all_the_same(store: PostgresStore) -> None:
     await store.enqueue([work("", id="a")])
 

@@ -36,7 +36,12 @@ class MemoryWork(MemoryCommits):
 
     @asynccontextmanager
     async def claim(
-        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+        self,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        lacking: Collection[str] = (),
+        without: Collection[tuple[str, str]] = (),
     ) -> AsyncIterator[MemoryClaim]:
         now = self._now()
         free = (
@@ -45,6 +50,7 @@ class MemoryWork(MemoryCommits):
             if row.queue in queues
             and (row.due is None or row.due <= now)
             and row.content not in lacking
+            and (row.tenant, row.id) not in without
             and key not in self._claimed
         )
         rows = nsmallest(limit, free, key=claim_order)

@@ -171,9 +171,10 @@ class Uptake:
 
     async def _claim(self) -> int:
         node = self._node
-        # Those in hand are in the table until their commit: look past them.
-        async with node.store.claim(node.work_queues, LIMIT + len(self.in_hand), lacking=node.pins.lacking) as claim:
-            rows = [row for row in claim.rows if row.id not in self.in_hand][:LIMIT]
+        # Those in hand are in the table until their commit. Locked here, they would keep that commit waiting.
+        mine = [(node.tenant, row_id) for row_id in self.in_hand]
+        async with node.store.claim(node.work_queues, LIMIT, lacking=node.pins.lacking, without=mine) as claim:
+            rows = [row for row in claim.rows if row.id not in self.in_hand]
             node.pins.current.saw(claim.epoch)
             self.in_hand.update(row.id for row in rows)
             if len(rows) == LIMIT and len(self._claims) < HANDS:

@@ -109,6 +109,14 @@ class WorkContract(ContractBase):
         assert left is not None
         assert timedelta(hours=-2) < left <= timedelta(hours=-1)
 
+    async def test_what_the_asker_is_at_is_passed_over(self, store: Store, tenant: str) -> None:
+        await store.enqueue([work(tenant, id="a"), work(tenant, id="b")])
+
+        async with store.claim(["default"], 1, without=[(tenant, "a")]) as claim:
+            assert [row.id for row in claim.rows] == ["b"]
+
+        assert ids_of(await claimed(store)) == ["a", "b"]
+
     async def test_queues_are_served_by_those_who_name_them(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant, id="a"), work(tenant, id="b", queue="gpu"), work(tenant, id="c", queue="x")])
 

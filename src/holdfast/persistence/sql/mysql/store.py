@@ -114,10 +114,15 @@ class MysqlStore(
 
     @asynccontextmanager
     async def claim(
-        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+        self,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        lacking: Collection[str] = (),
+        without: Collection[tuple[str, str]] = (),
     ) -> AsyncIterator[MysqlClaim]:
         claim = await self._driver.claimed(
-            lambda: self._claim(queues, limit, lacking),
+            lambda: self._claim(queues, limit, lacking, without),
             lambda session, found: MysqlClaim(self, self._driver.claims, session, *found),
         )
         self._hands.hold(claim)
@@ -128,8 +133,10 @@ class MysqlStore(
             self._hands.drop(claim)
             await claim.let_go()
 
-    def _claim(self, queues: Sequence[str], limit: int, lacking: Collection[str]) -> Script[tuple[list[WorkRow], int]]:
-        rows = yield from self._claimable(queues, limit, lacking, self._hands.unlocked())
+    def _claim(
+        self, queues: Sequence[str], limit: int, lacking: Collection[str], without: Collection[tuple[str, str]]
+    ) -> Script[tuple[list[WorkRow], int]]:
+        rows = yield from self._claimable(queues, limit, lacking, self._hands.unlocked().union(without))
         epoch = yield from self._epoch()
         return rows, epoch
 

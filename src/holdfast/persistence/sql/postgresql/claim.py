@@ -42,7 +42,8 @@ def _claimable(limit: int) -> str:
     def found(condition: str, order: str) -> str:
         return (
             f"select w.* from unnest($1::text[]) q(queue) cross join lateral (select {WORK.columns} from hf_work"
-            f" where queue = q.queue and {condition} and content <> all($2::text[]) order by {order}"
+            f" where queue = q.queue and {condition} and content <> all($2::text[])"
+            f" and (tenant, id) not in (select * from unnest($3::text[], $4::text[])) order by {order}"
             f" limit {limit} for update skip locked) w"
         )
 
@@ -108,10 +109,15 @@ class Claims:
 
     @asynccontextmanager
     async def take(
-        self, make: Callable[[Connection], LockedClaim], queues: Sequence[str], limit: int, lacking: Collection[str]
+        self,
+        make: Callable[[Connection], LockedClaim],
+        queues: Sequence[str],
+        limit: int,
+        lacking: Collection[str],
+        without: Collection[tuple[str, str]],
     ) -> AsyncIterator[LockedClaim]:
         async def begin() -> tuple[Connection, LockedClaim]:
-            return await self._begin(make, queues, limit, lacking)
+            return await self._begin(make, queues, limit, lacking, without)
 
         connection, claim = await self._retried(begin)
         try:
@@ -127,7 +133,12 @@ class Claims:
                 self._pool.give_back(connection)
 
     async def _begin(
-        self, make: Callable[[Connection], LockedClaim], queues: Sequence[str], limit: int, lacking: Collection[str]
+        self,
+        make: Callable[[Connection], LockedClaim],
+        queues: Sequence[str],
+        limit: int,
+        lacking: Collection[str],
+        without: Collection[tuple[str, str]],
     ) -> tuple[Connection, LockedClaim]:
         connection = await self._pool.take()
         try:
@@ -135,7 +146,13 @@ class Claims:
             claim = make(connection)
             unlocked = {place for place, other in self._in_hand.items() if not other.locks}
             passed = sum(place not in self._in_hand[place].consumed for place in unlocked)
-            found = await connection.fetch(_claimable(_rounded(limit + passed)), list(queues), list(lacking))
+            found = await connection.fetch(
+                _claimable(_rounded(limit + passed)),
+                list(queues),
+                list(lacking),
+                [key[0] for key in without],
+                [key[1] for key in without],
+            )
             claim.epoch = found[0][-1]
             rows = [WORK.decode(row, self._codec) for row in found if row[1] is not None]
         except BaseException:

@@ -113,8 +113,9 @@ class PostgresDriver:
         queues: Sequence[str],
         limit: int,
         lacking: Collection[str],
+        without: Collection[tuple[str, str]],
     ) -> AbstractAsyncContextManager[LockedClaim]:
-        return self._claims.take(make, queues, limit, lacking)
+        return self._claims.take(make, queues, limit, lacking, without)
 
     async def read(self, script: Script[T]) -> T:
         """Only the beginning is tried again: a script cannot be asked twice."""

@@ -93,10 +93,15 @@ class PostgresStore(
         return await driver.commit(batch)
 
     def claim(
-        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+        self,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        lacking: Collection[str] = (),
+        without: Collection[tuple[str, str]] = (),
     ) -> AbstractAsyncContextManager[LockedClaim]:
         driver = self._driver
-        return driver.claim(lambda connection: self._claim_on(connection, driver), queues, limit, lacking)
+        return driver.claim(lambda connection: self._claim_on(connection, driver), queues, limit, lacking, without)
 
     def _claim_on(self, connection: Connection, driver: PostgresDriver) -> LockedClaim:
         return LockedClaim(connection, driver.committer, self.commit, driver.changed)

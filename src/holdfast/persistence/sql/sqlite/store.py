@@ -89,10 +89,15 @@ class SqliteStore(
 
     @asynccontextmanager
     async def claim(
-        self, queues: Sequence[str], limit: int, *, lacking: Collection[str] = ()
+        self,
+        queues: Sequence[str],
+        limit: int,
+        *,
+        lacking: Collection[str] = (),
+        without: Collection[tuple[str, str]] = (),
     ) -> AsyncIterator[OptimisticClaim]:
         async with self._claiming:
-            rows, epoch = await self._read(self._claim(queues, limit, lacking))
+            rows, epoch = await self._read(self._claim(queues, limit, lacking, without))
             held = {(row.tenant, row.id) for row in rows}
             self._claimed |= held
         try:
@@ -101,8 +106,10 @@ class SqliteStore(
         finally:
             self._claimed -= held
 
-    def _claim(self, queues: Sequence[str], limit: int, lacking: Collection[str]) -> Script[tuple[list[WorkRow], int]]:
-        rows = yield from self._claimable(queues, limit, lacking, frozenset(self._claimed))
+    def _claim(
+        self, queues: Sequence[str], limit: int, lacking: Collection[str], without: Collection[tuple[str, str]]
+    ) -> Script[tuple[list[WorkRow], int]]:
+        rows = yield from self._claimable(queues, limit, lacking, frozenset(self._claimed).union(without))
         epoch = yield from self._epoch()
         return rows, epoch
 
