@@ -272,7 +272,7 @@ class TakenOverJob(Job):
     idle = True
 
     def __init__(self, instance_id: str, execution_id: int, *, died: str, by: str, attempt: int) -> None:
-        super().__init__(instance_id, wanted=False)
+        super().__init__(instance_id)
         self.execution_id = execution_id
         self.died = died
         self.by = by
@@ -281,7 +281,7 @@ class TakenOverJob(Job):
     def apply(self, live: LiveInstance) -> bool:
         if live.status.at_rest or self.execution_id not in live.effects:
             return False
-        told = f"node {self.died} died, effect taken over by {self.by}, attempt {self.attempt}"
+        told = f"{f'node {self.died}' if self.died else 'its node'} died, effect taken over by {self.by}, attempt {self.attempt}"
         data = {"node": self.died, "by": self.by, "attempt": self.attempt, "message": told}
         live.note(JournalEvent.TAKEN_OVER, live.waiters.get(self.execution_id), data)
         return True

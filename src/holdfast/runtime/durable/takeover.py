@@ -19,8 +19,9 @@ from holdfast.model.policy import OnLost
 from holdfast.model.work import NOBODY, DeadLetterRow, EffectRef, EffectRow
 from holdfast.runtime.durable.care import CAREFUL_FOR
 from holdfast.runtime.durable.encoding import decode_state, encode_payload
-from holdfast.runtime.durable.jobs import EffectJob, HoldJob, LostJob, TakenOverJob
+from holdfast.runtime.durable.jobs import EffectJob, HoldJob, LostJob
 from holdfast.runtime.durable.messages import again_row
+from holdfast.runtime.durable.receipts import ITS_QUEUE, Receipts
 from holdfast.runtime.durable.rounds import Rounds
 from holdfast.runtime.nodes import read_details
 from holdfast.runtime.steps import is_stale
@@ -68,6 +69,7 @@ class TakeOver:
         )
         self._sweeps = 0
         self._lost, self._waiting = Round(), Round()
+        self._receipts = Receipts(node)
 
     # -- all the time --------------------------------------------------------------------------------------------------
 
@@ -94,6 +96,7 @@ class TakeOver:
         taken = [await self._safely(row, self.take) for row in (*lost, *free)]
         for row in waiting:
             if is_stale(row, now):
+                await self._safely(row, self._receipts.complete)
                 node.steps.resend(row)
         return sum(map(bool, taken)) + await self._pick_up_own()
 
@@ -159,6 +162,8 @@ class TakeOver:
             moved = await node.store.move_effect(node.tenant, row.instance_id, row.ref, new)
             if moved is None:
                 return False
+            if counted:
+                await self._receipts.write(moved, died=row.owner.node, by=ITS_QUEUE if back else node.name)
             if row.on_lost == OnLost.FAIL:
                 self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
             elif back:
@@ -172,11 +177,6 @@ class TakeOver:
                     activity_id=row.activity_id,
                     attempt=moved.attempt,
                     node=row.owner.node,
-                )
-            if counted:
-                taken = "its queue" if back else node.name
-                node.submit(
-                    TakenOverJob(row.instance_id, row.execution, died=row.owner.node, by=taken, attempt=moved.attempt)
                 )
         finally:
             node.let_go(row.instance_id)

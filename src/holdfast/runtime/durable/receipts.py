@@ -1,0 +1,60 @@
+"""Receipts of takeovers, in the journal of the instance: whose effect it was, who has it now, which attempt that is.
+
+A receipt is written before anybody goes on with the effect, since the new attempt may be over, and the instance with it,
+before a later one is. A node that dies between the two leaves an effect on its queue without one; whoever sends it again
+writes it.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from holdfast.errors import HoldfastError, StoreUnavailable
+from holdfast.model.instance import JournalEvent
+from holdfast.model.work import EffectRow
+from holdfast.runtime.durable.encoding import decode_journal
+from holdfast.runtime.durable.jobs import TakenOverJob
+
+if TYPE_CHECKING:
+    from holdfast.runtime.durable.node import Node
+
+logger = logging.getLogger("holdfast")
+
+ITS_QUEUE = "its queue"
+_BEGINNINGS = (JournalEvent.EFFECT_RECORDED, JournalEvent.TAKEN_OVER)
+"""Each attempt begins with one of them."""
+
+
+class Receipts:
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    async def write(self, row: EffectRow, *, died: str, by: str) -> None:
+        """`row` as it is after it changed hands."""
+        job = TakenOverJob(row.instance_id, row.execution, died=died, by=by, attempt=row.attempt)
+        assert job.answer is not None
+        self._node.submit(job)
+        try:
+            await job.answer
+        except StoreUnavailable:
+            raise
+        except HoldfastError:  # The effect matters more than its receipt.
+            logger.warning("the takeover of an effect of %s could not be noted", row.instance_id, exc_info=True)
+
+    async def complete(self, row: EffectRow) -> None:
+        """Write the one that is missing, if it is. Its node's name died with the one who knew it."""
+        if row.attempt > 1 and not await self._begun(row):
+            await self.write(row, died="", by=ITS_QUEUE)
+
+    async def _begun(self, row: EffectRow) -> bool:
+        node = self._node
+        plan = await node.pins.plan((await node.row(row.instance_id)).content)
+        segments = await node.store.read_journal(row.tenant, row.instance_id)
+        entries = (entry for segment in segments for entry in decode_journal(segment.data, plan, segment.first))
+        return any(
+            entry.event in _BEGINNINGS
+            and entry.execution_id == row.execution
+            and entry.data.get("attempt") == row.attempt
+            for entry in entries
+        )
