@@ -181,7 +181,7 @@ class _Market:
             try:
                 async with request as answer:
                     if answer.status in _BUSY:
-                        raise ServerUnavailable(self._url, "busy")
+                        raise ServerUnavailable(self._url, f"busy: {await answer.text()}")
                     body = await answer.text()
                     assert answer.status in (200, 202), (answer.status, body)
                     return str(answer.headers["X-Workflow-Instance-Id"])

@@ -43,5 +43,5 @@ def reply_id(request: Request, address: Address, key: str) -> str:
 
 
 def _target(request: Request, address: Address) -> str:
-    parts = (request.method, request.scope["path"], address.instance_id or "", address.correlation_id or "")
-    return "\0".join(parts)
+    """Hashed: callers choose what stands in it, and not every database keeps every character."""
+    return stimulus_hash(request.method, [request.scope["path"], address.instance_id, address.correlation_id])
