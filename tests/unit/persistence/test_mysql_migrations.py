@@ -192,5 +192,5 @@ async def test_a_user_without_rights(database: str) -> None:
 
 
 async def test_a_server_that_does_not_answer() -> None:
-    with pytest.raises(StoreUnavailable, match=r"did not answer|Nothing answers at 127\.0\.0\.1:1"):
+    with pytest.raises(StoreUnavailable, match=r"did not do it|Nothing answers at 127\.0\.0\.1:1"):
         await store_from_url("mysql://root@127.0.0.1:1/flows", retry=AT_ONCE).open()
