@@ -11,7 +11,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError, StoreUnavailable
-from holdfast.model.instance import JournalEvent
+from holdfast.model.instance import JournalEntry, JournalEvent
 from holdfast.model.work import EffectRow
 from holdfast.runtime.durable.encoding import decode_journal
 from holdfast.runtime.durable.jobs import TakenOverJob
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("holdfast")
 
 ITS_QUEUE = "its queue"
+COMMITS_READ = 1_000
+"""How far back a receipt is looked for."""
 _BEGINNINGS = (JournalEvent.EFFECT_RECORDED, JournalEvent.TAKEN_OVER)
 """Each attempt begins with one of them."""
 
@@ -47,14 +49,18 @@ class Receipts:
         if row.attempt > 1 and not await self._begun(row):
             await self.write(row, died="", by=ITS_QUEUE)
 
+    async def begun_since(self, row: EffectRow) -> int:
+        """How many attempts were begun by nodes that took it over: one that died before its receipt began nothing."""
+        return sum(entry.event is JournalEvent.TAKEN_OVER for entry in await self._beginnings(row))
+
     async def _begun(self, row: EffectRow) -> bool:
+        return any(entry.data.get("attempt") == row.attempt for entry in await self._beginnings(row))
+
+    async def _beginnings(self, row: EffectRow) -> list[JournalEntry]:
         node = self._node
-        plan = await node.pins.plan((await node.row(row.instance_id)).content)
-        segments = await node.store.read_journal(row.tenant, row.instance_id)
+        stored = await node.row(row.instance_id)
+        plan = await node.pins.plan(stored.content)
+        after = max(0, stored.version - COMMITS_READ)
+        segments = await node.store.read_journal(row.tenant, row.instance_id, after=after, limit=COMMITS_READ)
         entries = (entry for segment in segments for entry in decode_journal(segment.data, plan, segment.first))
-        return any(
-            entry.event in _BEGINNINGS
-            and entry.execution_id == row.execution
-            and entry.data.get("attempt") == row.attempt
-            for entry in entries
-        )
+        return [entry for entry in entries if entry.execution_id == row.execution and entry.event in _BEGINNINGS]

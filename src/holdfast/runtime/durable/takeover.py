@@ -34,6 +34,8 @@ T = TypeVar("T")
 
 LOST_MAX = 3
 """Attempts that may die with their process: the next one fails instead (rule H15)."""
+UNTOLD = 3
+"""How many times as many attempts an effect has whose receipts are not kept."""
 PAGE = 100
 BEGINNING = ("", 0)
 FORGET_EVERY = 100
@@ -209,9 +211,16 @@ class TakeOver:
         request = live.effects.get(row.execution)
         if request is None or node.effects.has(row.instance_id, row.execution):
             return  # Canceled between the two reads, its row is gone; or begun meanwhile.
-        if row.attempt > request.attempt + LOST_MAX:
+        if await self._ends_processes(row, row.attempt - request.attempt):
             await self._bury(row)
             return
         request.attempt = live.waiters[row.execution].attempt = row.attempt
         live.new_effects, live.canceled_effects = [], []
         node.effects.run(live, request)
+
+    async def _ends_processes(self, row: EffectRow, lost: int) -> bool:
+        """Nodes that died between taking it and running it died of something else. Without a journal nobody can tell: then
+        the number of attempts decides in the end."""
+        if lost <= LOST_MAX:
+            return False
+        return lost > LOST_MAX * UNTOLD or await self._receipts.begun_since(row) > LOST_MAX
