@@ -35,7 +35,7 @@ openapi: $(READY) ## Write studio/openapi.json anew from the routes
 	$(BIN)/python docs/openapi.py
 
 test: check studio-test ## Set up, then lint, types, layers and all tests (TESTS=path for some)
-	$(BIN)/pytest -n 3 $(TESTS)
+	$(BIN)/pytest -n 2 $(TESTS)
 
 check: $(READY) ## Lint, format, types and layers, without the tests
 	$(BIN)/ruff check .
