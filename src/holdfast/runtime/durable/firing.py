@@ -12,15 +12,13 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.errors import DefinitionError, HoldfastError, StoreError, StoreUnavailable
-from holdfast.execution import delivery
-from holdfast.execution.plan import Plan
 from holdfast.model import schedule
 from holdfast.model.catalog import Which
 from holdfast.model.commit import Commit
-from holdfast.model.inputs import check_inputs
 from holdfast.model.schedule import Rule
 from holdfast.model.work import ScheduleRow, ScheduleStep
-from holdfast.runtime.durable.jobs import Answer, StartJob
+from holdfast.runtime.durable.jobs import Answer
+from holdfast.runtime.durable.starting import Start, start_job
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -114,31 +112,17 @@ class Firing:
         identity = schedule.instance_id(row.id, due) if step is not None else node.next_id()
         if (holder := await node.slot_holder(plan, None)) is not None:
             return Answer(existing=holder)
-        job = self._job(plan, label.content, identity, rule, due, step)
+        start = Start(
+            plan=plan,
+            content=label.content,
+            instance_id=identity,
+            trigger=rule.activity_id,
+            trigger_payload={"due": due},
+        )
+        job = start_job(node, start, fires=step)
         assert job.answer is not None
         node.submit(job)
         return await job.answer
-
-    def _job(
-        self, plan: Plan, content: str, identity: str, rule: Rule, due: datetime, step: ScheduleStep | None
-    ) -> StartJob:
-        node = self._node
-        inputs = check_inputs(plan.definition, {}, plan.types)
-        return StartJob(
-            identity,
-            plan=plan,
-            content=content,
-            make=lambda: delivery.start(
-                plan,
-                id=identity,
-                now=node.clock.now_ns,
-                services=node.services,
-                inputs=inputs,
-                trigger=rule.activity_id,
-                trigger_payload={"due": due},
-            ),
-            fires=step,
-        )
 
     async def move(self, row: ScheduleRow, rule: Rule, now: datetime) -> None:
         """On to the next due time, without a start."""

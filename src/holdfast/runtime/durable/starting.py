@@ -1,4 +1,7 @@
-"""How an instance is started, whoever asks: by a request, a trigger, a schedule, a parent, or `Runtime.start`."""
+"""How an instance is started, whoever asks: by a request, a trigger, a schedule or a parent.
+
+`Runtime.start` makes its job itself: it is the busiest way in, and everything in between is measured there.
+"""
 
 from __future__ import annotations
 
