@@ -19,7 +19,7 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.segment import Ended, run_segment
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
-from holdfast.runtime.effects import InstanceEffects
+from holdfast.runtime.effects import Finished, InstanceEffects
 from holdfast.runtime.result import RunResult
 
 if TYPE_CHECKING:
@@ -55,12 +55,14 @@ class Driver:
         """The child that runs now: it is canceled with this instance."""
         # One context for all pure code of this burst: what it sets in it does not leak to the next (rule H13).
         self._context = contextvars.Context()
+        self._ahead: Ended | None = None
+        """How the segment ended that was run where an effect ended: it is not committed yet."""
 
     async def drive(self) -> RunResult:
         """Run until the instance rests, or waits for something that does not come from here."""
         try:
             while True:
-                ended = self._context.run(run_segment, self.live, self.runner.limits)
+                ended, self._ahead = self._ahead or self._run_segment(), None
                 heard = await self._commit()
                 if ended is not Ended.IDLE:
                     await asyncio.sleep(0)
@@ -101,10 +103,37 @@ class Driver:
         self._canceled.clear()
         return True
 
+    def _run_segment(self) -> Ended:
+        return self._context.run(run_segment, self.live, self.runner.limits)
+
+    def _go_on(self, finished: Finished) -> bool:
+        """The next segment, where an effect ended: no turn of the loop between one effect and the next. Whatever is not
+        just one effect after another is left to `drive`."""
+        self._deliver_result(finished)
+        ended, live = self._run_segment(), self.live
+        if (
+            ended is not Ended.IDLE or len(live.effects) != 1 or live.bookmarks or live.canceled_effects
+            or live.child_starts or live.published or live.queue or self._canceled.is_set()
+        ):  # fmt: skip
+            self._ahead = ended
+            return False
+        self._let_out()
+        self._start_effects()
+        return True
+
     # -- after a segment -----------------------------------------------------------------------------------------------
 
     async def _commit(self) -> bool:
         """Let out what the segment produced. True if something came back at once (from a child)."""
+        live = self.live
+        self._let_out()
+        if live.canceled_effects:
+            gone, live.canceled_effects = live.canceled_effects, []
+            await self.effects.cancel(gone, live.stopping or "lost race")
+        self._start_effects()
+        return await self._start_children() if live.child_starts else False
+
+    def _let_out(self) -> None:
         live = self.live
         live.commits += 1
         if telemetry.listeners:
@@ -116,14 +145,11 @@ class Driver:
             )
         if live.lines:
             self._write_lines()
-        if live.canceled_effects:
-            gone, live.canceled_effects = live.canceled_effects, []
-            await self.effects.cancel(gone, live.stopping or "lost race")
-        if live.new_effects:
-            starting, live.new_effects = live.new_effects, []
-            for request in starting:
-                self.effects.start(request)
-        return await self._start_children() if live.child_starts else False
+
+    def _start_effects(self) -> None:
+        starting, self.live.new_effects = self.live.new_effects, []
+        for request in starting:
+            self.effects.start(request)
 
     def _write_lines(self) -> None:
         lines, self.live.lines = self.live.lines, []
@@ -139,15 +165,19 @@ class Driver:
             timer = asyncio.ensure_future(self.runner.clock.wait_until(first.due))
             timer.add_done_callback(lambda _: self.effects.wake())
         try:
-            for execution_id, attempt, result in await self.effects.next():
-                if execution_id in self.live.effects:
-                    self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
+            for finished in await self.effects.next(self._go_on if first is None else None):
+                self._deliver_result(finished)
         finally:
             due = timer is not None and timer.done() and not timer.cancelled()
             if timer is not None:
                 timer.cancel()
         if due and first is not None and first.id in self.live.bookmarks:
             self.deliver(delivery.resume, self.live, first.id)
+
+    def _deliver_result(self, finished: Finished) -> None:
+        execution_id, attempt, result = finished
+        if execution_id in self.live.effects:
+            self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
 
     def _first_due(self) -> Bookmark | None:
         """The bookmark whose time comes first. Timeouts hold also for those who do not wait; an effect has its own."""

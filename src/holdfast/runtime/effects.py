@@ -28,6 +28,8 @@ from holdfast.runtime.pools import EffectPools
 
 Finished = tuple[int, int, Record | EffectFailure]
 """Execution id, attempt, what came of it."""
+GoOn = Callable[[Finished], bool]
+"""Takes the end of the only effect that was open, where it ended; False if whoever waits has to be woken for the rest."""
 
 
 class _Attempt:
@@ -63,6 +65,7 @@ class InstanceEffects:
         self._open: dict[int, _Attempt] = {}
         self._finished: list[Finished] = []
         self._news: asyncio.Future[None] | None = None
+        self._go_on: GoOn | None = None
 
     # -- for the driver ------------------------------------------------------------------------------------------------
 
@@ -77,14 +80,19 @@ class InstanceEffects:
         if telemetry.listeners:
             telemetry.emit("effect.started", **self._fields(node, request))
 
-    async def next(self) -> list[Finished]:
-        """Wait until at least one effect has ended or somebody called `wake`; everything that has ended by then."""
+    async def next(self, go_on: GoOn | None = None) -> list[Finished]:
+        """Wait until at least one effect has ended or somebody called `wake`; everything that has ended by then.
+
+        With `go_on`, what ends alone is handed to that, and the wait is not over as long as it says so: a turn of the loop
+        less for each of several effects in a row.
+        """
         if not self._finished:
             self._news = asyncio.get_running_loop().create_future()
+            self._go_on = go_on
             try:
                 await self._news
             finally:
-                self._news = None
+                self._news = self._go_on = None
         found, self._finished = self._finished, []
         return found
 
@@ -135,8 +143,19 @@ class InstanceEffects:
             self._tell(node, request, result)
         if self._on_finished is not None:
             self._on_finished((key, request.attempt, result))
-            return
-        self._finished.append((key, request.attempt, result))
+        else:
+            self._hand_out((key, request.attempt, result))
+
+    def _hand_out(self, finished: Finished) -> None:
+        news, go_on = self._news, self._go_on
+        if go_on is None or news is None or self._open or news.done():
+            self._finished.append(finished)
+        else:
+            try:
+                if go_on(finished):
+                    return
+            except BaseException as error:  # noqa: BLE001 - it belongs to who waits, not to the task of an effect
+                news.set_exception(error)
         self.wake()
 
     async def _outcome(

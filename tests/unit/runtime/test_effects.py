@@ -78,6 +78,30 @@ async def test_n_effects_in_a_row_are_n_and_one_commits(runner: Runner) -> None:
     assert (await runner.run(Sequence(*(act.bind() for _ in range(4))))).commits == 5
 
 
+async def test_what_is_canceled_between_a_segment_and_its_commit_never_starts(runner: Runner) -> None:
+    ended, ran = asyncio.Event(), list[str]()
+
+    @activity
+    async def first() -> None:
+        ended.set()
+
+    @activity
+    async def second(which: str) -> None:
+        ran.append(which)
+
+    running = runner.start(Sequence(first.bind(), Parallel(second.bind("a"), second.bind("b"))))
+
+    async def cancel() -> None:
+        await ended.wait()
+        running.cancel()
+
+    canceling = asyncio.create_task(cancel())
+    result = await running.result()
+    await canceling
+
+    assert (result.status, ran) == (Status.CANCELED, [])
+
+
 async def test_lines_are_printed_after_the_commit_of_their_segment(runner: Runner) -> None:
     seen: list[list[str]] = []
     printed: list[str] = []
