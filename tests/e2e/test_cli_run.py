@@ -114,7 +114,7 @@ def test_typed_values_are_told_with_their_type(holdfast: Holdfast) -> None:
 
     lines, report = lines_and_report(run)
     assert lines == ["That is 4.50"]
-    assert report["outputs"] == {"total": {"$t": "decimal", "v": "4.50"}}
+    assert report["outputs"] == {"total": "4.50"}
 
 
 def test_activities_in_python_for_a_workflow_in_json(holdfast: Holdfast) -> None:

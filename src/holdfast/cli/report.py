@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holdfast.model.instance import Bookmark, Incident, Status
-from holdfast.model.values import encode
+from holdfast.model.values import readable, shown
 from holdfast.runtime.result import RunResult
 
 _COLOURS = {Status.FINISHED: "green", Status.SUSPENDED: "yellow", Status.FAULTED: "red", Status.CANCELED: "yellow"}
@@ -19,8 +19,8 @@ def as_data(result: RunResult) -> dict[str, Any]:
     return {
         "instance_id": result.instance_id,
         "status": str(result.status),
-        "outputs": encode(result.outputs),
-        "variables": encode(result.variables),
+        "outputs": shown(result.outputs),
+        "variables": shown(result.variables),
         "incidents": [_incident(item) for item in result.incidents],
         "bookmarks": [_bookmark(item) for item in result.bookmarks],
     }
@@ -37,8 +37,8 @@ def _incident(item: Incident) -> dict[str, Any]:
         "activity_name": item.activity_name,
         "attempt": item.attempt,
         "source": item.source,
-        "inputs": encode(dict(item.inputs)),
-        "details": encode(dict(item.details)),
+        "inputs": readable(dict(item.inputs)),
+        "details": shown(dict(item.details)),
     }
 
 
@@ -48,7 +48,7 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
         "name": item.name,
         "activity_id": item.activity_id,
         "kind": str(item.kind),
-        "payload": encode(item.payload),
+        "payload": shown(item.payload),
         "due": item.due.isoformat() if item.due else None,
     }
 
@@ -63,7 +63,7 @@ def summarize(result: RunResult, kept: str | None) -> None:
     status = click.style(str(result.status), fg=_COLOURS.get(result.status), bold=True)
     click.echo(f"{status}  instance {result.instance_id}", err=True)
     for name, value in result.outputs.items():
-        click.echo(f"  output {name} = {json.dumps(encode(value), ensure_ascii=False)}", err=True)
+        click.echo(f"  output {name} = {json.dumps(shown(value), ensure_ascii=False)}", err=True)
     for incident in result.incidents:
         click.echo(f"  incident {_told(incident)}", err=True)
     for bookmark in result.bookmarks:
@@ -74,8 +74,9 @@ def summarize(result: RunResult, kept: str | None) -> None:
 
 
 def described(bookmark: Bookmark) -> str:
-    shown = bookmark.payload and not bookmark.due
-    payload = f" {json.dumps(encode(bookmark.payload), ensure_ascii=False)}" if shown else ""
+    payload = (
+        f" {json.dumps(shown(bookmark.payload), ensure_ascii=False)}" if bookmark.payload and not bookmark.due else ""
+    )
     due = f", due {bookmark.due.isoformat(timespec='seconds')}" if bookmark.due else ""
     return f"{bookmark.id}: {bookmark.name}{payload} (activity {bookmark.activity_id}{due})"
 

@@ -40,7 +40,7 @@ def retry(live: LiveInstance, failed_ones: Iterable[Activation], inputs: Mapping
     chosen = list(failed_ones)
     if inputs is not None:
         for activation in chosen:
-            check_editable(activation, inputs)
+            check_editable(live, activation, inputs)
     _wake(live, chosen)
     for activation in chosen:
         if inputs is None:
@@ -85,7 +85,7 @@ def again(live: LiveInstance, activation: Activation) -> None:
         live.retrying = None
 
 
-def check_editable(activation: Activation, inputs: Mapping[str, Any]) -> None:
+def check_editable(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) -> None:
     """Raise for inputs that this activity cannot be given."""
     node = activation.node
     if node.effect is None:
@@ -98,7 +98,7 @@ def check_editable(activation: Activation, inputs: Mapping[str, Any]) -> None:
         if name not in known:
             raise ExecutionError(f"'{node.key}' has no input '{name}'; it has: {', '.join(known) or 'none'}.")
         try:
-            convert(value, known[name])
+            convert(value, known[name], live.plan.types)
         except ValueError as error:
             raise ExecutionError(f"Input '{name}' of '{node.key}' must be {known[name]}: {error}") from error
 
@@ -107,7 +107,7 @@ def anew(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) 
     """Run a failed effect with edited inputs: a new execution, since another key belongs to other inputs (rule H3)."""
     node, owner, data = activation.node, activation.owner, activation.data or _nothing_yet()
     types = {item.name: item.type for item in node.descriptor.inputs}
-    given = {**data["inputs"], **{name: convert(value, types[name]) for name, value in inputs.items()}}
+    given = {**data["inputs"], **{name: convert(value, types[name], live.plan.types) for name, value in inputs.items()}}
     assert owner is not None
     assert owner.kids is not None
     cancellation.cancel_kids(live, activation)

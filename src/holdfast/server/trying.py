@@ -9,6 +9,7 @@ import msgspec
 from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition, Variable
 from holdfast.model.reader import parse_definition
+from holdfast.model.values import shown
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.operations import (
     ActivityTrialRequest,
@@ -39,7 +40,7 @@ async def preview(server: Backend, body: PreviewRequest) -> PreviewResult:
         value = await _evaluated(server, body.language, body.expression, variables, inputs)
     except HoldfastError as error:
         return PreviewResult(error=str(error))
-    return PreviewResult(value=views.shown(value))
+    return PreviewResult(value=shown(value))
 
 
 async def _evaluated(
@@ -81,7 +82,7 @@ async def run_activity(server: Backend, body: ActivityTrialRequest) -> ActivityT
     return ActivityTrialResult(
         status=result.status.value,
         outputs=views.shown_all({**result.variables, **result.outputs}),
-        outcome=views.shown(result.outcome),
+        outcome=shown(result.outcome),
         lines=result.lines,
         incidents=[views.incident(item, result.instance_id) for item in result.incidents],
     )

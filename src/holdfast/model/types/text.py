@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from holdfast.model.durations import format_duration
-from holdfast.model.values import encode
+from holdfast.model.values import shown
 
 __all__ = ["to_text"]
 
@@ -29,5 +29,5 @@ def to_text(value: Any) -> str:
     if isinstance(value, bytes):
         return b64encode(value).decode()
     if isinstance(value, (dict, list, tuple)):
-        return msgspec.json.encode(encode(value)).decode()
+        return msgspec.json.encode(shown(value)).decode()
     return str(value)

@@ -7,7 +7,7 @@ JSON's own values stand for themselves. Everything else is an object with the ke
 
 A dict that has the key `$t` itself, or keys that are not text, is written as pairs (`{"$t": "dict", "v": [[k, v], …]}`),
 so data that looks like a tag stays data. Class names resolve only through a `TypeRegistry`: nothing is imported
-because data names it, and nothing is pickled.
+because data names it, and nothing is pickled. People never see a tag: `shown` and `readable` give them plain JSON.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from holdfast.model.values.exceptions import KeptException, exception_names
 from holdfast.model.values.omitted import Omitted
 from holdfast.model.values.previews import preview
 from holdfast.model.values.registry import TypeRegistry
+from holdfast.model.values.showing import readable, shown
 
 __all__ = [
     "SCALARS",
@@ -32,4 +33,6 @@ __all__ = [
     "encode",
     "exception_names",
     "preview",
+    "readable",
+    "shown",
 ]

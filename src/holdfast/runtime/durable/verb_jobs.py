@@ -69,7 +69,7 @@ class RetryVerb(RetryJob):
             return False
         if self.inputs is not None:
             for activation in chosen:
-                operating.check_editable(activation, self.inputs)
+                operating.check_editable(live, activation, self.inputs)
         for activation in chosen:
             edited = {} if self.inputs is None else {"inputs": sorted(self.inputs)}
             self.asked.note(live, "retry", activation, **edited)

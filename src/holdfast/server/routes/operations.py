@@ -10,6 +10,7 @@ from fastapi import Query
 from holdfast.model.alterations import ALTERATION, AlterationPlan
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.principal import Principal
+from holdfast.model.values import shown
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.operating import as_filter
@@ -27,7 +28,6 @@ from holdfast.server.schemas.operations import (
 )
 from holdfast.server.security import requires
 from holdfast.server.views import dead_letters as letters, incidents
-from holdfast.server.views.instances import shown
 
 router = Routes(tags=["operations"], responses=answers())
 

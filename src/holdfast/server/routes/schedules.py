@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from fastapi import Query
 
+from holdfast.model.values import shown
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit, Sort, paged
@@ -14,7 +15,6 @@ from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import NextTimes, ScheduleItem, StartedNow, TriggerItem
 from holdfast.server.security import requires
-from holdfast.server.views.instances import shown
 
 router = Routes(tags=["schedules"], responses=answers())
 

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from holdfast.model.principal import Principal
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
+from holdfast.model.values import shown
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Limit
@@ -24,7 +25,6 @@ from holdfast.server.schemas.operations import (
     StimulusRequest,
 )
 from holdfast.server.security import requires
-from holdfast.server.views.instances import shown
 
 router = Routes(tags=["events"], responses=answers(404))
 

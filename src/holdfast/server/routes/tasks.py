@@ -8,6 +8,7 @@ from fastapi import Query
 
 from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.tasks import Task
+from holdfast.model.values import shown
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit
@@ -15,7 +16,6 @@ from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import CompleteTaskRequest, TaskItem
 from holdfast.server.security import requires
-from holdfast.server.views.instances import shown
 
 router = Routes("/tasks", tags=["tasks"], responses=answers(404, 409))
 

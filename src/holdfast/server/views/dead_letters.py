@@ -8,13 +8,12 @@ from typing import Any
 import msgspec
 
 from holdfast.errors import HoldfastError
-from holdfast.model.values import TypeRegistry
+from holdfast.model.values import TypeRegistry, shown
 from holdfast.model.work import DeadLetterRow
 from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import DeadLetterItem
-from holdfast.server.views.instances import shown
 
 
 async def page(server: Backend, limit: int, offset: int) -> Page[DeadLetterItem]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.errors import HoldfastError
 from holdfast.model.stored import IncidentRow
-from holdfast.model.values import TypeRegistry
+from holdfast.model.values import TypeRegistry, readable
 from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import IncidentItem
@@ -46,7 +46,7 @@ def item(row: IncidentRow) -> IncidentItem:
         execution_id=told.get("execution_id"),
         attempt=told.get("attempt") or 1,
         source=told.get("source"),
-        inputs=shown_all(dict(told.get("inputs") or {})),
+        inputs=readable(dict(told.get("inputs") or {})),
         details=shown_all(dict(told.get("details") or {})),
     )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from holdfast.errors import HoldfastError, ValueRefused
+from holdfast.errors import HoldfastError
 from holdfast.execution.activation import STATUS_NAMES, Activation
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status
 from holdfast.model.listing import InstanceSummary
 from holdfast.model.stored import InstanceRow
-from holdfast.model.values import encode
+from holdfast.model.values import readable, shown
 from holdfast.model.writer import write_definition
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.result import RunResult
@@ -28,14 +28,6 @@ from holdfast.server.schemas.instances import (
     PinnedDefinition,
 )
 from holdfast.server.views.waiting import waiting_for
-
-
-def shown(value: Any) -> Any:
-    """A value as JSON; what cannot be encoded is described."""
-    try:
-        return encode(value)
-    except ValueRefused:
-        return repr(value)[:1000]
 
 
 def shown_all(values: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +158,7 @@ def incident(found: Incident, instance_id: str, *, is_open: bool = True) -> Inci
         execution_id=found.execution_id,
         attempt=found.attempt,
         source=found.source,
-        inputs=shown_all(dict(found.inputs)),
+        inputs=readable(dict(found.inputs)),
         details=shown_all(dict(found.details)),
     )
 

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEntry, JournalEvent
+from holdfast.model.values import readable
 from holdfast.runtime.durable.encoding import decode_journal
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import (
@@ -36,7 +39,9 @@ async def entries(server: Backend, instance_id: str, after: int, limit: int) -> 
     except HoldfastError as error:
         raise HoldfastError(f"The journal of {instance_id} cannot be read on this node: {error}") from error
     found = [
-        (segment.version, entry) for segment in segments for entry in decode_journal(segment.data, plan, segment.first)
+        (segment.version, replace(entry, data=readable(entry.data)))
+        for segment in segments
+        for entry in decode_journal(segment.data, plan, segment.first)
     ]
     return found, segments[-1].version if len(segments) == limit else None
 
