@@ -24,17 +24,16 @@ class WriteLine(Activity, pure=True, category="Console", icon="terminal"):
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
-        index, done, evaluate = builder.node.index, builder.done, builder.input("text")
+        index, evaluate = builder.node.index, builder.input("text")
 
-        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        def step(live: LiveInstance, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1
             value = evaluate(scope)
             text = value if value.__class__ is str else as_text(value)
             live.lines.append(text)
             live.journal.append((COMPLETED, index, n, live.now(), text if len(text) < 1024 else kept(text)))
-            done(live, owner, scope, None)
 
-        return op
+        return builder.at_once(step)
 
 
 def as_text(value: Any) -> str:
@@ -82,20 +81,18 @@ class Log(Activity, pure=True, category="Diagnostics", icon="scroll"):
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
-        index, done = builder.node.index, builder.done
-        message_of = builder.input("message", "")
+        index, message_of = builder.node.index, builder.input("message", "")
         others = {name: builder.input(name) for name in ("level", "category", "arguments", "attributes")}
 
-        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        def step(live: LiveInstance, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1
             data = {"message": as_text(message_of(scope))}
             data.update((name, kept(value)) for name, read in others.items() if (value := read(scope)) is not None)
             at = live.now()
             live.journal.append((JournalEvent.LOGGED, index, n, at, data))
             live.journal.append((COMPLETED, index, n, at, None))
-            done(live, owner, scope, None)
 
-        return op
+        return builder.at_once(step)
 
 
 ACTIVITIES = (WriteLine, ReadLine, Log)

@@ -7,7 +7,6 @@ from typing import Any
 
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field
-from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.journal import COMPLETED, TINY, kept
 from holdfast.execution.live import LiveInstance
@@ -33,9 +32,9 @@ class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
 
 def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], hops: int, slot: int) -> Op:
     """Unrolled for the two levels that nearly every assignment has: this is the busiest activity there is."""
-    index, done = builder.node.index, builder.done
+    index = builder.node.index
 
-    def op_here(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+    def step_here(live: LiveInstance, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
         noted = value = evaluate(scope)
         if value.__class__ not in TINY:
@@ -43,9 +42,8 @@ def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], h
             noted = kept(value)
         scope[slot] = value
         live.journal.append((COMPLETED, index, n, live.now(), noted))
-        done(live, owner, scope, None)
 
-    def op_above(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+    def step_above(live: LiveInstance, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
         noted = value = evaluate(scope)
         if value.__class__ not in TINY:
@@ -53,9 +51,8 @@ def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], h
             noted = kept(value)
         scope[0][slot] = value
         live.journal.append((COMPLETED, index, n, live.now(), noted))
-        done(live, owner, scope, None)
 
-    def op_far(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+    def step_far(live: LiveInstance, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
         value = evaluate(scope)
         check(value, name)
@@ -64,9 +61,8 @@ def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], h
             level = level[0]
         level[slot] = value
         live.journal.append((COMPLETED, index, n, live.now(), kept(value)))
-        done(live, owner, scope, None)
 
-    return op_here if hops == 0 else op_above if hops == 1 else op_far
+    return builder.at_once(step_here if hops == 0 else step_above if hops == 1 else step_far)
 
 
 class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.execution.activation import Activation
-from holdfast.execution.plan import Done, Node, Op, Outcome
+from holdfast.execution.plan import Done, Node, Op, Outcome, Step
 from holdfast.model import values
 from holdfast.model.definition import ActivityNode, Expression, PortEntry
 from holdfast.model.instance import JournalEvent
@@ -180,12 +180,21 @@ class NodeBuilder:
 
     def leaf(self, act: Callable[[LiveInstance, Scope], Any]) -> Op:
         """The operation of an activity that does one thing and completes at once; what `act` returns is journaled."""
-        index, done = self.node.index, self.done
+        index = self.node.index
 
-        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        def step(live: LiveInstance, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1
             data = act(live, scope)
             live.journal.append((COMPLETED, index, n, live.now(), data))
+
+        return self.at_once(step)
+
+    def at_once(self, step: Step) -> Op:
+        """The same for a step that counts and journals its execution by itself."""
+        self.node.step, done = step, self.done
+
+        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+            step(live, scope)
             done(live, owner, scope, None)
 
         return op

@@ -116,6 +116,8 @@ class Compiler:
             if not getattr(activity, "checks_inputs", False):
                 self._check_names(builder)
             node.op = activity.compile(builder)
+        if after:
+            node.step = None
         if hasattr(node, "op"):
             wrap(self, node)
         return node

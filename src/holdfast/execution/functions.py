@@ -47,11 +47,11 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
     inputs = evaluators(builder)
     put = builder.output("result")
     plan, slot = builder.compiler.plan, _slot_here(builder, "result")
-    index, done, type_name = builder.node.index, builder.done, builder.definition.type
+    index, type_name = builder.node.index, builder.definition.type
     is_async: bool = activity.is_async
     scalars = values.SCALARS
 
-    def finish(live: LiveInstance, owner: Activation, scope: Scope, n: int, result: Any) -> None:
+    def finish(live: LiveInstance, scope: Scope, n: int, result: Any) -> None:
         if is_async:
             # As `finish_at_once`, in place: the call would be a tenth of what such an activity costs.
             try:
@@ -67,25 +67,24 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
             put(live, scope, values.copy(result))
         data = {"result": result if result.__class__ in TINY else kept(result)}
         live.journal.append((COMPLETED, index, n, live.now(), data))
-        done(live, owner, scope, None)
 
-    def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+    def step(live: LiveInstance, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
-        finish(live, owner, scope, n, function(**evaluate_all(inputs, scope)))
+        finish(live, scope, n, function(**evaluate_all(inputs, scope)))
 
     if len(inputs) != 1 or inputs[0][2] not in _PLAIN or not _takes_position(function):
-        return op
+        return builder.at_once(step)
     name, evaluate, expected = inputs[0][0], inputs[0][1], _PLAIN[inputs[0][2]]
 
-    def op_of_one(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+    def step_of_one(live: LiveInstance, scope: Scope) -> None:
         """The same for one input of a plain type: no dict of arguments, and the value as it is."""
         n = live.sequence = live.sequence + 1
         value = evaluate(scope)
         if value.__class__ not in expected:
             value = evaluate_all([(name, _always(value), inputs[0][2])], scope)[name]
-        finish(live, owner, scope, n, function(value))
+        finish(live, scope, n, function(value))
 
-    return op_of_one
+    return builder.at_once(step_of_one)
 
 
 def _always(value: Any) -> Callable[[Scope], Any]:

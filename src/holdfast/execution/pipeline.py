@@ -70,7 +70,7 @@ class MiddlewareContext:
 def wrap(compiler: Compiler, node: Node) -> None:
     """Put what the node needs around its operation."""
     if commits_around(compiler, node.definition)[0]:
-        node.op = _commit_before(node, node.op)
+        node.op, node.step = _commit_before(node, node.op), None
     placed = ordered(compiler.environment.middleware)
     matching = [
         item
@@ -83,6 +83,7 @@ def wrap(compiler: Compiler, node: Node) -> None:
     for item in reversed(matching):
         node.op = _around(node, node.op, item.middleware, guarded=placed.index(item) < outside)
     if matching:
+        node.step = None
         resume = node.hooks.resume or _complete_on_resume
         node.hooks.resume = _around_resume(node, resume, [item.middleware for item in matching])
 

@@ -33,6 +33,8 @@ Outcome = None | str | tuple[str, ...]
 
 Op = Callable[["LiveInstance", Activation, Scope], None]
 Done = Callable[["LiveInstance", Activation, Scope, Outcome], None]
+Step = Callable[["LiveInstance", Scope], None]
+"""An operation without its continuation: what an activity does that completes at once, whoever its owner is."""
 
 
 class Hooks:
@@ -110,6 +112,7 @@ class Node:
         "secrets",
         "shape",
         "sources",
+        "step",
         "timeout",
     )
 
@@ -140,6 +143,8 @@ class Node:
         """Expression text → input name: tells a failed expression's input without costing the ones that succeed."""
         self.op: Op
         self.done: Done
+        self.step: Step | None = None
+        """If its operation is this step and then `done`, with nothing around it: such ones can be run in a line."""
 
     def __repr__(self) -> str:
         return f"<Node {self.index} {self.key} ({self.definition.type})>"

@@ -8,6 +8,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import children
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
+from holdfast.execution.lines import join
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Done, Op, Outcome
 from holdfast.model.scope import Scope
@@ -44,13 +45,8 @@ class Sequence(Activity, pure=True, container=True, category="Control flow", ico
         node.hooks.stop = note_stop
         if not nodes:
             return builder.leaf(lambda live, scope: None)
+        join(nodes, ends)
         first = nodes[0]
-
-        def op_plain(live: LiveInstance, owner: Activation, scope: Scope) -> None:
-            live.queue.append((first, live.activate(node, owner, scope), scope))
-
-        if node.shape is None:
-            return op_plain
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             live.queue.append((first, live.activate(node, owner, scope), scope))
