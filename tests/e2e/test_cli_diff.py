@@ -37,6 +37,7 @@ def write(folder: Path, text: str) -> None:
 
 def test_the_code_against_the_store(holdfast: Holdfast, folder: Path) -> None:
     write(folder, ONE)
+    holdfast("migrate", *STORE)
     unknown = holdfast("diff", "orders:fulfil", *STORE)
     started = holdfast("run", "orders:fulfil", "--input", '{"order": "7"}', *STORE)
     assert started.returncode == 0, started.stderr

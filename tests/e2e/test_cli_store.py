@@ -132,7 +132,8 @@ def test_definitions_come_from_the_store(holdfast: Holdfast, folder: Path) -> No
     assert "waits at" in run.stderr
 
 
-def test_migrations(holdfast: Holdfast) -> None:
+def test_migrations(holdfast: Holdfast, folder: Path) -> None:
+    (folder / "kept.db").touch()
     pending = holdfast("migrate", "--check", *STORE)
     applied = holdfast("migrate", *STORE)
     current = holdfast("migrate", "--check", "--json", *STORE)
@@ -158,7 +159,10 @@ def test_migrations(holdfast: Holdfast) -> None:
         (("migrate", "--store", "what:///x"), "No store is registered"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(holdfast: Holdfast, arguments: tuple[str, ...], told: str) -> None:
+def test_what_is_wrong_is_said_in_one_line(
+    holdfast: Holdfast, arguments: tuple[str, ...], told: str, folder: Path
+) -> None:
+    (folder / "kept.db").touch()
     done = holdfast(*arguments)
 
     assert done.returncode == 2

@@ -7,15 +7,19 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from holdfast.cli.engines import make_engine
+from holdfast.cli.existing import existing
 from holdfast.identity.accounts import Accounts
 
 T = TypeVar("T")
 
 
-def with_accounts(url: str | None, work: Callable[[Accounts], Awaitable[T]]) -> T:
+def with_accounts(url: str | None, work: Callable[[Accounts], Awaitable[T]], *, may_make: bool = False) -> T:
+    """`may_make`: the first account may make the database."""
+
     async def run() -> T:
         engine = make_engine()
-        store = engine.store(url)
+        address = url or engine.settings.store
+        store = engine.store(address if may_make else existing(address))
         await store.open()
         try:
             accounts = await Accounts.open(store, engine.clock.now, secret=engine.settings.auth_secret)

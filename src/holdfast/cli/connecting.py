@@ -74,11 +74,12 @@ def make_client(target: Target) -> Client:
 
     if target.server is not None:
         return Client(target.server, api_key=target.key)
+    from holdfast.cli.existing import existing
     from holdfast.cli.references import code_of
     from holdfast.engine import Holdfast
     from holdfast.server import create_app
 
     code = code_of(target.activity_modules)
-    store = target.store or Holdfast().settings.store
+    store = existing(target.store or Holdfast().settings.store)
     engine = Holdfast(store=store, activities=code.activities, definitions=code.workflows, worker=False)
     return Client(AsgiWire(create_app(engine, auth=False, studio=False)))

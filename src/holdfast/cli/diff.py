@@ -61,7 +61,9 @@ def _compared(before: Definition, after: Definition, title: str) -> dict[str, An
 
 
 async def _against_store(engine: Holdfast, url: str | None, definition: Definition) -> dict[str, Any]:
-    store = engine.store(url)
+    from holdfast.cli.existing import existing
+
+    store = engine.store(existing(url or engine.settings.store))
     await store.open()
     try:
         return await _stored(store, definition)

@@ -38,12 +38,13 @@ def doctor(ctx: click.Context, store: str | None, transport: str | None, as_json
 async def _setup(url: str | None, broker: str | None) -> list[Finding]:
     from holdfast import __version__
     from holdfast.cli.engines import make_engine
+    from holdfast.cli.existing import existing
     from holdfast.dispatch.url import transport_from_url
     from holdfast.runtime.doctor import Finding, check_store, check_transport
 
     engine = make_engine()
     found = [Finding(subject="version", message=f"holdfast {__version__}")]
-    found += await check_store(engine.store(url), engine.clock)
+    found += await check_store(engine.store(existing(url or engine.settings.store)), engine.clock)
     broker = broker or engine.settings.transport
     if broker and "://" in broker:
         found.append(await check_transport(transport_from_url(broker, plugins=engine.registry.transports)))
@@ -99,12 +100,13 @@ def _on_store(url: str | None, work: Any, activity_modules: Sequence[str] = ()) 
     import asyncio
 
     from holdfast.cli.engines import make_engine
+    from holdfast.cli.existing import existing
     from holdfast.cli.stored import opened
 
     engine = make_engine(activity_modules)
 
     async def run() -> Any:
-        async with opened(engine, url or engine.settings.store) as runtime:
+        async with opened(engine, existing(url or engine.settings.store)) as runtime:
             return await work(runtime)
 
     return asyncio.run(run())

@@ -60,7 +60,7 @@ def add(name: str, roles: tuple[str, ...], days: int | None, store: str | None, 
     async def work(accounts: Accounts) -> tuple[ApiKey, str]:
         return await accounts.keys.add(name, roles=roles, expires=expires, who="command line")
 
-    made, text = with_accounts(store, work)
+    made, text = with_accounts(store, work, may_make=True)
     if as_json:
         show_json({"id": made.id, "key": text})
     else:

@@ -19,9 +19,12 @@ def migrate(ctx: click.Context, store: str | None, check: bool, as_json: bool) -
     import asyncio
 
     from holdfast.cli.engines import make_engine
+    from holdfast.cli.existing import existing
     from holdfast.cli.tables import show_json
 
-    report = asyncio.run(make_engine().store(store).migrate(check=check))
+    engine = make_engine()
+    address = store or engine.settings.store
+    report = asyncio.run(engine.store(existing(address) if check else address).migrate(check=check))
     if as_json:
         show_json({"schema": report.schema, "applied": list(report.applied), "pending": list(report.pending)})
     else:

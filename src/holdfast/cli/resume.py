@@ -59,6 +59,7 @@ def resume(
     from holdfast.cli import stored
     from holdfast.cli.bursts import LinePrinter, Wishes
     from holdfast.cli.engines import make_engine
+    from holdfast.cli.existing import existing
     from holdfast.cli.inputs import read_payload
     from holdfast.cli.sources import open_source
 
@@ -75,6 +76,7 @@ def resume(
         ctx.exit(_from_file(state, bookmark, payload, wishes, printer, any_will_do=auto_resume and given is None))
     assert instance is not None
     assert store is not None
+    existing(store)
     engine = make_engine(activity_modules, map(open_source, others))
     wanted = stored.Wanted(instance, bookmark, payload, is_given=given is not None)
     ctx.exit(stored.resume(engine, store, wanted, printer, wishes))

@@ -70,7 +70,7 @@ def add(user: str, password: str | None, roles: tuple[str, ...], name: str | Non
     async def work(accounts: Accounts) -> User:
         return await accounts.users.add(user, chosen, roles=roles, name=name)
 
-    made = with_accounts(store, work)
+    made = with_accounts(store, work, may_make=True)
     click.echo(f"user {made.id} added")
 
 

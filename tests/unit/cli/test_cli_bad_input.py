@@ -140,7 +140,11 @@ TABLE: list[tuple[list[str], str]] = [
     (["schema", "-o", "a_folder"], "cannot be written"),
     (["activities", "--activities", "raising_module"], "boom"),
     (["instances", "list", "--store", "kept.db"], "no store address"),
-    (["instances", "list", "--store", "sqlite:///no/such/folder/kept.db"], "Check that its folder exists"),
+    (
+        ["instances", "list", "--store", "sqlite:///no/such/folder/kept.db"],
+        "There is no database 'no/such/folder/kept.db'",
+    ),
+    (["migrate", "--store", "sqlite:///no/such/folder/kept.db"], "Check that its folder exists"),
     (["instances", "list", "--store", "sqlite:///hello.json"], "is not a sound SQLite database"),
     (["instances", "list", "--server", "127.0.0.1"], "http://"),
     (["serve", "--host", "no.such.host.invalid"], "Choose another --port"),

@@ -11,6 +11,10 @@ from holdfast.persistence.sql.sqlite.store import SqliteStore
 
 
 def sqlite_from_url(url: str, **options: Any) -> SqliteStore:
+    return SqliteStore(sqlite_path(url), **options)
+
+
+def sqlite_path(url: str) -> Path:
     parts = urlsplit(url)
     path = unquote(parts.path)[1:]
     if parts.netloc:
@@ -21,4 +25,4 @@ def sqlite_from_url(url: str, **options: Any) -> SqliteStore:
         raise StoreMisconfigured(f"'{url}' names no file. Write sqlite:///holdfast.db, or memory:// to keep nothing.")
     if parts.query:
         raise StoreMisconfigured(f"'{url}' has options behind '?', but SQLite takes none. Remove them.")
-    return SqliteStore(Path(path), **options)
+    return Path(path)
