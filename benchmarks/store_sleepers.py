@@ -114,7 +114,7 @@ class _Model:
         state = state.replace(who.correlation(0).encode(), correlation.encode())
         if event != first:
             state = state.replace(first.encode(), event.encode())
-            state = state.replace(_hash(first).encode(), _hash(event).encode())
+            state = state.replace(bytes.fromhex(_hash(first)), bytes.fromhex(_hash(event)))
         return (
             replace(model, id=identity, state=state, correlation_id=correlation),
             replace(

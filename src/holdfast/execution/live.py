@@ -37,6 +37,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     id: str
     now: Callable[[], int]
     services: Services
+    # From here to `outcome` what is written down as it is, in the order of `state.FACTS`.
     status: Status = PENDING
     created: int = 0
     correlation_id: str | None = None
@@ -46,25 +47,30 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """On whose behalf it was started."""
     trace: str | None = None
     """The trace context of who started it."""
-    properties: dict[str, Any] = {}
-    """What its starter wants to find again; the workflow does not see it."""
     flowchart_mode: str = "counter"
     trigger: str | None = None
     """Id of the trigger that started the instance: its flowchart begins there."""
-    trigger_payload: Any = None
     trigger_open: bool = False
     """The trigger has not been executed yet: its first execution takes the stimulus, later ones wait."""
-    defers_steps: bool = False
-    """Whoever runs this can hold a step back: its back-off needs no bookmark."""
-    queue: deque[tuple[Node, Activation, Scope]] = field(default_factory=deque)
     sequence: int = 0
     """Counts executions of activities; their ids come from it."""
     waited_at: int = 0
     """`sequence` when something was last waited for: tells a runaway."""
-    journal: list[RawEntry] = []
+    bookmark_count: int = 0
     journal_base: int = 0
     """Entries that left with earlier commits."""
-    bookmark_count: int = 0
+    commits: int = 0
+    fault_pending: bool = False
+    stopping: str | None = None
+    """The cause of a cancellation that is under way."""
+    outcome: Outcome = None
+    properties: dict[str, Any] = {}
+    """What its starter wants to find again; the workflow does not see it."""
+    trigger_payload: Any = None
+    defers_steps: bool = False
+    """Whoever runs this can hold a step back: its back-off needs no bookmark."""
+    queue: deque[tuple[Node, Activation, Scope]] = field(default_factory=deque)
+    journal: list[RawEntry] = []
     bookmarks: dict[str, Bookmark] = {}
     waiters: dict[int, Activation] = {}
     """Activations with a bookmark or an open effect, by execution id."""
@@ -90,16 +96,11 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """The content that this burst has migrated it to."""
     leftovers: list[Activation] = []
     """Completed activities whose queued children still run; what those leave behind ends with the segment."""
-    fault_pending: bool = False
     error: BaseException | None = None
     """What the last incident was made of, for those in this process; no part of the state."""
-    stopping: str | None = None
-    """The cause of a cancellation that is under way."""
-    outcome: Outcome = None
     retrying: Activation | None = None
     commit_wanted: bool = False
     committed_for: tuple[Node, int] | None = None
-    commits: int = 0
     root: Activation = cast("Activation", None)
     cleanup: Activation = cast("Activation", None)
 
@@ -146,11 +147,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     def activate(self, node: Node, owner: Activation, outer: Scope, scope: Scope | None = None) -> Activation:
         """The activity will live on: give it an execution id and a place among its owner's kids."""
         n = self.sequence = self.sequence + 1
-        activation = Activation(n, node, owner, outer, outer if scope is None else scope)
-        if owner.kids is None:
-            owner.kids = {n: activation}
-        else:
-            owner.kids[n] = activation
+        activation = self.adopt(Activation(n, node, owner, outer, outer if scope is None else scope))
         if self.retrying is not None and self.retrying.node is node:
             activation.attempt, self.retrying = self.retrying.attempt, None
         if node.timeout is not None:
@@ -158,6 +155,16 @@ class LiveInstance(Struct, eq=False, weakref=True):
         # It starts when what came before it ended: that moment is known already, and reading a clock costs.
         journal = self.journal
         journal.append((STARTED, node.index, n, journal[-1][3] if journal else self.now(), None))
+        return activation
+
+    def adopt(self, activation: Activation) -> Activation:
+        """Give it its place among its owner's kids."""
+        owner = activation.owner
+        assert owner is not None
+        if owner.kids is None:
+            owner.kids = {activation.id: activation}
+        else:
+            owner.kids[activation.id] = activation
         return activation
 
     def complete(self, activation: Activation, outcome: Outcome = None) -> None:

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import msgspec
-
 from holdfast.errors import InvalidState
 from holdfast.execution.discretion import permitted
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
-from holdfast.execution.state import State
+from holdfast.execution.state_document import from_document, to_document
 from holdfast.execution.state_reading import damaged, revived
 from holdfast.execution.state_writing import written
 from holdfast.model import values
@@ -34,7 +32,7 @@ def dump(live: LiveInstance, *, journal: bool = True) -> dict[str, Any]:
         "hash": plan.content_hash,
         "parts": dict(plan.parts),
     }
-    document: dict[str, Any] = {"format": FORMAT, "definition": pinned, **msgspec.to_builtins(written(live))}
+    document: dict[str, Any] = {"format": FORMAT, "definition": pinned, **to_document(written(live))}
     if journal:
         kept = permitted(plan.journal_rules, live.journal)
         document["journal"] = [[str(e), i, n, at, values.encode(data, plan.types)] for e, i, n, at, data in kept]
@@ -55,7 +53,7 @@ def load(
         raise InvalidState(f"This is not an instance state ({FORMAT} is expected, not {found!r}).")
     try:
         _refuse_other_content(document["definition"], plan)
-        state = msgspec.convert(document, State)
+        state = from_document(document)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise damaged(document.get("id"), error) from error
     return revived(state, plan, now, services, into=into)

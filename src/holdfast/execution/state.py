@@ -1,19 +1,22 @@
-"""What an instance's state consists of where it is written down: in a store, in a file, in JSON.
+"""What an instance's state consists of where it is written down: names and numbers instead of objects.
 
-Names and numbers instead of objects: activities and scopes by their keys in the definition, scopes and activations by number.
-What is at its default is not written, since most of a state is. Values of users are encoded already (`model.values`).
+Activities and scopes go by their keys in the definition, scopes and activations by number. Values of users are encoded
+already (`model.values`). Written as arrays: a store has millions of states, and names would be half of each. People and
+files get the same with names (`state_document`). New fields come at the end of a class and have a default: a state that was
+written before them is shorter.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
-from holdfast.model.instance import Bookmark, Status
+from holdfast.model.instance import BookmarkKind, Status
 
 
-class ActivationState(Struct, omit_defaults=True):
+class ActivationState(Struct, array_like=True):
     id: int
     node: str
     outer: int
@@ -27,7 +30,7 @@ class ActivationState(Struct, omit_defaults=True):
     data: Any = None
 
 
-class ScopeState(Struct, omit_defaults=True):
+class ScopeState(Struct, array_like=True):
     """Scopes are shared (branches of a fork see the same variables), so each is written once and referred to by number."""
 
     shape: str
@@ -37,7 +40,22 @@ class ScopeState(Struct, omit_defaults=True):
     values: dict[str, Any] = {}
 
 
-class EffectState(Struct):
+class BookmarkState(Struct, array_like=True):
+    id: str
+    name: str
+    activity_id: str
+    execution_id: int
+    hash: bytes
+    payload: Any = None
+    kind: BookmarkKind = BookmarkKind.ACTIVITY
+    due: datetime | None = None
+    auto_burn: bool = True
+    auto_complete: bool = True
+    callback: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class EffectState(Struct, array_like=True):
     execution_id: int
     activity_id: str
     attempt: int
@@ -46,9 +64,13 @@ class EffectState(Struct):
     argument: Any
 
 
-class State(Struct, kw_only=True, omit_defaults=True):
+class State(Struct, array_like=True):
     id: str
+    scopes: list[ScopeState]
+    activations: list[ActivationState]
+    """Owners before those whom they own."""
     status: Status
+    created: int = 0
     correlation_id: str | None = None
     name: str | None = None
     parent_id: str | None = None
@@ -57,7 +79,6 @@ class State(Struct, kw_only=True, omit_defaults=True):
     flowchart_mode: str = "counter"
     trigger: str | None = None
     trigger_open: bool = False
-    trigger_payload: Any = None
     sequence: int = 0
     waited_at: int = 0
     bookmark_count: int = 0
@@ -65,22 +86,23 @@ class State(Struct, kw_only=True, omit_defaults=True):
     commits: int = 0
     fault_pending: bool = False
     stopping: str | None = None
-    created: int = 0
     outcome: Any = None
-    scopes: list[ScopeState]
-    activations: list[ActivationState]
-    """Owners before those whom they own."""
+    bookmarks: list[BookmarkState] = []
     queue: list[tuple[str, int, int]] = []
     """Activity, owner, scope."""
-    bookmarks: list[Bookmark] = []
     effects: list[EffectState] = []
-    child_starts: list[dict[str, Any]] = []
-    compensations: list[tuple[int, str, str, int]] = []
-    incidents: list[dict[str, Any]] = []
+    trigger_payload: Any = None
     results: Any = {}
     spare_outputs: Any = {}
     published: Any = []
     properties: Any = {}
     heap: Any = None
+    child_starts: list[dict[str, Any]] = []
+    compensations: list[tuple[int, str, str, int]] = []
+    incidents: list[dict[str, Any]] = []
     journal: list[tuple[str, int, int, int, Any]] = []
     """Only where the journal goes with the state, and not to a table of its own."""
+
+
+FACTS = State.__struct_fields__[State.__struct_fields__.index("status") : State.__struct_fields__.index("bookmarks")]
+"""What a live instance has under the same names, in the same order, as it is: read and written in one go."""

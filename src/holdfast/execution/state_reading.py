@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from holdfast.errors import InvalidState
 from holdfast.execution.activation import Activation
@@ -15,11 +15,11 @@ from holdfast.execution.heap import read_heap
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_of
-from holdfast.execution.state import ActivationState, ScopeState, State
+from holdfast.execution.state import FACTS, ActivationState, BookmarkState, ScopeState, State
 from holdfast.execution.state_writing import references, slots
 from holdfast.model import values
-from holdfast.model.instance import Incident, JournalEvent
-from holdfast.model.scope import Scope
+from holdfast.model.instance import Bookmark, Incident, JournalEvent
+from holdfast.model.scope import Scope, Shape
 from holdfast.ports import Services
 
 CLEANUP, ROOT = 0, 1
@@ -27,6 +27,8 @@ CLEANUP, ROOT = 0, 1
 
 _CONTAINERS = frozenset({dict, list})
 """What may hold typed values; everything else is written as it is."""
+_NOTHING: Mapping[str, Any] = {}
+_facts = attrgetter(*FACTS)
 
 
 def revived(
@@ -50,16 +52,19 @@ class _Reader:
         self, state: State, plan: Plan, now: Callable[[], int], services: Services, into: LiveInstance | None
     ) -> None:
         self.plan = plan
-        self.live = _blank(state, plan, now, services)
+        self.live = live = _blank(state, plan, now, services)
         if into is not None:
-            self.live = into.made_anew(self.live)
+            self.live = live = into.made_anew(live)
         self.frames = read_heap(state.heap, plan.types, references(plan)) if state.heap else []
         self.scopes = self._read_scopes(state.scopes)
         self.activations: dict[int, Activation] = {}
         self._read_activations(state.activations)
         for key, owner, scope in state.queue:
-            self.live.queue.append((plan.by_key[key], self.activations[owner], self.scopes[scope]))
-        self._read_waits(state)
+            live.queue.append((plan.by_key[key], self.activations[owner], self.scopes[scope]))
+        if state.bookmarks:
+            self._read_bookmarks(state.bookmarks)
+        if state.effects or state.child_starts or state.compensations or state.incidents or state.journal:
+            self._read_rare(state)
         self._read_values(state)
 
     def value(self, data: Any) -> Any:
@@ -67,20 +72,20 @@ class _Reader:
 
     def _read_scopes(self, stored: list[ScopeState]) -> list[Scope]:
         scopes: list[Scope] = []
-        types = self.plan.types
+        types, shapes = self.plan.types, self.plan.shapes
         for item in stored:
-            shape = self.plan.shapes[item.shape]
-            scope = self.live.open_scope(shape) if item.parent is None else shape.open(scopes[item.parent])
+            shape, parent, found = shapes[item.shape], item.parent, item.values
+            scope = self.live.open_scope(shape) if parent is None else shape.open(scopes[parent])
             scopes.append(scope)
-            if item.values:
-                places = dict(slots(shape))
-                for label, data in item.values.items():
+            if found:
+                places = shape.places or places_of(shape)
+                for label, data in found.items():
                     scope[places[label]] = values.decode(data, types) if data.__class__ in _CONTAINERS else data
             if item.frame is not None:
-                places = dict(slots(shape))
+                places = places_of(shape)
                 kept, lost = self.frames[item.frame]
-                for label, found in kept.items():
-                    scope[places[label]] = found
+                for label, value in kept.items():
+                    scope[places[label]] = value
                 if lost:
                     scope[places[LOST]] = lost
         return scopes
@@ -88,11 +93,20 @@ class _Reader:
     def _read_activations(self, stored: list[ActivationState]) -> None:
         activations, scopes, nodes = self.activations, self.scopes, self.plan.by_key
         for item in stored:
-            number, node, outer, data = item.id, nodes[item.node], scopes[item.outer], item.data
-            owner = None if item.owner is None else activations[item.owner]
-            scope = outer if item.scope is None else scopes[item.scope]
+            number, data, inner, owned = item.id, item.data, item.scope, item.owner
+            node, outer = nodes[item.node], scopes[item.outer]
+            owner = None if owned is None else activations[owned]
             activation = activations[number] = Activation(
-                number, node, owner, outer, scope, item.status, item.flags, item.attempt, None, item.bookmarks
+                number,
+                node,
+                owner,
+                outer,
+                outer if inner is None else scopes[inner],
+                item.status,
+                item.flags,
+                item.attempt,
+                None,
+                item.bookmarks,
             )
             if owner is None:
                 self._read_top(activation, data)
@@ -123,15 +137,28 @@ class _Reader:
         else:
             self.live.leftovers.append(activation)
 
-    def _read_waits(self, state: State) -> None:
+    def _read_bookmarks(self, stored: list[BookmarkState]) -> None:
+        marks, waiters, activations = self.live.bookmarks, self.live.waiters, self.activations
+        for item in stored:
+            name, execution_id = item.id, item.execution_id
+            marks[name] = Bookmark(
+                id=name,
+                name=item.name,
+                activity_id=item.activity_id,
+                execution_id=execution_id,
+                kind=item.kind,
+                payload=self.value(item.payload),
+                hash=item.hash.hex(),
+                due=item.due,
+                auto_burn=item.auto_burn,
+                auto_complete=item.auto_complete,
+                callback=item.callback,
+                metadata=self.value(item.metadata) if item.metadata else _NOTHING,
+            )
+            waiters[execution_id] = activations[execution_id]
+
+    def _read_rare(self, state: State) -> None:
         live, activations = self.live, self.activations
-        for mark in state.bookmarks:
-            if mark.metadata:
-                mark = replace(mark, payload=self.value(mark.payload), metadata=self.value(mark.metadata))  # noqa: PLW2901
-            elif mark.payload is not None:
-                mark = replace(mark, payload=self.value(mark.payload))  # noqa: PLW2901
-            live.bookmarks[mark.id] = mark
-            live.waiters[mark.execution_id] = activations[mark.execution_id]
         for item in state.effects:
             request = EffectRequest(
                 execution_id=item.execution_id,
@@ -148,20 +175,17 @@ class _Reader:
             given = dict(start)
             execution_id, reference, child_input = given.pop("execution_id"), given.pop("reference"), given.pop("input")
             live.child_starts.append(ChildStart(execution_id, reference, self.value(child_input), **given))
+        live.compensations = [
+            Compensation(execution_id, name, self.plan.by_key[key], self.scopes[scope])
+            for execution_id, name, key, scope in state.compensations
+        ]
+        live.incidents = [msgspec.convert(item, Incident) for item in state.incidents]
+        live.journal = [
+            (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
+        ]
 
     def _read_values(self, state: State) -> None:
         live = self.live
-        if state.compensations:
-            live.compensations = [
-                Compensation(execution_id, name, self.plan.by_key[key], self.scopes[scope])
-                for execution_id, name, key, scope in state.compensations
-            ]
-        if state.incidents:
-            live.incidents = [msgspec.convert(item, Incident) for item in state.incidents]
-        if state.journal:
-            live.journal = [
-                (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
-            ]
         if state.trigger_payload is not None:
             live.trigger_payload = self.value(state.trigger_payload)
         if state.results:
@@ -176,28 +200,14 @@ class _Reader:
 
 def _blank(state: State, plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
     """The instance without its activities."""
-    outcome = state.outcome
-    return LiveInstance(
-        plan,
-        state.id,
-        now,
-        services,
-        status=state.status,
-        created=state.created,
-        correlation_id=state.correlation_id,
-        name=state.name,
-        parent_id=state.parent_id,
-        principal=state.principal,
-        trace=state.trace,
-        flowchart_mode=state.flowchart_mode,
-        trigger=state.trigger,
-        trigger_open=state.trigger_open,
-        sequence=state.sequence,
-        waited_at=state.waited_at,
-        bookmark_count=state.bookmark_count,
-        journal_base=state.journal_base,
-        commits=state.commits,
-        fault_pending=state.fault_pending,
-        stopping=state.stopping,
-        outcome=tuple(outcome) if isinstance(outcome, list) else outcome,
-    )
+    live = LiveInstance(plan, state.id, now, services, *_facts(state))
+    if isinstance(state.outcome, list):
+        live.outcome = tuple(state.outcome)
+    return live
+
+
+def places_of(shape: Shape) -> dict[str, int]:
+    """Where in a scope each stored value goes, by its label."""
+    if not shape.places:
+        shape.places = dict(slots(shape))
+    return shape.places

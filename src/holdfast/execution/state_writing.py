@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from holdfast.execution.activation import Activation
 from holdfast.execution.composite import UNSET
@@ -14,13 +14,14 @@ from holdfast.execution.heap import write_heap
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_data
-from holdfast.execution.state import ActivationState, EffectState, ScopeState, State
+from holdfast.execution.state import FACTS, ActivationState, BookmarkState, EffectState, ScopeState, State
 from holdfast.model import values
 from holdfast.model.instance import Bookmark
 from holdfast.model.scope import FIRST_SLOT, Scope, Shape
 
 _INT_MAX = 1 << 63
 _TEXT_OR_TRUTH = frozenset({str, bool, type(None)})
+_facts = attrgetter(*FACTS)
 
 
 def written(live: LiveInstance) -> State:
@@ -41,57 +42,27 @@ class _Writer:
 
     def state(self) -> State:
         live = self.live
-        root, cleanup = live.root, live.cleanup
-        everyone = [root, *root.descendants()] if root.kids else [root]
-        if cleanup.kids or cleanup.data:
-            everyone += (cleanup, *cleanup.descendants())
-        for top in live.leftovers:
-            everyone += (top, *top.descendants())
-        state = State(
-            id=live.id,
-            status=live.status,
-            correlation_id=live.correlation_id,
-            name=live.name,
-            parent_id=live.parent_id,
-            principal=live.principal,
-            trace=live.trace,
-            flowchart_mode=live.flowchart_mode,
-            trigger=live.trigger,
-            trigger_open=live.trigger_open,
-            sequence=live.sequence,
-            waited_at=live.waited_at,
-            bookmark_count=live.bookmark_count,
-            journal_base=live.journal_base,
-            commits=live.commits,
-            fault_pending=live.fault_pending,
-            stopping=live.stopping,
-            created=live.created,
-            outcome=live.outcome,
-            scopes=self.scopes,
-            activations=[self.activation(item) for item in everyone],
-        )
-        self._add_waits(state)
+        state = State(live.id, self.scopes, self.activations(), *_facts(live))
+        if live.bookmarks:
+            state.bookmarks = [self.bookmark(item) for item in live.bookmarks.values()]
+        if live.queue:
+            state.queue = [(node.key, owner.id, self.scope(scope)) for node, owner, scope in live.queue]
+        if live.effects:
+            state.effects = [self.effect(item) for item in live.effects.values()]
+        if live.child_starts or live.compensations or live.incidents:
+            self._add_rare(state)
         self._add_values(state)
         if self.frames:
             state.heap = write_heap(self.frames, self.types, references(live.plan))
         return state
 
-    def _add_waits(self, state: State) -> None:
+    def _add_rare(self, state: State) -> None:
         live = self.live
-        if live.queue:
-            state.queue = [(node.key, owner.id, self.scope(scope)) for node, owner, scope in live.queue]
-        if live.bookmarks:
-            state.bookmarks = [self.bookmark(item) for item in live.bookmarks.values()]
-        if live.effects:
-            state.effects = [self.effect(item) for item in live.effects.values()]
-        if live.child_starts:
-            state.child_starts = [self.child_start(item) for item in live.child_starts]
-        if live.compensations:
-            state.compensations = [
-                (item.execution_id, item.name, item.node.key, self.scope(item.scope)) for item in live.compensations
-            ]
-        if live.incidents:
-            state.incidents = [msgspec.to_builtins(item) for item in live.incidents]
+        state.child_starts = [self.child_start(item) for item in live.child_starts]
+        state.compensations = [
+            (item.execution_id, item.name, item.node.key, self.scope(item.scope)) for item in live.compensations
+        ]
+        state.incidents = [msgspec.to_builtins(item) for item in live.incidents]
 
     def _add_values(self, state: State) -> None:
         live, value = self.live, self.value
@@ -119,38 +90,62 @@ class _Writer:
         parent = self.scope(scope[0]) if scope[0].__class__ is list else None
         number = self.numbers[id(scope)] = len(self.scopes)
         shape: Shape = scope[1]
-        entry = ScopeState(shape.key, parent)
-        self.scopes.append(entry)
         defaults = shape.defaults
         found = {
             label: value
-            for label, index in slots(shape)
-            if (value := scope[index]) is not UNSET and value is not defaults[index - FIRST_SLOT]
+            for label, index in shape.labels or slots(shape)
+            if (value := scope[index]) is not defaults[index - FIRST_SLOT] and value is not UNSET
         }
         if isinstance(shape, FrameShape):
-            entry.frame = len(self.frames)
+            self.scopes.append(ScopeState(shape.key, parent, len(self.frames)))
             self.frames.append(found)
-        else:
-            for label, value in found.items():
-                if value.__class__ not in _TEXT_OR_TRUTH:
-                    found[label] = self.value(value)
-            entry.values = found
+            return number
+        for label, value in found.items():
+            if value.__class__ not in _TEXT_OR_TRUTH:
+                found[label] = self.value(value)
+        self.scopes.append(ScopeState(shape.key, parent, None, found))
         return number
 
-    def activation(self, item: Activation) -> ActivationState:
-        node, outer, owner, data = item.node, item.outer, item.owner, item.data
-        dump_data = node.hooks.dump
-        if item is self.live.cleanup:
-            data = [[below.key, self.scope(scope)] for below, scope in data]
-        elif dump_data is not None:
-            data = dump_data(data)
-        elif data is not None:
-            data = self.value(data)
+    def activations(self) -> list[ActivationState]:
+        live = self.live
+        root, cleanup = live.root, live.cleanup
+        written = [self.activation(root, root.data)]
+        if root.kids:
+            self._add_kids(written, root)
+        if cleanup.kids or cleanup.data:
+            cleaning = [[below.key, self.scope(scope)] for below, scope in cleanup.data]
+            written.append(self.activation(cleanup, cleaning))
+            self._add_kids(written, cleanup)
+        for top in live.leftovers:
+            written.append(self.activation(top, top.data))
+            self._add_kids(written, top)
+        return written
+
+    def _add_kids(self, written: list[ActivationState], top: Activation) -> None:
+        """What lives below, nearest first."""
+        level = [top]
+        while level:
+            below: list[Activation] = []
+            for owner in level:
+                if owner.kids:
+                    below.extend(owner.kids.values())
+            written += [self.activation(item, item.data) for item in below]
+            level = below
+
+    def activation(self, item: Activation, data: Any) -> ActivationState:
+        node, outer, own, owner = item.node, item.outer, item.scope, item.owner
+        if item is not self.live.cleanup:
+            dump_data = node.hooks.dump
+            if dump_data is not None:
+                data = dump_data(data)
+            elif data is not None:
+                data = self.value(data)
+        number = self.numbers.get(id(outer))
         return ActivationState(
             item.id,
             node.key,
-            self.scope(outer),
-            None if item.scope is outer else self.scope(item.scope),
+            self.scope(outer) if number is None else number,
+            None if own is outer else self.scope(own),
             None if owner is None else owner.id,
             item.status,
             item.flags,
@@ -159,11 +154,22 @@ class _Writer:
             data,
         )
 
-    def bookmark(self, item: Bookmark) -> Bookmark:
-        """With its values as they are written."""
-        if item.metadata:
-            return replace(item, payload=self.value(item.payload), metadata=self.value(dict(item.metadata)))
-        return item if item.payload is None else replace(item, payload=self.value(item.payload))
+    def bookmark(self, item: Bookmark) -> BookmarkState:
+        payload, metadata = item.payload, item.metadata
+        return BookmarkState(
+            item.id,
+            item.name,
+            item.activity_id,
+            item.execution_id,
+            bytes.fromhex(item.hash),
+            None if payload is None else self.value(payload),
+            item.kind,
+            item.due,
+            item.auto_burn,
+            item.auto_complete,
+            item.callback,
+            self.value(dict(metadata)) if metadata else {},
+        )
 
     def effect(self, item: EffectRequest) -> EffectState:
         inputs, argument = self.value(item.inputs), self.value(argument_data(item.argument))

@@ -58,6 +58,7 @@ class Shape:
         "mutable",
         "names",
         "outputs",
+        "places",
         "size",
         "transient",
         "types",
@@ -70,6 +71,8 @@ class Shape:
         """A workflow's own scope: names of the workflow around it are not visible to static languages."""
         self.labels: list[tuple[str, int]] = []
         """What each value is stored under; made when it is first asked for."""
+        self.places: dict[str, int] = {}
+        """The same the other way round."""
         self.names: dict[str, int] = {}
         self.ids: dict[str, int] = {}
         self.inputs: dict[str, int] = {}

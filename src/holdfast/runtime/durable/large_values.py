@@ -17,6 +17,7 @@ from msgspec.msgpack import Ext
 
 from holdfast.errors import InvalidState, StoreError
 from holdfast.execution.state import State
+from holdfast.execution.state_document import from_document
 
 LARGE = 4096
 FEW = 16
@@ -25,7 +26,9 @@ DEPTH = 6
 REFERENCE = 1
 """The type code of references in MessagePack: nothing that a user stores looks like one."""
 SPLIT = 0x92
-"""The first byte of a state with references: an array of two. A state without begins with a map."""
+"""The first byte of a state with references: an array of two. One without is an array of many."""
+_NAMED = frozenset({*range(0x80, 0x90), 0xDE, 0xDF})
+"""The first byte of a map: a state from before states were arrays."""
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
@@ -51,7 +54,7 @@ def pack_state(state: State) -> Packed:
     if len(whole) <= LARGE:
         return Packed(whole, _NONE)
     values: dict[str, bytes] = {}
-    small = {name: _split(part, values, DEPTH) for name, part in msgspec.to_builtins(state).items()}
+    small = [_split(part, values, DEPTH) for part in msgspec.to_builtins(state, builtin_types=(bytes,))]
     return Packed(_pack((small, list(values))), values) if values else Packed(whole, _NONE)
 
 
@@ -62,10 +65,13 @@ def refers_to(state: bytes) -> tuple[str, ...]:
 
 def unpack_state(data: bytes, values: Mapping[str, bytes]) -> State:
     try:
+        if data[0] in _NAMED:
+            return from_document(_unpack(data))
         if data[0] != SPLIT:
             return _unpack_state(data)
-        return msgspec.convert(_join(_unpack(data)[0], values), State)
-    except (LookupError, ValueError) as error:
+        whole = _join(_unpack(data)[0], values)
+        return from_document(whole) if whole.__class__ is dict else msgspec.convert(whole, State)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise InvalidState(f"A stored state is damaged: {error!r}.") from error
 
 
