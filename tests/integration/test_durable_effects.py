@@ -255,7 +255,7 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
     assert await Operators(last.node).replay([letter.work.id], who="ann") == 1
     async with asyncio.timeout(30):
         while True:
-            news = last.node.news(identity)  # Subscribe, then look.
+            news = last.node.watching.news(identity)  # Subscribe, then look.
             if (await last.read(identity)).status is not Status.FAULTED:
                 break
             await news

@@ -117,7 +117,7 @@ async def test_a_result_that_finds_the_disk_full_waits_for_room(disk: Disk, monk
         await refused.wait()
         await disk.make_room()
         while (await runtime.read("i")).status is not Status.FINISHED:
-            await asyncio.wait([runtime.node.news("i")], timeout=1)
+            await asyncio.wait([runtime.node.watching.news("i")], timeout=1)
         await asyncio.wait([running])
 
         assert (await runtime.read("i")).variables["text"] == LARGE

@@ -297,7 +297,7 @@ class Steps:
         begun = await self._run_ticket(ticket, Share(()), nothing, nothing)
         node, identity = self._node, ticket.instance_id
         while begun and identity is not None and ticket.execution is not None:
-            news = node.news(identity)  # Subscribe, then look.
+            news = node.watching.news(identity)  # Subscribe, then look.
             if not node.effects.has(identity, ticket.execution):
                 break
             await news

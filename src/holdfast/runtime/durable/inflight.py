@@ -122,7 +122,7 @@ class EffectsHere:
             self._per_instance[key[0]] -= 1
             if not self._per_instance[key[0]]:
                 del self._per_instance[key[0]]
-            self._node.tell_watchers(key[0])
+            self._node.watching.tell(key[0])
             self._node.steps.ended(key)
         return running
 

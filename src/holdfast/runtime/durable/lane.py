@@ -119,8 +119,7 @@ class Lane:
             self._in_hand[instance_id] = left
         else:
             del self._in_hand[instance_id]
-        if self.node.watchers:
-            self.node.tell_watchers(instance_id)
+        self.node.watching.tell(instance_id)
 
     def _take(self) -> list[Burst]:
         """What is in hand, grouped by instance, at most so many instances. Those that a claim runs wait for its end."""

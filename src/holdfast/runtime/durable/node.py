@@ -45,6 +45,7 @@ from holdfast.runtime.durable.references import References
 from holdfast.runtime.durable.single import SingleTasks
 from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
+from holdfast.runtime.durable.watching import Watching
 from holdfast.runtime.nodes import describe_node
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.steps import Steps
@@ -129,7 +130,7 @@ class Node:
         self._held: Counter[str] = Counter()
         self.claimed: set[str] = set()
         """Instances that are run inside a claim now: lanes leave them alone."""
-        self.watchers: dict[str, list[asyncio.Future[None]]] = {}
+        self.watching = Watching(self.works_on)
         self.listeners: dict[str, list[OnLine]] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self._running = False
@@ -337,7 +338,7 @@ class Node:
         if live.status.at_rest:
             self.listeners.pop(live.id, None)
 
-    # -- waiting for something to happen -------------------------------------------------------------------------------
+    # -- what is in hand -----------------------------------------------------------------------------------------------
 
     def hold(self, instance_id: str) -> None:
         """Something of the instance is in hand that no lane knows of."""
@@ -347,7 +348,7 @@ class Node:
         self._held[instance_id] -= 1
         if self._held[instance_id] <= 0:
             del self._held[instance_id]
-        self.tell_watchers(instance_id)
+        self.watching.tell(instance_id)
 
     def works_on(self, instance_id: str) -> bool:
         return (
@@ -355,17 +356,6 @@ class Node:
             or self.effects.of(instance_id)
             or any(lane.has(instance_id) for lane in self._lanes)
         )
-
-    def news(self, instance_id: str) -> asyncio.Future[None]:
-        """Done when something has happened to the instance on this node. Subscribe, then read."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.watchers.setdefault(instance_id, []).append(future)
-        return future
-
-    def tell_watchers(self, instance_id: str) -> None:
-        for future in self.watchers.pop(instance_id, ()):
-            if not future.done():
-                future.set_result(None)
 
 
 def _calendar(services: Services) -> CronCalendar:

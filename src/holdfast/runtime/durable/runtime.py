@@ -347,11 +347,7 @@ class Runtime:
         return await self.read(instance_id)
 
     async def settled(self, instance_id: str) -> None:
-        while True:
-            news = self.node.news(instance_id)  # Subscribe, then look.
-            if not self.node.works_on(instance_id):
-                return
-            await news
+        await self.node.watching.rest(instance_id)
 
     async def wait_burst(self, instance_id: str, limit: timedelta, *, above: int = 0) -> str:
         """Wait until the instance has ended or waits for something outside, at a version above that one, wherever it runs;
