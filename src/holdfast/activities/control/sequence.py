@@ -8,7 +8,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import children
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.lines import join
+from holdfast.execution.lines import container, join
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Done, Op, Outcome
 from holdfast.model.scope import Scope
@@ -45,8 +45,7 @@ class Sequence(Activity, pure=True, container=True, category="Control flow", ico
         node.hooks.stop = note_stop
         if not nodes:
             return builder.leaf(lambda live, scope: None)
-        join(nodes, ends)
-        first = nodes[0]
+        line, first = join(nodes, ends), nodes[0]
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             live.queue.append((first, live.activate(node, owner, scope), scope))
@@ -55,7 +54,10 @@ class Sequence(Activity, pure=True, container=True, category="Control flow", ico
             inner = open_scope(scope)
             live.queue.append((first, live.activate(node, owner, scope, inner), inner))
 
-        return op if node.shape is None else op_with_variables
+        by_queue = op if node.shape is None else op_with_variables
+        if line is None or node.timeout is not None:
+            return by_queue
+        return container(node, line, builder.done, open_scope, by_queue)
 
 
 def note_stop(live: LiveInstance, activation: Activation, flag: int) -> bool:
