@@ -164,6 +164,7 @@ class Plan:
         "journal_rules",
         "keys",
         "nodes",
+        "packed_keys",
         "parts",
         "records_outputs",
         "root",
@@ -181,6 +182,8 @@ class Plan:
         self.by_key: dict[str, Node] = {}
         self.keys: dict[int, str | None] = {-1: None}
         """By position; -1 is the instance itself."""
+        self.packed_keys: Any = None
+        """The same as stored journals have it, once it was asked for."""
         self.parts: dict[str, str] = {}
         """The content of every workflow that it uses as an activity: id → hash. Part of what an instance is pinned to."""
         self.shapes: dict[str, Shape] = {}

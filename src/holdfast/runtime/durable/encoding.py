@@ -61,14 +61,26 @@ def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
     """
     if not entries:
         return b""
-    codes, keys, first = _CODES, plan.keys, entries[0][3]
-    table = {place: keys[place] for place in {entry[1] for entry in entries}}
+    codes, first = _CODES, entries[0][3]
+    table = _whole_table(plan) if len(entries) >= len(plan.nodes) else _table(plan, entries)
     rows = [(codes[event], place, execution, at - first, data) for event, place, execution, at, data in entries]
     try:
         return _pack((table, first, rows, False))
     except (OverflowError, TypeError):
         typed = [(*row[:4], values.encode(row[4], plan.types)) for row in rows]
         return _pack((table, first, typed, True))
+
+
+def _table(plan: Plan, entries: Sequence[RawEntry]) -> dict[int, str | None]:
+    keys = plan.keys
+    return {place: keys[place] for place in {entry[1] for entry in entries}}
+
+
+def _whole_table(plan: Plan) -> msgspec.Raw:
+    """For a segment that is as long as the plan, and likely to name all of it: packed once."""
+    if plan.packed_keys is None:
+        plan.packed_keys = msgspec.Raw(_pack(plan.keys))
+    return plan.packed_keys
 
 
 def decode_journal(data: bytes, plan: Plan, first: int) -> list[JournalEntry]:
