@@ -163,7 +163,7 @@ class Registrar:
         self._claim("middleware", placement.name, placement)
 
     def service(self, service_type: type[T], instance: T) -> None:
-        if not isinstance(instance, service_type) and not getattr(service_type, "_is_protocol", False):
+        if not getattr(service_type, "_is_protocol", False) and not isinstance(instance, service_type):
             raise PluginError(
                 f"Plugin '{self._claimant}' registers {instance!r} as the service {service_type.__qualname__}, "
                 "which it is not. Register an instance of that type."

@@ -11,6 +11,7 @@ from holdfast.errors import DefinitionError
 from holdfast.execution.compiler import Environment, compile_plan
 from holdfast.execution.composite import describe_workflow, find_workflow
 from holdfast.execution.plan import Plan
+from holdfast.model.cron import CRON
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.problem import Problem
@@ -18,7 +19,7 @@ from holdfast.model.reader import parse_definition
 from holdfast.model.validate import validate
 from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry
-from holdfast.ports import ActivityType, ExpressionEvaluator
+from holdfast.ports import ActivityType, CronCalendar, ExpressionEvaluator
 from holdfast.runtime.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
 from holdfast.runtime.reuse import Resolved
 from holdfast.settings import Settings
@@ -97,6 +98,7 @@ class Library:
             types=self._value_types(),
             find=self._describe_workflow,
             commit_strategies=self.registry.commit_strategies,
+            calendar=self.registry.services.get(CronCalendar, CRON),
             trusted=True,  # documents with trusted code are refused where they are read
         )
 

@@ -37,7 +37,8 @@ class CronCalendar:
     """Implements `holdfast.ports.CronCalendar`."""
 
     def check(self, expression: str, zone: str) -> None:
-        next_time(expression, zone, datetime(2000, 1, 1, tzinfo=UTC))
+        if next_time(expression, zone, datetime(2000, 1, 1, tzinfo=UTC)) is None:
+            raise InvalidCron(expression, "it names no time within 50 years")
 
     def next(self, expression: str, zone: str, after: datetime) -> datetime | None:
         return next_time(expression, zone, after)

@@ -10,9 +10,12 @@ from holdfast.model.checks.expressions import check_expressions
 from holdfast.model.checks.flowcharts import check_flowchart
 from holdfast.model.checks.misplaced import check_keys_of_activity, check_keys_of_definition
 from holdfast.model.checks.survey import Language, Survey
+from holdfast.model.checks.times import check_times
+from holdfast.model.cron import CRON
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.problem import Problem
+from holdfast.model.schedule import Calendar
 from holdfast.model.values import TypeRegistry
 
 __all__ = ["Language", "validate"]
@@ -27,14 +30,15 @@ def validate(
     trusted: bool = False,
     commit_strategies: Collection[str] = (),
     find: Callable[[ActivityNode], ActivityDescriptor | None] | None = None,
+    calendar: Calendar = CRON,
 ) -> list[Problem]:
     """Errors keep it from running, warnings do not.
 
     `descriptors` holds the latest of each activity type. Without `languages` expressions are not compiled; without
     `types` the names of classes are taken on trust. `trusted` lets `$code` in. `find` describes activities whose type is
-    not among the descriptors: workflows that are used as activities.
+    not among the descriptors: workflows that are used as activities. `calendar` reads cron expressions.
     """
-    survey = Survey(definition, descriptors, languages, types, trusted, commit_strategies, find)
+    survey = Survey(definition, descriptors, languages, types, trusted, commit_strategies, find, calendar)
     places = list(survey.places())
     check_declarations(survey)
     check_keys_of_definition(survey)
@@ -45,4 +49,5 @@ def validate(
         check_activity(survey, place)
         check_expressions(survey, place)
         check_flowchart(survey, place)
+        check_times(survey, place)
     return survey.problems

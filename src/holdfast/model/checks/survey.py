@@ -11,6 +11,7 @@ from holdfast.model.definition import ActivityNode, Definition, Expression, Port
 from holdfast.model.descriptor import ActivityDescriptor, PortDescriptor
 from holdfast.model.pointers import pointer
 from holdfast.model.problem import Problem, Severity
+from holdfast.model.schedule import Calendar
 from holdfast.model.scope import Names, Shape
 from holdfast.model.values import TypeRegistry
 
@@ -47,6 +48,7 @@ class Survey:
     trusted: bool
     commit_strategies: Collection[str]
     find: Callable[[ActivityNode], ActivityDescriptor | None] | None
+    calendar: Calendar
     problems: list[Problem] = field(default_factory=list)
 
     def error(self, path: str, code: str, message: str, remedy: str) -> None:
