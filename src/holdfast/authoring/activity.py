@@ -96,7 +96,9 @@ class Activity:
             dynamic_outcomes=dynamic_outcomes,
             browsable=browsable,
         )
-        cls.activity_type = ClassActivity(cls, facts, ActivityOptions(retry=retry, timeout=timeout))
+        cls.activity_type = ClassActivity(
+            cls, facts, ActivityOptions(retry=retry and retry.declared(), timeout=timeout)
+        )
 
     def __init__(self, *args: Any, **given: Any) -> None:
         place(self, args, given)

@@ -195,7 +195,9 @@ def activity(
             dynamic_outcomes=False,
             browsable=True,
         )
-        options = ActivityOptions(retry=retry, timeout=timeout, on_lost=on_lost, queue=queue, priority=priority)
+        options = ActivityOptions(
+            retry=retry and retry.declared(), timeout=timeout, on_lost=on_lost, queue=queue, priority=priority
+        )
         return FunctionActivity(target, facts, options, cpu=cpu, aliases=tuple(aliases), secrets=frozenset(secrets))
 
     return decorate if function is None else decorate(function)

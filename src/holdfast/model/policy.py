@@ -31,6 +31,15 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
                 shown = getattr(name, "__name__", name)
                 raise ActivityDeclarationError(f"Retry(on=…) takes names of exceptions. Write on=('{shown}',).")
 
+    def declared(self) -> Retry:
+        """Itself, if an activity may be declared with it. What a file says is a finding of the checks instead."""
+        if self.attempts < 1:
+            raise ActivityDeclarationError(
+                f"Retry(attempts={self.attempts}) never runs the activity: the first attempt counts. Write attempts=1 for "
+                "no second one, or leave `retry` out."
+            )
+        return self
+
 
 class OnLost(StrEnum):
     """What happens to an effect whose node died before its result was committed."""

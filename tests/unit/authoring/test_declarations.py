@@ -375,3 +375,15 @@ def test_what_is_required_is_always_shown() -> None:
 def test_retries_name_exceptions_by_text() -> None:
     with pytest.raises(ActivityDeclarationError, match=r"Write on=\('ConnectionError',\)"):
         Retry(on=(ConnectionError,))  # type: ignore[arg-type]  # what people try
+
+
+def test_an_activity_runs_at_least_once() -> None:
+    with pytest.raises(ActivityDeclarationError, match="Write attempts=1"):
+
+        @activity(retry=Retry(attempts=0))
+        async def charge() -> None: ...
+
+    with pytest.raises(ActivityDeclarationError, match="Write attempts=1"):
+
+        class Charge(Activity, retry=Retry(attempts=-1)):
+            def execute(self, context: Context) -> None: ...
