@@ -61,6 +61,8 @@ class _FlowchartNode:
         self.terminal = [node.descriptor.terminal for node in self.nodes]
         self.join_modes = [self._join_mode(node) for node in self.nodes]
         self.flows: dict[tuple[str, str | None], CounterFlow | TokenFlow] = {}
+        self.usual: dict[str, CounterFlow | TokenFlow] = {}
+        """By mode, for instances that no trigger began: nearly all, and asked for after each activity."""
         self.child_ids = {node.definition.id for node in self.nodes}
         self.node.hooks.kid_canceled = self.kid_canceled
         self.node.hooks.explain = self.explain
@@ -88,6 +90,9 @@ class _FlowchartNode:
 
     def flow(self, live: LiveInstance) -> CounterFlow | TokenFlow:
         """The chart as it runs in this instance: by mode, and by the trigger it began with."""
+        usual = self.usual.get(live.flowchart_mode)
+        if usual is not None and live.trigger is None:
+            return usual
         trigger = live.trigger if live.trigger in self.child_ids else None
         key = (live.flowchart_mode, trigger)
         found = self.flows.get(key)
@@ -97,6 +102,8 @@ class _FlowchartNode:
             graph = flow_graph(self.definition, begin, {n.definition.type: n.descriptor for n in self.nodes})
             make = TokenFlow if live.flowchart_mode == "token" else CounterFlow
             found = self.flows[key] = make(Routes(graph, self.nodes), self.nodes, self.join_modes)
+            if trigger is None:
+                self.usual[live.flowchart_mode] = found
         return found
 
     # -- what happens --------------------------------------------------------------------------------------------------

@@ -72,6 +72,11 @@ class CounterFlow:
         arrivals = self.arrivals[position].get(outcome)
         if arrivals is None:
             arrivals = self._arrivals(position, outcome)
+        if len(arrivals) == 1 and arrivals[0][0] == RUN:
+            # One goes and one comes: nothing to spread, nothing to count.
+            target = arrivals[0][1]
+            live.queue.append((self.nodes[target], activation, activation.scope))
+            return
         if arrivals:
             self._spread(live, activation, arrivals)
         # Counted down last: what was canceled on the way must not take the chart for empty.
