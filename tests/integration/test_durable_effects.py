@@ -215,6 +215,16 @@ async def test_those_that_are_held_do_not_keep_others_from_being_taken_over(
         assert [item.type for item in (await b.settle(name)).incidents] == ["lost"]
 
 
+async def test_one_sweep_takes_over_all_that_a_node_left(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(takeover, "PAGE", 2)
+    a, b = await cluster.node("a"), await cluster.node("b", activities=[wait_elsewhere])
+    left = [(await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(7)]
+    await cluster.died(a)
+
+    assert await b.node.takeover.sweep() == 7
+    assert all(b.node.effects.of(name) for name in left)
+
+
 async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_over(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     strange = Workflow(Sequence(wait_elsewhere.bind(), Event("end")))

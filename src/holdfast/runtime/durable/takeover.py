@@ -6,6 +6,7 @@ an effect is (instance, execution) and stays the same for every attempt (rule H3
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
@@ -37,6 +38,8 @@ LOST_MAX = 3
 UNTOLD = 3
 """How many times as many attempts an effect has whose receipts are not kept."""
 PAGE = 100
+AT_ONCE = 16
+"""Effects of one sweep that are looked after at one time."""
 BEGINNING = ("", 0)
 FORGET_EVERY = 100
 """Sweeps between two looks for nodes that are long gone."""
@@ -91,16 +94,42 @@ class TakeOver:
         self._sweeps += 1
         if self._sweeps % FORGET_EVERY == 0:
             await node.store.forget_nodes(now - FORGET_AFTER)
-        lost = await self._lost.next(lambda after: node.store.lost_effects(node.tenant, PAGE, after))
+        taken = await self._take_lost()
         waiting = await self._waiting.next(lambda after: node.store.waiting_effects(node.tenant, now, PAGE, after))
         # Given back by a node that was stopped, or imported: inline ones wait for nobody but us.
         free = [row for row in waiting if not row.queue]
-        taken = [await self._safely(row, self.take) for row in (*lost, *free)]
-        for row in waiting:
-            if is_stale(row, now):
-                await self._safely(row, self._receipts.complete)
-                node.steps.resend(row)
-        return sum(map(bool, taken)) + await self._pick_up_own()
+        taken += sum(map(bool, await self._each(free, self.take)))
+        await self._each([row for row in waiting if is_stale(row, now)], self._send_again)
+        return taken + await self._pick_up_own()
+
+    async def _take_lost(self) -> int:
+        """Page by page, as long as that helps: a node may leave more than one."""
+        node, taken = self._node, 0
+        while True:
+            lost = await self._lost.next(lambda after: node.store.lost_effects(node.tenant, PAGE, after))
+            moved = sum(map(bool, await self._each(lost, self.take)))
+            taken += moved
+            if len(lost) < PAGE or not moved or not node.heart.may_start_effects:
+                return taken
+
+    async def _send_again(self, row: EffectRow) -> None:
+        await self._receipts.complete(row)
+        self._node.steps.resend(row)
+
+    async def _each(self, rows: Sequence[EffectRow], work: Callable[[EffectRow], Awaitable[T]]) -> list[T | None]:
+        """Some at a time: what hundreds of effects wait for is mostly the store, and it answers many at once."""
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def one(row: EffectRow) -> T | None:
+            async with places:
+                return await self._safely(row, work)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(one(row)) for row in rows]
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return [task.result() for task in tasks]
 
     @staticmethod
     async def _safely(row: EffectRow, work: Callable[[EffectRow], Awaitable[T]]) -> T | None:
@@ -129,8 +158,7 @@ class TakeOver:
         """
         idle = await self._idle_own()
         again = [row for row in await self._idle_own() if row in idle] if idle else []
-        for row in again:
-            await self._safely(row, self.adopt)
+        await self._each(again, self.adopt)
         return len(again)
 
     async def _idle_own(self) -> list[EffectRow]:
