@@ -48,8 +48,8 @@ async def _report(runtime: Runtime, folder: Path, heard: Heard, kills: int, cras
     expected = {f"{name}.{what}" for name in checkouts for what in work.OF_CHECKOUT}
     expected |= {f"{name}.{what}" for name in tickets for what in work.OF_TICKET}
     lost += [f"not in the ledger: {entry}" for entry in sorted(expected - Ledger(folder).entries)]
-    attempts = Counter((folder / "calls").read_text().splitlines())
-    twice += [f"attempt twice: {each}" for each, times in attempts.items() if times > 1]
+    attempts = Counter((call.key, call.attempt) for call in Ledger(folder).calls)
+    twice += [f"attempt {number} twice: {key}" for (key, number), times in attempts.items() if times > 1]
     violations: list[str] = []
     for item in items:
         violations += await _one(runtime, item.id, heard)

@@ -50,16 +50,19 @@ class Cluster:
         self.kills: list[Kill] = []
 
     async def kill_one(self, store: Store) -> None:
-        """Frozen first: what it has in hand then is all that may have to be done again."""
-        worker = random.choice([item for item in self.workers if item.is_alive] or self.workers)
-        if not worker.is_alive:
+        """One that works, if there is one. Frozen first: what it has in hand then is all that may have to be done again."""
+        alive = [item for item in self.workers if item.is_alive]
+        if not alive:
             return
+        worker = random.choice([item for item in alive if item.is_ready] or alive)
         worker.freeze()
         node = f"{worker.name}.{TENANT}"
         owners = [row.owner for row in await patiently(store.list_nodes) if row.id == node]
-        owned = [len(await patiently(lambda: store.effects_owned(owner))) for owner in owners]  # noqa: B023 - asked at once
+        owned = [row for owner in owners for row in await patiently(lambda: store.effects_owned(owner))]  # noqa: B023 - asked at once
         worker.kill()
-        self.kills.append(Kill(node, datetime.now(UTC), sum(owned)))
+        self.kills.append(
+            Kill(node, datetime.now(UTC), tuple((row.instance_id, row.execution, row.attempt) for row in owned))
+        )
 
 
 async def cluster_chaos(

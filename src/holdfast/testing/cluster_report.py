@@ -3,22 +3,22 @@ stranger, and every call that was repeated is explained by a worker that was kil
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
 from holdfast.model.instance import JournalEntry, JournalEvent, Status
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.cluster_work import OF_CASE, OF_CHILD, OF_ORDER, Ledger
+from holdfast.testing.cluster_work import OF_CASE, OF_CHILD, OF_ORDER, Call, Ledger
 
 
 class Kill(Struct, frozen=True):
     node: str
     at: datetime
-    open: int
-    """Effects that the worker had in hand: it was frozen, counted, and killed."""
+    open: tuple[tuple[str, int, int], ...]
+    """Effects (instance, execution, attempt) that the worker had in hand: it was frozen, counted, and killed."""
 
 
 class ClusterReport(Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     takeovers: int
     dead_letters: int
     takeover_p99_s: float
-    """From a worker's death until another, or the effect's queue, has the effect."""
+    """From a worker's death until another calls its effect again."""
     seconds: float
 
     @property
@@ -73,7 +73,6 @@ class Evidence(Struct, kw_only=True):
     statuses: Counter[str]
     takeovers: Counter[str]
     """By instance."""
-    waits: list[float]
     ended_twice: int = 0
     altered_wrongly: int = 0
 
@@ -89,23 +88,23 @@ async def report(
     workers: int,
     seconds: float,
 ) -> ClusterReport:
-    evidence = await _gathered(runtime, ledger, orders, cases, kills)
-    entries, calls = ledger.entries, Counter(ledger.calls)
+    evidence = await _gathered(runtime, ledger, orders, cases)
+    entries, calls = ledger.entries, ledger.calls
     repeated = Counter[str]()
-    for key, count in calls.items():
+    for key, count in Counter(call.key for call in calls).items():
         repeated[_instance_of(key)] += count - 1
     expected = {f"{name}.{what}" for name in orders for what in OF_ORDER}
     expected |= {f"{name}.{what}" for name in cases for what in OF_CASE}
     items = {key for key in entries if key.endswith(f".{OF_CHILD}")}
     own = entries - items
-    waits = sorted(evidence.waits)
+    waits = sorted(_waits(kills, calls))
     return ClusterReport(
         instances=len(orders) + len(cases),
         finished=evidence.statuses[Status.FINISHED],
         workers=workers,
         kills=len(kills),
         restarts=restarts,
-        open_branches=sum(kill.open for kill in kills),
+        open_branches=sum(len(kill.open) for kill in kills),
         repeated_calls=repeated.total(),
         unexplained=sum(max(0, count - evidence.takeovers[name]) for name, count in repeated.items()),
         holes=len(expected - own) + max(0, len(orders) - len(items)),
@@ -119,23 +118,18 @@ async def report(
     )
 
 
-async def _gathered(
-    runtime: Runtime, ledger: Ledger, orders: Sequence[str], cases: Sequence[str], kills: Sequence[Kill]
-) -> Evidence:
-    evidence = Evidence(statuses=Counter(), takeovers=Counter(), waits=[])
+async def _gathered(runtime: Runtime, ledger: Ledger, orders: Sequence[str], cases: Sequence[str]) -> Evidence:
+    evidence = Evidence(statuses=Counter(), takeovers=Counter())
     asked = {*orders, *cases}
-    deaths: dict[str, list[datetime]] = {}
-    for kill in kills:
-        deaths.setdefault(kill.node, []).append(kill.at)
+    to_alter = set(cases)
     for name in sorted(asked | {_instance_of(key) for key in ledger.entries}):
         journal = await runtime.journal(name, limit=10_000)
+        events = Counter(entry.event for entry in journal)
         if name in asked:
             evidence.statuses[(await runtime.read(name)).status] += 1
-        evidence.ended_twice += [entry.event for entry in journal].count(JournalEvent.INSTANCE_FINISHED) != 1
-        waits = list(_waits(journal, deaths))
-        evidence.waits += [wait for wait in waits if wait is not None]
-        evidence.takeovers[name] += len(waits)
-        evidence.altered_wrongly += name in set(cases) and _altered(journal) != 1
+        evidence.ended_twice += events[JournalEvent.INSTANCE_FINISHED] != 1
+        evidence.takeovers[name] += events[JournalEvent.TAKEN_OVER]
+        evidence.altered_wrongly += name in to_alter and _altered(journal) != 1
     return evidence
 
 
@@ -145,12 +139,22 @@ def _altered(journal: Sequence[JournalEntry]) -> int:
     )
 
 
-def _waits(journal: Sequence[JournalEntry], deaths: Mapping[str, Sequence[datetime]]) -> Iterator[float | None]:
-    """For each receipt the seconds since its node died last; None where it was not killed but taken for dead."""
-    for entry in journal:
-        if entry.event is JournalEvent.TAKEN_OVER:
-            died = [at for at in deaths.get(entry.data["node"], ()) if at <= entry.at]
-            yield (entry.at - max(died)).total_seconds() if died else None
+def _waits(kills: Sequence[Kill], calls: Sequence[Call]) -> Iterator[float]:
+    """Seconds from a death until the effects in hand went on. One that is not called again had its result on the way; one
+    whose next worker died before it called it counts from that death."""
+    called = defaultdict[tuple[str, int], list[Call]](list)
+    for call in calls:
+        called[_instance_of(call.key), call.execution].append(call)
+    died = defaultdict[tuple[str, int], list[float]](list)
+    for kill in kills:
+        for instance_id, execution, _ in kill.open:
+            died[instance_id, execution].append(kill.at.timestamp())
+    for kill in kills:
+        at = kill.at.timestamp()
+        for instance_id, execution, attempt in kill.open:
+            again = [call.at for call in called[instance_id, execution] if call.attempt > attempt and call.at > at]
+            if again and not any(at < other < min(again) for other in died[instance_id, execution]):
+                yield min(again) - at
 
 
 def _instance_of(key: str) -> str:

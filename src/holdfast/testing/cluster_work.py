@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from datetime import timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from holdfast.activities.composition import ExecuteWorkflow
 from holdfast.activities.control.parallel import Parallel
@@ -28,15 +31,25 @@ LEDGER = "HOLDFAST_TEST_LEDGER"
 QUEUE = "heavy"
 
 
+class Call(Struct, frozen=True, kw_only=True):
+    """That an effect was called, whatever became of it."""
+
+    key: str
+    execution: int
+    attempt: int
+    at: float
+    """Seconds since 1970."""
+
+
 class Ledger:
     def __init__(self, folder: Path) -> None:
         self._entries = folder / "entries"
         self._calls = folder / "calls"
         self._entries.mkdir(parents=True, exist_ok=True)
 
-    def book(self, key: str, attempt: int) -> bool:
+    def book(self, key: str, execution: int, attempt: int) -> bool:
         """False if it has that key already."""
-        self._note(f"{key} {attempt}\n")
+        self._note(f"{key} {execution} {attempt} {time.time()}\n")
         try:
             os.close(os.open(self._entries / key, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
         except FileExistsError:
@@ -56,18 +69,22 @@ class Ledger:
         return {path.name for path in self._entries.iterdir()}
 
     @property
-    def calls(self) -> list[str]:
-        """The key of each call, in order."""
+    def calls(self) -> list[Call]:
+        """In order."""
         if not self._calls.exists():
             return []
-        return [line.split()[0] for line in self._calls.read_text(encoding="utf-8").splitlines()]
+        found = (line.split() for line in self._calls.read_text(encoding="utf-8").splitlines())
+        return [
+            Call(key=key, execution=int(execution), attempt=int(attempt), at=float(at))
+            for key, execution, attempt, at in found
+        ]
 
 
 @activity(name="ClusterBook")
 async def book(context: Context, what: str) -> str:
     """An effect with a key that stays the same for every attempt."""
     ledger = Ledger(Path(os.environ[LEDGER]))
-    ledger.book(f"{context.instance_id}.{what}", context.attempt)
+    ledger.book(f"{context.instance_id}.{what}", context.execution_id, context.attempt)
     await asyncio.sleep(0.002)
     return what
 

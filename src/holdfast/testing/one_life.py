@@ -49,7 +49,7 @@ async def live_on(store: Store, node: str, ledger: str) -> dict[str, Any]:
             with suppress(InstanceAtRest):  # It has ended already.
                 await runtime.stimuli.event("paid", {}, instance_id=NAME, idempotency_key="paid")
             await _all_ended(runtime)
-            return {"broken": await _broken(runtime, Ledger(Path(ledger)), Path(ledger) / "calls")}
+            return {"broken": await _broken(runtime, Ledger(Path(ledger)))}
     finally:
         engine.close()
 
@@ -76,7 +76,7 @@ async def _all_ended(runtime: Runtime) -> None:
         seen = await store.wait_for_change(seen, timedelta(milliseconds=200))
 
 
-async def _broken(runtime: Runtime, ledger: Ledger, calls: Path) -> list[str]:
+async def _broken(runtime: Runtime, ledger: Ledger) -> list[str]:
     store = runtime.node.store
     broken: list[str] = []
     items = (await store.search(InstanceQuery(tenant=TENANT))).items
@@ -93,7 +93,8 @@ async def _broken(runtime: Runtime, ledger: Ledger, calls: Path) -> list[str]:
     expected = {f"{NAME}.{what}" for what in OF_ORDER} | {f"{item.id}.item" for item in items if item.id != NAME}
     if ledger.entries != expected:
         broken.append(f"ledger {sorted(ledger.entries ^ expected)}")
-    broken += [f"attempt twice: {line}" for line, times in Counter(calls.read_text().splitlines()).items() if times > 1]
+    attempts = Counter((call.key, call.attempt) for call in ledger.calls)
+    broken += [f"attempt {number} twice: {key}" for (key, number), times in attempts.items() if times > 1]
     broken += [f"dead letter {letter.work.id}" for letter in await store.list_dead_letters(TENANT)]
     broken += [f"stuck {key.id}" for key in await store.find_stuck(10) if key.tenant == TENANT]
     return broken

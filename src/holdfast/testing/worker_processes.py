@@ -68,6 +68,11 @@ class WorkerProcess:
     def is_alive(self) -> bool:
         return self._process is not None and self._process.returncode is None
 
+    @property
+    def is_ready(self) -> bool:
+        """It has said so, and lives."""
+        return self.is_alive and self._ready.is_set()
+
     def kill(self) -> None:
         """As the kernel does when memory runs out: no goodbye."""
         if self.is_alive:
