@@ -20,7 +20,9 @@ from holdfast import Event, Sequence, SetVariable, While, Workflow, expr
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceRow, JournalSegment, correlation_key, wake_key
 from holdfast.persistence.codec import codec_of_keys
-from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE, JOURNAL, SUMMARY, StoredSegment
+from holdfast.persistence.sql.first_segment import NEW_COLUMNS, first_of
+from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
+from holdfast.persistence.sql.postgresql.listing import project
 from holdfast.persistence.sql.sqlite.connection import connect
 
 ACTIVITIES = 6
@@ -28,7 +30,12 @@ ACTIVITIES = 6
 CHUNK = 10_000
 
 _CODEC = codec_of_keys("")
-_PLACES = [INSTANCE.names.index(name) for name in SUMMARY.split(", ")]
+
+_UNLISTED = """insert into hf_unlisted (is_new, tenants, ids, createds)
+    select true, array_agg(tenant), array_agg(id), array_agg(created) from (
+        select tenant, id, created, row_number() over (order by id) / 1000 as part from hf_instance where id > 'SLEEP00000000'
+    ) i group by part"""
+"""For the projector: as commits leave them, in larger batches. The first of them was left by the runtime."""
 
 Rows = dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]
 """Table → columns, rows."""
@@ -91,19 +98,14 @@ class _Model:
         self._segment = segment
 
     def rows(self, numbers: range) -> Rows:
-        instances, marks, segments, listed = [], [], [], []
+        instances, marks = [], []
         for number in numbers:
             row, mark = self._copy(number)
-            plain = INSTANCE.encode(row, _CODEC)
-            instances.append(plain)
+            instances.append((*INSTANCE.encode(row, _CODEC), *first_of(row, self._segment, _CODEC)))
             marks.append(BOOKMARK.encode(mark, _CODEC))
-            segments.append(JOURNAL.encode(StoredSegment(row.tenant, row.id, self._segment), _CODEC))
-            listed.append(tuple(plain[place] for place in _PLACES))
         return {
-            INSTANCE.name: (INSTANCE.names, instances),
+            INSTANCE.name: (tuple(NEW_COLUMNS.split(", ")), instances),
             BOOKMARK.name: (BOOKMARK.names, marks),
-            JOURNAL.name: (JOURNAL.names, segments),
-            "hf_listing": (tuple(SUMMARY.split(", ")), listed),
         }
 
     def _copy(self, number: int) -> tuple[InstanceRow, BookmarkRow]:
@@ -158,6 +160,9 @@ async def _copy_in(place: Database, chunks: Iterator[Rows]) -> None:
             async with connection.transaction():
                 for table, (columns, records) in rows.items():
                     await connection.copy_records_to_table(table, records=records, columns=columns)
+        await connection.execute(_UNLISTED)
+        while await project(connection):
+            pass
         await connection.execute("vacuum analyze")
     finally:
         await connection.close()
@@ -173,9 +178,8 @@ def _insert(place: Database, chunks: Iterator[Rows]) -> None:
         for rows in chunks:
             connection.execute("begin immediate")
             for table, (columns, records) in rows.items():
-                if table != "hf_listing":  # there, lists read the instances themselves
-                    values = ", ".join("?" * len(columns))
-                    connection.executemany(f"insert into {table} ({', '.join(columns)}) values ({values})", records)
+                values = ", ".join("?" * len(columns))
+                connection.executemany(f"insert into {table} ({', '.join(columns)}) values ({values})", records)
             connection.execute("commit")
         connection.execute("analyze")
     finally:

@@ -48,11 +48,9 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     kind: str
     queue: str = DEFAULT_QUEUE
     due: datetime | None = None
-    """None: at once, in order of priority and rank. A moment: not before, in order of that moment."""
-    rank: int = 0
-    """Order among rows of one priority that are due at once."""
+    """None: at once, in order of priority, then of ids. A moment: not before, in order of that moment."""
     priority: int = 0
-    """Higher goes first, before any rank."""
+    """Higher goes first."""
     instance_id: str | None = None
     bookmark_seq: int | None = None
     """For a timer: the bookmark that it wakes. A timer is a hint; gone with its bookmark."""

@@ -156,10 +156,12 @@ class WorkStore(Protocol):
 
     async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
         """The row as it is from now on; None, and nothing is written, if its attempts or its moment are not those of `row`
-        any more. So of those who count an attempt at it (H15), or put it off, one succeeds."""
+        any more, or another process holds it in a claim, which is not waited for. So of those who count an attempt at it
+        (H15), or put it off, one succeeds."""
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
-        """Put rows back for later; those that are gone stay gone."""
+        """Put rows back for later; those that are gone stay gone, and those that another process holds in a claim stay due:
+        nobody waits for a claim."""
 
     async def until_due(self, queues: Sequence[str]) -> timedelta | None:
         """How long until the next row of these queues is due, by the store's clock; less than nothing if it is already,

@@ -124,7 +124,7 @@ class StoreMachine(RuleBasedStateMachine):
                 bookmarks_added=tuple(
                     bookmark(tenant, name, seq, event, correlation=seq - 1, created=later(-number)) for event in events
                 ),
-                work_added=tuple(work(tenant, id=work_id, rank=number, instance_id=name) for work_id in works),
+                work_added=tuple(work(tenant, id=work_id, instance_id=name) for work_id in works),
                 work_consumed=consumed,
                 effects_added=(effect(tenant, name, execution, owner=owner),) if effects == "add" else (),
                 effects_consumed=(EffectRef(execution, 1, owner),) if effects == "consume" else (),
@@ -147,7 +147,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(tenant=TENANTS, work_id=WORK_IDS, due=st.sampled_from([None, later(5), FAR_OFF]), priority=st.integers(0, 2))
     def enqueue(self, tenant: str, work_id: str, due: Any, priority: int) -> None:
-        row = work(tenant, id=work_id, due=due, priority=priority, rank=len(work_id))
+        row = work(tenant, id=work_id, due=due, priority=priority)
         self.same(lambda store: _list(store.enqueue([row, row])))
 
     @rule(limit=st.integers(1, 4))

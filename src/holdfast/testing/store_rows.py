@@ -59,7 +59,7 @@ def segment(row: InstanceRow, data: bytes = b"journal") -> JournalSegment:
     return JournalSegment(
         version=row.version,
         burst_id=row.burst_id,
-        first=row.version * 10,
+        first=(row.version - 1) * 10,
         count=2,
         written=row.updated,
         data=data,

@@ -16,6 +16,7 @@ from holdfast.persistence.sql.migrations import migrations_of, statements_of
 from holdfast.testing import faults
 from holdfast.testing.mysql_server import Rows, executed, mysql_database, need_mysql
 from holdfast.testing.store_processes import answer_of, start
+from tests.unit.persistence import filled_before
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()
@@ -69,6 +70,19 @@ async def test_schema_from_scratch_equals_all_migrations_in_order(database: str)
 
     assert await shape_of(database) == migrated
     assert len(tables) > 18
+
+
+async def test_what_was_stored_before_goes_on(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("holdfast.persistence.sql.mysql.migrating.migrations_of", lambda dialect: KNOWN[:3])
+        await store_from_url(database).migrate()
+    await executed(database, *filled_before.inserts("x'{}'"))
+    store = store_from_url(database)
+
+    await store.open()
+
+    await filled_before.check(store)
+    await store.close()
 
 
 def test_numbers_follow_each_other() -> None:

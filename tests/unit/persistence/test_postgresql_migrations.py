@@ -19,15 +19,17 @@ from holdfast.persistence.sql.postgresql.pool import end
 from holdfast.testing import faults
 from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_processes import answer_of, start
+from tests.unit.persistence import filled_before
 
 pytestmark = pytest.mark.service("postgres")
 
 _COLUMNS = """select table_name, column_name, data_type, is_nullable, column_default, collation_name
     from information_schema.columns where table_schema = current_schema() order by 1, 2"""
 _INDEXES = "select tablename, indexname, indexdef from pg_indexes where schemaname = current_schema() order by 1, 2"
-_ATTRIBUTES = """select c.relname, c.relkind::text, coalesce(array_to_string(c.reloptions, ','), ''), a.attname, a.attnum,
+_ATTRIBUTES = """select c.relname, c.relkind::text, coalesce(array_to_string(c.reloptions, ','), ''), a.attname,
+    row_number() over (partition by c.relname order by a.attnum),
     format_type(a.atttypid, a.atttypmod), a.attstorage::text
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'c') order by 1, 5"""
 
 
@@ -89,6 +91,23 @@ async def test_migrating_tells_what_it_does(connection: Connection) -> None:
 async def test_a_schema_that_is_missing_or_older_names_the_remedy(url: str) -> None:
     with pytest.raises(SchemaMismatch, match=r"has schema 0, .* needs \d+\. Run: holdfast migrate"):
         await PostgresStore(url).open(migrate=False)
+
+
+async def test_what_was_stored_before_goes_on(
+    url: str, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = migrations_of("postgresql")
+    with monkeypatch.context() as patch:
+        patch.setattr("holdfast.persistence.sql.postgresql.migrating.migrations_of", lambda dialect: known[:2])
+        await migrate(connection)
+    for statement in filled_before.inserts(r"'\x{}'"):
+        await connection.execute(statement)
+    store = PostgresStore(url)
+
+    await store.open()
+
+    await filled_before.check(store)
+    await store.close()
 
 
 async def test_a_schema_that_is_newer_names_the_remedy(url: str, connection: Connection) -> None:

@@ -279,10 +279,41 @@ async def test_a_deleted_instance_does_not_come_back_to_the_list(store: Postgres
     await store.commit([commit_of(instance("i", status="finished", finished=later(1)))])
     assert await store.count("", ALL) == 1
     await store.delete_instances("", ["i"])
-    await admin.execute("insert into hf_unlisted (tenants, ids) values (array[''], array['i'])")
+    await admin.execute(
+        "insert into hf_unlisted (is_new, tenants, ids, createds) select is_new, array[''], array['i'], array[0]"
+        " from (values (true), (false)) v(is_new)"
+    )
 
     assert await store.count("", ALL) == 0
     assert (await admin.fetch("select count(*) from hf_unlisted"))[0][0] == 0
+
+
+async def test_who_is_listed_already_holds_up_nobody(store: PostgresStore, admin: Connection) -> None:
+    """New instances are inserted without a look; one that was listed after all is looked at then."""
+    await store.commit([commit_of(instance("i"))])
+    assert await store.count("", ALL) == 1
+    await admin.execute(
+        "insert into hf_unlisted (is_new, tenants, ids, createds) select true, array[tenant], array[id], array[created]"
+        " from hf_instance"
+    )
+    await admin.execute("update hf_instance set correlation_id = 'changed'")
+    await store.commit([commit_of(instance("j"))])
+
+    found = {row.id: row.correlation_id for row in (await store.search(InstanceQuery())).items}
+
+    assert found == {"i": "changed", "j": None}
+    assert (await admin.fetch("select count(*) from hf_unlisted"))[0][0] == 0
+
+
+async def test_an_id_that_is_used_again_is_listed_once(store: PostgresStore) -> None:
+    await store.commit([commit_of(instance("i", status="finished", finished=later(1)))])
+    await store.delete_instances("", ["i"])
+    await store.commit([commit_of(instance("i", created=later(5)))])
+
+    page = await store.search(InstanceQuery(position=("i", 1)))
+
+    assert ([(row.id, row.status) for row in page.items], page.stale) == ([("i", "suspended")], False)
+    assert await store.count("", InstanceFilter(ids=("i",))) == 1
 
 
 async def test_hints_are_merged_and_sent_only_to_those_who_listen(

@@ -17,6 +17,7 @@ from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.persistence.sql.sqlite.migrating import migrate
 from holdfast.testing import faults
 from holdfast.testing.store_processes import answer_of, start
+from tests.unit.persistence import filled_before
 
 Shape = dict[str, list[tuple[object, ...]]]
 
@@ -89,6 +90,23 @@ async def test_a_schema_that_is_older_names_the_remedy(database: Path, monkeypat
     with pytest.raises(SchemaMismatch, match=r"has schema 1, .* needs \d+\. Run: holdfast migrate"):
         await store.open(migrate=False)
     await store.open(migrate=True)
+    await store.close()
+
+
+async def test_what_was_stored_before_goes_on(
+    database: Path, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = migrations_of("sqlite")
+    with monkeypatch.context() as patch:
+        patch.setattr("holdfast.persistence.sql.sqlite.migrating.migrations_of", lambda dialect: known[:3])
+        migrate(connection)
+    for statement in filled_before.inserts("x'{}'"):
+        connection.execute(statement)
+    store = SqliteStore(database)
+
+    await store.open()
+
+    await filled_before.check(store)
     await store.close()
 
 

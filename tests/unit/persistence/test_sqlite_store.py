@@ -191,7 +191,7 @@ async def test_a_failing_script_does_not_take_others_along(store: SqliteStore) -
         store.commit([commit_of(instance("a"))]),
         store.commit([commit_of(huge)]),
         store.enqueue([work("", id="w")]),
-        store.enqueue([work("", id="bad", rank=2**70)]),
+        store.enqueue([work("", id="bad", attempts=2**70)]),
         store.commit([commit_of(instance("b"))]),
     ]
 

@@ -128,6 +128,6 @@ class MemoryWork(MemoryCommits):
 
 
 def claim_order(row: WorkRow) -> tuple[int, float, str, str]:
-    """Rows that are due at once by priority and rank; timers among them as if their due time were the rank."""
-    rank = row.rank if row.due is None else round(row.due.timestamp() * 1_000_000)
-    return -row.priority, rank, row.tenant, row.id
+    """By priority; then what is due at once, then timers by their moment."""
+    moment = 0 if row.due is None else round(row.due.timestamp() * 1_000_000)
+    return -row.priority, moment, row.tenant, row.id

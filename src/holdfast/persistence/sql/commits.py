@@ -13,6 +13,7 @@ from holdfast.persistence import faultpoints
 from holdfast.persistence.judge import judge
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.evidence import gather
+from holdfast.persistence.sql.first_segment import INSERT_NEW, NOT_HERE, first_of, keep_first
 from holdfast.persistence.sql.instance_tables import (
     BOOKMARK,
     EFFECT,
@@ -30,8 +31,9 @@ from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WOR
 from holdfast.ports import Codec
 
 _UPDATE = (
-    "update hf_instance set version = ?, burst_id = ?, status = ?, content = ?, definition_version = ?, "
-    "correlation_id = ?, name = ?, incidents = ?, updated = ?, finished = ?, state = ? where tenant = ? and id = ?"
+    f"update hf_instance set {keep_first()}, version = ?, burst_id = ?, status = ?, content = ?, "  # noqa: S608
+    "definition_version = ?, correlation_id = ?, name = ?, incidents = ?, updated = ?, finished = ?, state = ?"
+    " where tenant = ? and id = ?"
 )
 _BURN = "delete from hf_bookmark where tenant = ? and wake_key = ? and correlation = ? and instance_id = ? and seq = ?"
 _DROP_WORK = "delete from hf_work where tenant = ? and id = ?"
@@ -82,11 +84,20 @@ _Written = Sequence[tuple[Commit, InstanceRow]]
 
 
 def _instances(written: _Written, codec: Codec) -> Iterator[Statement]:
-    yield each(INSTANCE.insert, [INSTANCE.encode(row, codec) for _, row in written if row.version == 1])
-    yield each(_UPDATE, [_update(row, codec) for _, row in written if row.version > 1])
-    segments = [
-        StoredSegment(row.tenant, row.id, segment) for commit, row in written if (segment := commit.segment) is not None
-    ]
+    new: Rows = []
+    changed: Rows = []
+    segments: list[StoredSegment] = []
+    for commit, row in written:
+        first = NOT_HERE
+        if row.version == 1:
+            first = first_of(row, commit.journal, codec)
+            new.append((*INSTANCE.encode(row, codec), *first))
+        else:
+            changed.append(_update(row, codec))
+        if first is NOT_HERE and (segment := commit.segment) is not None:
+            segments.append(StoredSegment(row.tenant, row.id, segment))
+    yield each(INSERT_NEW, new)
+    yield each(_UPDATE, changed)
     yield each(JOURNAL.insert, [JOURNAL.encode(segment, codec) for segment in segments])
 
 

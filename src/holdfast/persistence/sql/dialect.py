@@ -21,7 +21,7 @@ class Dialect(Struct, frozen=True, kw_only=True):
     new_value: str = "excluded.{column}"
     """There, the value that was to be inserted."""
     listing: str = "hf_instance"
-    """The table that lists are read from; where the projection stands apart, its own."""
+    """Where lists are read from: a table or a view with the columns of a summary."""
     now: str | None = None
     """A SELECT of microseconds since 1970; None asks the store's own clock, where the database has no other."""
     text_order: str = ""

@@ -102,6 +102,13 @@ def _bursts(found: Found, tenant: str, commits: Sequence[Commit]) -> Script[None
     sql = "select instance_id, version, burst_id from hf_journal"
     for instance_id, version, burst_id in (yield from _of_pairs(sql, "version", tenant, pairs)):
         found.bursts[InstanceKey(tenant, instance_id), version] = burst_id
+    sql = (
+        "select id, coalesce(first_burst, burst_id) from hf_instance"
+        " where tenant = ? and id in ({marks}) and first_entries is not null"
+    )
+    new = sorted(name for name, version in pairs if version == 1)
+    for instance_id, burst_id in (yield from all_of(sql, (tenant,), new)):
+        found.bursts[InstanceKey(tenant, instance_id), 1] = burst_id
 
 
 def _holders(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, IncidentRow, InstanceKey, InstanceRow, JournalSegment
+from holdfast.persistence.sql.first_segment import FIRST_SEGMENT, read_first
 from holdfast.persistence.sql.instance_tables import BOOKMARK, GUARD, INCIDENT, INSTANCE, JOURNAL
 from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, all_of, ask, grouped
@@ -89,15 +90,19 @@ class SqlReads(SqlPart):
         return BOOKMARK.rows(rows, self._codec)
 
     def _journal(self, tenant: str, instance_id: str, after: int, limit: int) -> Script[list[JournalSegment]]:
+        found: list[JournalSegment] = []
+        if after < 1 and limit > 0:
+            rows = yield ask(FIRST_SEGMENT + " and first_entries > 0", tenant, instance_id)
+            found = read_first(tenant, rows, self._codec)
         rows = yield ask(
             JOURNAL.select + " where tenant = ? and instance_id = ? and version > ? and entries > 0"
             " order by version limit ?",
             tenant,
             instance_id,
             after,
-            limit,
+            limit - len(found),
         )
-        return [row.segment for row in JOURNAL.rows(rows, self._codec)]
+        return found + [row.segment for row in JOURNAL.rows(rows, self._codec)]
 
     def _values(self, tenant: str, instance_id: str, refs: Sequence[str]) -> Script[dict[str, bytes]]:
         rows = yield from all_of(

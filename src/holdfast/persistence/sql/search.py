@@ -60,9 +60,7 @@ class SqlSearch(SqlPart):
             await asyncio.sleep(0.01)
 
     def _has_position(self, tenant: str, instance_id: str, version: int) -> Script[bool]:
-        rows = yield ask(
-            f"select version from {self._dialect.listing} where tenant = ? and id = ?", tenant, instance_id
-        )
+        rows = yield ask("select version from hf_instance where tenant = ? and id = ?", tenant, instance_id)
         return bool(rows) and rows[0][0] >= version
 
     def _page(self, query: InstanceQuery) -> Script[list[InstanceSummary]]:

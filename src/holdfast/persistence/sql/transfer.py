@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from holdfast.errors import AlreadyStored
 from holdfast.model.upkeep import InstanceExport
 from holdfast.model.work import NOBODY
+from holdfast.persistence.sql.first_segment import FIRST_SEGMENT, read_first
 from holdfast.persistence.sql.instance_tables import (
     BOOKMARK,
     EFFECT,
@@ -46,11 +47,12 @@ class SqlTransfer(SqlPart):
             sql = f"{table.select} where tenant = ? and instance_id = ? order by {order}"
             return tuple(table.rows((yield ask(sql, tenant, instance_id)), self._codec))
 
+        first = read_first(tenant, (yield ask(FIRST_SEGMENT, tenant, instance_id)), self._codec)
         segments = yield from rows(JOURNAL, "version")
         return InstanceExport(
             instance=INSTANCE.decode(found[0], self._codec),
             bookmarks=(yield from rows(BOOKMARK, "seq, wake_key, correlation")),
-            journal=tuple(row.segment for row in segments),
+            journal=(*first, *(row.segment for row in segments)),
             values=(yield from rows(VALUE, "ref")),
             incidents=(yield from rows(INCIDENT, "id")),
             effects=(yield from rows(EFFECT, "execution")),

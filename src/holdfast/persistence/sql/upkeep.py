@@ -30,7 +30,7 @@ OF_INSTANCE = (
 """Tables whose rows go with their instance, by the column `instance_id`. Guards apart: keys outlive it."""
 
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
-_NO_LIVE_KIN = f"""
+NO_LIVE_KIN = f"""
     and not exists (select 1 from hf_instance p where p.tenant = i.tenant and p.id = i.parent_id
         and p.status not in ({_ENDED}))
     and not exists (select 1 from hf_instance c where c.tenant = i.tenant and c.parent_id = i.id
@@ -96,7 +96,7 @@ class SqlUpkeep(SqlPart):
         if rule.definition_ids:
             sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
             values += rule.definition_ids
-        rows = yield ask(f"{sql}{_NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
+        rows = yield ask(f"{sql}{NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
         return [row[0] for row in rows]
 
     def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
@@ -114,11 +114,14 @@ class SqlUpkeep(SqlPart):
                 "update hf_guard set released = ? where tenant = ? and instance_id = ? and kind = 'key'",
                 [(now, *row) for row in rows],
             )
-            yield each("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
-            for table in OF_INSTANCE:
-                yield each(f"delete from {table} where tenant = ? and instance_id = ?", rows)
-            yield each("delete from hf_instance where tenant = ? and id = ?", rows)
+            yield from self._delete_rows(rows)
         return len(rows)
+
+    def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
+        yield each("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
+        for table in OF_INSTANCE:
+            yield each(f"delete from {table} where tenant = ? and instance_id = ?", rows)
+        yield each("delete from hf_instance where tenant = ? and id = ?", rows)
 
     def _sweep_keys(self, keep: timedelta, limit: int) -> Script[int]:
         now = yield from self._micros_now()

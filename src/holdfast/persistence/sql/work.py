@@ -80,7 +80,7 @@ class SqlWork(SqlPart):
     def _claimable(
         self, queues: Sequence[str], limit: int, lacking: Collection[str], held: Collection[tuple[str, str]]
     ) -> Script[list[WorkRow]]:
-        """Due rows in order: those of no moment by urgency and rank, and timers as if their moment were the rank.
+        """Due rows in order: those of no moment by urgency, and timers by urgency and moment.
 
         Two ranges of one index, so that a million timers of tomorrow cost nothing. `held` rows are skipped here where
         the database cannot skip them.
@@ -89,7 +89,7 @@ class SqlWork(SqlPart):
         others = f" and content not in ({marks(len(lacking))})" if lacking else ""
         found: list[WorkRow] = []
         for condition, order in (
-            ("due = ?", "urgency, fair_rank, tenant, id"),
+            ("due = ?", "urgency, tenant, id"),
             (f"due > {AT_ONCE} and due <= ?", "due, urgency, tenant, id"),
         ):
             for queue in queues:
@@ -104,8 +104,9 @@ class SqlWork(SqlPart):
         return sorted(found, key=claim_order)[:limit]
 
     def _move_work(self, row: WorkRow, attempts: int, due: datetime | None) -> Script[WorkRow | None]:
+        """Who holds the row in a claim is not waited for: it may be waiting for a connection that would wait here."""
         one = " where tenant = ? and id = ?"
-        found = WORK.rows((yield ask(WORK.select + one + self._dialect.lock, row.tenant, row.id)), self._codec)
+        found = WORK.rows((yield ask(WORK.select + one + self._dialect.lock_free, row.tenant, row.id)), self._codec)
         if not found or (found[0].attempts, found[0].due) != (row.attempts, row.due):
             return None
         until = AT_ONCE if due is None else micros(due)
@@ -113,11 +114,14 @@ class SqlWork(SqlPart):
         return replace(found[0], attempts=attempts, due=due)
 
     def _defer(self, rows: Sequence[WorkRow], due: datetime) -> Script[None]:
-        if rows:
-            yield each(
-                "update hf_work set due = ? where tenant = ? and id = ?",
-                [(micros(due), row.tenant, row.id) for row in rows],
-            )
+        """Nor is it here: what somebody has in hand is put off by them, if at all."""
+        free: list[tuple[int, str, str]] = []
+        for tenant, group in grouped(rows, lambda row: row.tenant).items():
+            ids = [row.id for row in group]
+            found = yield from all_of("select id from hf_work" + _OF_IDS + self._dialect.lock_free, (tenant,), ids)
+            free += ((micros(due), tenant, row[0]) for row in found)
+        if free:
+            yield each("update hf_work set due = ? where tenant = ? and id = ?", free)
 
     def _until_due(self, queues: Sequence[str]) -> Script[timedelta | None]:
         """The first row of each range that claims read: of those that wait for no moment, since when it waits."""
@@ -127,7 +131,7 @@ class SqlWork(SqlPart):
             for column, condition in (("created", "due = ?"), ("due", "due > ?")):
                 rows = yield ask(
                     f"select {column} from hf_work where queue = ? and {condition}"
-                    " order by due, urgency, fair_rank, tenant, id limit 1",
+                    " order by due, urgency, tenant, id limit 1",
                     queue,
                     AT_ONCE,
                 )
@@ -186,4 +190,4 @@ class SqlWork(SqlPart):
 
 def claim_order(row: WorkRow) -> tuple[int, int, str, str]:
     """The order of claims over both ranges."""
-    return -row.priority, row.rank if row.due is None else micros(row.due), row.tenant, row.id
+    return -row.priority, 0 if row.due is None else micros(row.due), row.tenant, row.id

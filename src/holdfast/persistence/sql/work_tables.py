@@ -13,13 +13,13 @@ from holdfast.persistence.sql.tables import Table, micros, micros_or_none, momen
 from holdfast.ports import Codec
 
 AT_ONCE = 0
-"""The due time of rows that wait for no moment: they sort before all others, by urgency and rank."""
+"""The due time of rows that wait for no moment: they sort before all others, by urgency."""
 
 
 def _work(row: WorkRow, codec: Codec) -> tuple[Any, ...]:
     return (
-        row.tenant, row.id, row.queue, AT_ONCE if row.due is None else micros(row.due), -row.priority, row.rank,
-        row.kind, row.instance_id, row.bookmark_seq, row.content, row.attempts, micros(row.created),
+        row.tenant, row.id, row.queue, AT_ONCE if row.due is None else micros(row.due), -row.priority, row.kind,
+        row.instance_id, row.bookmark_seq, row.content, row.attempts, micros(row.created),
         codec.encode(row.payload, "work.payload|" + row.tenant),
     )  # fmt: skip
 
@@ -27,8 +27,8 @@ def _work(row: WorkRow, codec: Codec) -> tuple[Any, ...]:
 def _read_work(row: Sequence[Any], codec: Codec) -> WorkRow:
     return WorkRow(
         tenant=row[0], id=row[1], queue=row[2], due=None if row[3] == AT_ONCE else moment(row[3]), priority=-row[4],
-        rank=row[5], kind=row[6], instance_id=row[7], bookmark_seq=row[8], content=row[9], attempts=row[10],
-        created=moment(row[11]), payload=codec.decode(row[12], "work.payload|" + row[0]),
+        kind=row[5], instance_id=row[6], bookmark_seq=row[7], content=row[8], attempts=row[9], created=moment(row[10]),
+        payload=codec.decode(row[11], "work.payload|" + row[0]),
     )  # fmt: skip
 
 
@@ -39,8 +39,8 @@ def _dead_letter(row: DeadLetterRow, codec: Codec) -> tuple[Any, ...]:
 
 def _read_dead_letter(row: Sequence[Any], codec: Codec) -> DeadLetterRow:
     return DeadLetterRow(
-        work=_read_work(row[:13], codec), reason=row[13], died=moment(row[14]),
-        error=codec.decode(row[15], "dead_letter.error|" + row[0]),
+        work=_read_work(row[:12], codec), reason=row[12], died=moment(row[13]),
+        error=codec.decode(row[14], "dead_letter.error|" + row[0]),
     )  # fmt: skip
 
 
@@ -143,9 +143,7 @@ def _read_trigger(row: Sequence[Any], codec: Codec) -> TriggerRow:
     )  # fmt: skip
 
 
-_WORK_COLUMNS = (
-    "tenant, id, queue, due, urgency, fair_rank, kind, instance_id, bookmark_seq, content, attempts, created, payload"
-)
+_WORK_COLUMNS = "tenant, id, queue, due, urgency, kind, instance_id, bookmark_seq, content, attempts, created, payload"
 
 WORK = Table("hf_work", _WORK_COLUMNS, _work, _read_work)
 DEAD_LETTER = Table("hf_dead_letter", _WORK_COLUMNS + ", reason, died, error", _dead_letter, _read_dead_letter)

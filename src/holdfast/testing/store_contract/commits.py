@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -22,6 +24,7 @@ from holdfast.testing.store_rows import (
     instance,
     later,
     message,
+    segment,
     settlement,
     stimulus,
     value,
@@ -68,8 +71,34 @@ class CommitContract(ContractBase):
 
         assert row is not None
         assert (row.version, row.state) == (3, b"state 3")
-        assert [segment.version for segment in await store.read_journal(tenant, "i")] == [1, 2, 3]
-        assert [segment.version for segment in await store.read_journal(tenant, "i", after=1, limit=1)] == [2]
+        assert [each.version for each in await store.read_journal(tenant, "i")] == [1, 2, 3]
+        assert [each.version for each in await store.read_journal(tenant, "i", after=1, limit=1)] == [2]
+
+    @pytest.mark.parametrize(
+        "changes",
+        [{}, {"data": b"j" * 3000}, {"written": later(4)}, {"first": 3}, {"count": 0, "data": b""}],
+        ids=["as ever", "large", "written later", "counted from 3", "empty"],
+    )
+    async def test_the_first_segment_stays_as_it_was(
+        self, store: Store, another: Store, tenant: str, changes: Mapping[str, Any]
+    ) -> None:
+        """However it lies, and whatever comes behind it."""
+        row = instance("i", tenant=tenant, updated=later(1))
+        ours = commit_of(row, journal=replace(segment(row), **changes))
+        await committed(store, ours)
+        alone = await store.read_journal(tenant, "i")
+        for version in (2, 3):
+            await committed(another, commit_of(instance("i", version, tenant=tenant, updated=later(version))))
+
+        exported = await store.export_instance(tenant, "i")
+
+        assert exported is not None
+        assert exported.journal[0] == ours.journal
+        assert [each.version for each in exported.journal] == [1, 2, 3]
+        assert alone == [each for each in exported.journal[:1] if each.count]
+        assert await store.read_journal(tenant, "i") == [each for each in exported.journal if each.count]
+        assert len(await store.read_journal(tenant, "i", limit=1)) == 1
+        assert list(await store.commit([ours])) == [COMMITTED]  # sent before
 
     async def test_a_lost_version_check_writes_nothing(self, store: Store, tenant: str) -> None:
         await committed(

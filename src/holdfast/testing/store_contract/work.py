@@ -37,7 +37,6 @@ class WorkContract(ContractBase):
             kind="timer",
             queue="gpu",
             due=later(1),
-            rank=-5,
             priority=3,
             instance_id="i",
             bookmark_seq=4,
@@ -61,18 +60,18 @@ class WorkContract(ContractBase):
         assert len(found) == 3
         assert row in found
 
-    async def test_rows_are_claimed_by_priority_then_rank(self, store: Store, tenant: str) -> None:
+    async def test_rows_are_claimed_by_priority_then_id(self, store: Store, tenant: str) -> None:
         rows = [
-            work(tenant, id="late", rank=30),
-            work(tenant, id="first", rank=10),
-            work(tenant, id="urgent", rank=99, priority=1),
-            work(tenant, id="second", rank=20),
-            work(tenant, id="idle", rank=0, priority=-1),
+            work(tenant, id="c"),
+            work(tenant, id="a"),
+            work(tenant, id="z", priority=1),
+            work(tenant, id="b"),
+            work(tenant, id="0", priority=-1),
         ]
         await store.enqueue(rows)
 
-        assert ids_of(await claimed(store)) == ["urgent", "first", "second", "late", "idle"]
-        assert ids_of(await claimed(store, limit=2)) == ["urgent", "first"]
+        assert ids_of(await claimed(store)) == ["z", "a", "b", "c", "0"]
+        assert ids_of(await claimed(store, limit=2)) == ["z", "a"]
 
     async def test_timers_are_claimed_when_they_are_due(self, store: Store, tenant: str) -> None:
         now = await store.now()
@@ -219,6 +218,19 @@ class WorkContract(ContractBase):
 
         assert ids_of(await claimed(store)) == ["c"]
         assert (await store.stats(tenant)).work_later == 2
+
+    async def test_nobody_waits_for_a_claim(self, store: Store, another: Store, tenant: str) -> None:
+        """Whoever is in a claim asks the store for more, and finds no place if those who wait for its rows have them all."""
+        rows = [work(tenant, id=str(number)) for number in range(20)]
+        await store.enqueue(rows)
+
+        async with asyncio.timeout(60), store.claim(["default"], 20) as claim:
+            assert len(claim.rows) == 20
+            await asyncio.gather(*(another.defer([row], FAR_OFF) for row in rows[:10]))
+            await asyncio.gather(*(another.move_work(row, attempts=1, due=FAR_OFF) for row in rows[10:]))
+            found = await store.stats(tenant)
+
+        assert found.work_ready + found.work_later == 20
 
     async def test_whoever_waits_hears_of_a_change(self, store: Store, tenant: str) -> None:
         seen = await store.wait_for_change(-1, timedelta(0))

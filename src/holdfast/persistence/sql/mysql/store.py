@@ -153,7 +153,7 @@ class MysqlStore(
             for queue in queues:
                 rows = yield ask(
                     f"{WORK.select} force index (hf_work_order) where queue = ? and {condition}{others}"
-                    f" order by queue, due, urgency, fair_rank, tenant, id limit {limit}{self._dialect.lock_free}",
+                    f" order by queue, due, urgency, tenant, id limit {limit}{self._dialect.lock_free}",
                     queue,
                     moment,
                     *left_out,

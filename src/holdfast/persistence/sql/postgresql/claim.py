@@ -47,8 +47,8 @@ def _claimable(limit: int) -> str:
             f" limit {limit} for update skip locked) w"
         )
 
-    at_once = found(f"due = {AT_ONCE}", "urgency, fair_rank, tenant, id")
-    timers = found(f"due > {AT_ONCE} and due <= {_NOW}", "due, urgency, fair_rank, tenant, id")
+    at_once = found(f"due = {AT_ONCE}", "urgency, tenant, id")
+    timers = found(f"due > {AT_ONCE} and due <= {_NOW}", "due, urgency, tenant, id")
     return (
         f"with at_once as materialized ({at_once}), timers as materialized ({timers})"
         f" select w.*, e.value from (select value from hf_counter where name = 'epoch') e"
@@ -58,10 +58,10 @@ def _claimable(limit: int) -> str:
 
 UNTIL_DUE = f"""select min(w.moment) - {_NOW} from unnest($1::text[]) q(queue) cross join lateral (
     (select created as moment from hf_work where queue = q.queue and due = {AT_ONCE}
-        order by urgency, fair_rank, tenant, id limit 1)
+        order by urgency, tenant, id limit 1)
     union all
     (select due from hf_work where queue = q.queue and due > {AT_ONCE}
-        order by due, urgency, fair_rank, tenant, id limit 1)
+        order by due, urgency, tenant, id limit 1)
 ) w"""
 """Microseconds until the first row of either range is due: one statement, nothing locked."""
 

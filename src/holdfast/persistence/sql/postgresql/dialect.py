@@ -9,7 +9,7 @@ POSTGRESQL = Dialect(
     lock=" for update",
     lock_free=" for update skip locked",
     insert_once=" on conflict do nothing returning version",
-    listing="hf_listing",
+    listing="hf_listed",
     now="select (extract(epoch from clock_timestamp()) * 1000000)::bigint",
     contains="strpos(lower({column}), ?) > 0",
 )

@@ -4,6 +4,10 @@ Each commit statement leaves the keys that it touched in hf_unlisted: one row pe
 that lists them, so a process that dies leaves them to the next. One projector works at a time in the whole cluster,
 under an advisory lock: what it reads is never older than what the one before it wrote, so a deleted instance cannot
 come back. Whoever reads a list has listed first what was committed by then, if it takes no longer than a second.
+
+What many instances share (definition, content, status) is a row of hf_group, known by a hash; the view hf_listed puts it
+back. An instance that is new was never listed, so it is inserted without looking. Should it be there (it was deleted and
+imported while it was being listed), the round is done again with a look.
 """
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
@@ -15,34 +19,63 @@ import logging
 from contextlib import suppress
 from datetime import timedelta
 
-from holdfast.persistence.sql.instance_tables import SUMMARY
-from holdfast.persistence.sql.postgresql.connection import TROUBLE, Connection
-from holdfast.persistence.sql.postgresql.pool import Pool
+from holdfast.persistence.sql.postgresql.connection import TROUBLE, Connection, is_there_already
+from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
 
 _LOCK = 4711_2014_0816
-_PAUSE = 0.05
-"""Seconds between two rounds: versions that follow each other quickly are listed once."""
+_PAUSE = 0.2
+"""Seconds between two rounds: the fewer rounds the better, and versions that follow each other quickly are listed once."""
 _PATIENCE = 1.0
 """The same after a failure."""
 _BATCHES = 64
 """How many rows of hf_unlisted one round takes."""
+_OWN = "tenant, id, version, correlation_id, name, parent_id, incidents, created, updated, finished"
+"""What an instance is listed with, beside its group."""
 _CHANGES = ", ".join(
-    f"{column} = excluded.{column}" for column in SUMMARY.split(", ") if column not in {"tenant", "id"}
+    f"{column} = excluded.{column}"
+    for column in (*_OWN.split(", "), "group_number")
+    if column not in {"tenant", "created", "id"}
 )
-_LIST = f"""with taken as (
+_OF_GROUP = "tenant, definition_id, definition_version, content, status, is_system"
+GROUP = """hashtextextended(i.tenant, hashtextextended(i.definition_id, hashtextextended(i.content,
+    hashtextextended(i.status, i.definition_version::bigint * 2 + i.is_system))))"""
+_SAME = "i.tenant = k.tenant and i.id = k.id and i.created = k.created"
+
+
+def _list(*, looking: bool) -> str:
+    own = ", ".join("i." + column for column in _OWN.split(", "))
+    keys = "from taken cross join lateral unnest(tenants, ids, createds) k(tenant, id, created)"
+    insert = f"insert into hf_listing ({_OWN}, group_number)"
+    return f"""with taken as (
     delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_BATCHES})
-    returning tenants, ids
+    returning is_new, tenants, ids, createds
+), new as materialized (
+    select k.* {keys} where {"false" if looking else "is_new"}
+), again as materialized (
+    select distinct k.* {keys} where {"true" if looking else "not is_new"}
+    and not exists (select 1 from new i where {_SAME})
 ), found as materialized (
-    select k.tenant as whose, k.id as which, {", ".join("i." + column for column in SUMMARY.split(", "))}
-    from (select distinct t.tenant, t.id from taken cross join lateral unnest(taken.tenants, taken.ids) t(tenant, id)) k
-    left join hf_instance i on i.tenant = k.tenant and i.id = k.id
+    select k.tenant as whose, k.id as which, k.created as since, {own}, {GROUP} as group_number
+    from again k left join hf_instance i on {_SAME}
 ), listed as (
-    insert into hf_listing ({SUMMARY}) select {SUMMARY} from found where id is not null order by tenant, id
-    on conflict (tenant, id) do update set {_CHANGES}
+    {insert} select {own}, {GROUP} from new k join hf_instance i on {_SAME} returning group_number, tenant, id
+), listed_again as (
+    {insert} select {_OWN}, group_number from found where id is not null order by tenant, id
+    on conflict (tenant, created, id) do update set {_CHANGES} returning group_number, tenant, id
 ), forgotten as (
-    delete from hf_listing l using found f where f.id is null and l.tenant = f.whose and l.id = f.which
+    delete from hf_listing l using found f
+    where f.id is null and l.tenant = f.whose and l.created = f.since and l.id = f.which
+), grouped as (
+    insert into hf_group (number, {_OF_GROUP})
+    select m.group_number, {", ".join("i." + column for column in _OF_GROUP.split(", "))} from (
+        select distinct on (group_number) * from (table listed union all table listed_again) a
+        where not exists (select 1 from hf_group g where g.number = a.group_number)
+    ) m join hf_instance i on i.tenant = m.tenant and i.id = m.id on conflict do nothing
 ) select count(*) from taken"""
 
+
+_LIST = _list(looking=False)
+_LIST_LOOKING = _list(looking=True)
 _PENDING = "select exists (select 1 from hf_unlisted)"
 
 _log = logging.getLogger("holdfast.persistence.postgresql")
@@ -105,11 +138,23 @@ class Projector:
 
 async def project(connection: Connection) -> bool:
     """One transaction. Whether there may be more."""
+    try:
+        return await _project(connection, _LIST)
+    except Exception as error:
+        if not is_there_already(error):
+            raise
+    return await _project(connection, _LIST_LOOKING)
+
+
+async def _project(connection: Connection, text: str) -> bool:
     await connection.execute(f"begin; set local synchronous_commit = off; select pg_advisory_xact_lock({_LOCK})")
     try:
-        rows = await connection.fetch(_LIST)
+        rows = await connection.fetch(text)
         await connection.execute("commit")
-    except BaseException:
-        connection.terminate()
+    except BaseException as error:
+        if is_there_already(error):
+            await roll_back(connection)
+        else:
+            connection.terminate()
         raise
     return int(rows[0][0]) == _BATCHES

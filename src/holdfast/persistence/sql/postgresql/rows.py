@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.model.commit import Commit
 from holdfast.model.stored import InstanceRow
+from holdfast.persistence.sql.first_segment import NOT_HERE, first_of
 from holdfast.persistence.sql.instance_tables import (
     BOOKMARK,
     EFFECT,
@@ -23,8 +24,6 @@ from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WOR
 from holdfast.ports import Codec
 
 Row = tuple[Any, ...]
-
-_UPDATED = INSTANCE.names.index("updated")
 
 NOTHING, NEW, CHANGED = 0, 1, 2
 """What a commit does to an instance."""
@@ -85,13 +84,14 @@ def _add(kinds: dict[str, list[Row]], kind: str, row: Row) -> None:
 def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
     tenant, name = row.tenant, row.id
     if row.version == 1:
-        encoded = INSTANCE.encode(row, codec)
-        now: int = encoded[_UPDATED]
-        _add(kinds, "new", (number, *encoded))
+        first = first_of(row, commit.journal, codec)
+        _add(kinds, "new", (number, *INSTANCE.encode(row, codec), *first))
+        if first is NOT_HERE:
+            _add(kinds, "journal", (number, *_segment(commit, row, micros(row.updated), codec)))
     else:
         now = micros(row.updated)
         _add(kinds, "changed", (number, *_changed(row, now, codec)))
-    _add(kinds, "journal", (number, *_segment(commit, row, now, codec)))
+        _add(kinds, "journal", (number, *_segment(commit, row, now, codec)))
     for ref in commit.bookmarks_burned:
         _add(kinds, "bookmark_burned", (number, tenant, ref.key, ref.correlation, name, ref.seq))
     for mark in commit.bookmarks_added:

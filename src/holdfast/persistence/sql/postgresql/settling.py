@@ -115,7 +115,7 @@ class Settler:
             if commit.work_dropped:
                 await connection.execute(_DROP, tenant, list(commit.work_dropped))
             if row is not None:
-                await connection.execute(LIST, [tenant], [row.id])
+                await connection.execute(_LIST, row.version == 1, tenant, row.id)
         return outcome
 
 
@@ -123,10 +123,13 @@ def _name(guard: object) -> tuple[str, str]:
     return getattr(guard, "kind"), getattr(guard, "name")  # noqa: B009
 
 
-_VERSIONS = f"""select u.number, coalesce(i.version, 0), j.burst_id from unnest($1::{ROW_TYPE}commits[]) u
+_VERSIONS = f"""select u.number, coalesce(i.version, 0),
+    case when u.version = 1 and i.first_entries is not null then coalesce(i.first_burst, i.burst_id) else j.burst_id end
+    from unnest($1::{ROW_TYPE}commits[]) u
     left join hf_instance i on i.tenant = u.tenant and i.id = u.id
     left join hf_journal j on j.tenant = u.tenant and j.instance_id = u.id and j.version = u.version"""  # noqa: S608
-LIST = "insert into hf_unlisted (tenants, ids) values ($1, $2)"
+_LIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
+    select $1, array[tenant], array[id], array[created] from hf_instance where tenant = $2 and id = $3"""
 _DROP = """delete from hf_work t using (
     select tenant, id from hf_work where tenant = $1 and id = any($2) for update skip locked
 ) u where t.tenant = u.tenant and t.id = u.id"""

@@ -26,7 +26,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from holdfast.persistence.sql.instance_tables import BOOKMARK, EFFECT, INCIDENT, INSTANCE, JOURNAL, VALUE
+from holdfast.persistence.sql.first_segment import NEW_COLUMNS, keep_first
+from holdfast.persistence.sql.instance_tables import BOOKMARK, EFFECT, INCIDENT, JOURNAL, VALUE
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.rows import CHANGED, NEW, NOTHING, BatchRows
 from holdfast.persistence.sql.records import RECORD, written_over
@@ -36,11 +37,12 @@ from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WOR
 _TYPES: Mapping[str, str] = {
     "number": "int4", "does": "int4", "needed": "int4", "version": "int4", "definition_version": "int4",
     "incidents": "int4", "first_entry": "int4", "entries": "int4", "seq": "int4", "attempt": "int4",
-    "urgency": "int4", "bookmark_seq": "int4", "attempts": "int4", "is_system": "int2", "is_open": "int2",
+    "first_entries": "int4", "urgency": "int4", "bookmark_seq": "int4", "attempts": "int4",
+    "is_system": "int2", "is_open": "int2",
     "created": "int8", "updated": "int8", "finished": "int8", "written": "int8", "wake_key": "int8",
     "correlation": "int8", "occurred": "int8", "execution": "int8", "owner_boot": "int8", "deadline": "int8",
-    "due": "int8", "next_due": "int8", "fair_rank": "int8", "died": "int8", "arrived": "int8", "expires": "int8",
-    "state": "bytea", "data": "bytea", "payload": "bytea", "inputs": "bytea", "error": "bytea",
+    "due": "int8", "next_due": "int8", "died": "int8", "arrived": "int8", "expires": "int8",
+    "state": "bytea", "first_data": "bytea", "data": "bytea", "payload": "bytea", "inputs": "bytea", "error": "bytea",
 }  # fmt: skip
 """By the name of the column; texts are not listed."""
 
@@ -65,7 +67,7 @@ _GONE = {
 """Table and the columns that name the row."""
 KINDS = {
     "commits": "number, does, needed, tenant, id, version",
-    "new": "number, " + INSTANCE.columns,
+    "new": "number, " + NEW_COLUMNS,
     "changed": "number, tenant, id, " + _CHANGES,
     "guard_taken": "number, tenant, kind, name, fingerprint, instance_id, created",
     "effect_consumed": f"number, {_EFFECT_KEY}, attempt, owner_node, owner_boot",
@@ -76,11 +78,13 @@ KINDS = {
     **{kind: "number, " + columns for kind, (_, columns) in _GONE.items() if kind != "effect_consumed"},
 }
 _HELD = {
-    "work_consumed": ("hf_work", "tenant, id", " skip locked"),
-    "inbox_consumed": ("hf_inbox", "tenant, id", ""),
-    "effect_consumed": ("hf_effect", f"{_EFFECT_KEY}, attempt, owner_node, owner_boot", ""),
-    "schedule_fired": ("hf_schedule", "tenant, id, due", ""),
+    "work_consumed": ("hf_work", "tenant, id", "", " skip locked"),
+    "inbox_consumed": ("hf_inbox", "tenant, id", "", ""),
+    "effect_consumed": ("hf_effect", _EFFECT_KEY, "attempt, owner_node, owner_boot", ""),
+    "schedule_fired": ("hf_schedule", "tenant, id", "due", ""),
 }
+"""Table, its key, what else must be the same, how it is locked. Only the key may lead to the row: planned on an empty table,
+an index on owners looks as good, and then each of a batch would look at all effects of its node."""
 
 
 ROW_TYPE = "hf_row_"
@@ -147,18 +151,22 @@ def _matching(columns: str, table: str = "t") -> str:
     return " and ".join(f"{table}.{column} = u.{column}" for column in columns.split(", "))
 
 
+def _row(table: str, columns: str) -> str:
+    return f"row({', '.join(f'{table}.{column}' for column in columns.split(', '))})"
+
+
 def _insert_instances(text: _Text, where: str = "") -> str:
     return (
-        f"made as (insert into hf_instance ({INSTANCE.columns}) select {INSTANCE.columns} from {text.rows('new')}"
-        f"{where} on conflict do nothing returning tenant, id)"
+        f"made as (insert into hf_instance ({NEW_COLUMNS}) select {NEW_COLUMNS} from {text.rows('new')}"
+        f"{where} on conflict do nothing returning tenant, id, created)"
     )
 
 
 def _update_instances(text: _Text, where: str = "") -> str:
     changes = ", ".join(f"{column} = u.{column}" for column in _CHANGES.split(", "))
     return (
-        f"moved as (update hf_instance t set {changes} from {text.rows('changed')}"
-        f" where {_matching('tenant, id')} and t.version = u.version - 1{where} returning u.number)"
+        f"moved as (update hf_instance t set {keep_first('t.')}, {changes} from {text.rows('changed')}"
+        f" where {_matching('tenant, id')} and t.version = u.version - 1{where} returning u.number, t.tenant, t.id, t.created)"
     )
 
 
@@ -201,10 +209,11 @@ def _guarded(text: _Text) -> Iterator[str]:
         conditions.append("u.number not in (select number from taken)")
     held = [kind for kind in _HELD if kind in text]
     for kind in held:
-        table, key, skip = _HELD[kind]
+        table, key, same, skip = _HELD[kind]
+        unchanged = f" and {_row('t', same)} is not distinct from {_row('u', same)}" if same else ""
         yield (
             f"held_{kind} as materialized (select u.number from {text.rows(kind)}"
-            f" join {table} t on {_matching(key)} for update of t{skip})"
+            f" join {table} t on {_matching(key)}{unchanged} for update of t{skip})"
         )
     counted = " union all ".join(f"select number from held_{kind}" for kind in held)
     if held:
@@ -288,10 +297,11 @@ def _inserts(text: _Text) -> Iterator[str]:
                 f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
                 f" where {text.of_ok}{first}{once})"
             )
-    touched = [f"select u.tenant, u.id from {text.rows(kind)}" for kind in ("new", "changed") if kind in text]
-    if touched:
-        gathered = "array[u.tenant], array[u.id]" if text.single else "array_agg(u.tenant), array_agg(u.id)"
-        yield (
-            f"unlisted as (insert into hf_unlisted (tenants, ids) select {gathered}"
-            f" from ({' union all '.join(touched)}) u)"
-        )
+    for kind, written, is_new in (("new", "made", True), ("changed", "moved", False)):
+        if kind in text:
+            gather = "array[{}]" if text.single else "array_agg({})"
+            gathered = ", ".join(gather.format(column) for column in ("tenant", "id", "created"))
+            yield (
+                f"unlisted_{kind} as (insert into hf_unlisted (is_new, tenants, ids, createds)"
+                f" select {is_new}, {gathered} from {written}{'' if text.single else ' having count(*) > 0'})"
+            )

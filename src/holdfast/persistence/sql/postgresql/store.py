@@ -27,10 +27,10 @@ from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
 from holdfast.persistence.sql.postgresql.inserts import insert_new
 from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
+from holdfast.persistence.sql.postgresql.search import PostgresSearch
 from holdfast.persistence.sql.postgresql.upkeep import PostgresTransfer, PostgresUpkeep
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script
-from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.persistence.sql.work_tables import INBOX, WORK
 from holdfast.ports import Codec, TransientErrors
@@ -45,7 +45,7 @@ class PostgresStore(
     SqlEffects,
     SqlMail,
     SqlNodes,
-    SqlSearch,
+    PostgresSearch,
     PostgresUpkeep,
     PostgresTransfer,
     SqlRecords,

@@ -11,22 +11,20 @@ from holdfast.model.upkeep import InstanceExport, RetentionRule
 from holdfast.persistence.sql.script import Script, Value, ask, each, marks
 from holdfast.persistence.sql.tables import micros
 from holdfast.persistence.sql.transfer import SqlTransfer
-from holdfast.persistence.sql.upkeep import SqlUpkeep
+from holdfast.persistence.sql.upkeep import NO_LIVE_KIN, SqlUpkeep
 
-_UNLIST = "insert into hf_unlisted (tenants, ids) values (array[?::text], array[?::text])"
+_UNLIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
+    select false, array[tenant], array[id], array[created] from hf_instance where tenant = ? and id = ?"""
+_FORGET = """delete from hf_listing l using hf_instance i where i.tenant = ? and i.id = ?
+    and l.tenant = i.tenant and l.created = i.created and l.id = i.id"""
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
-_NO_LIVE_KIN = f"""
-    and not exists (select 1 from hf_listing p where p.tenant = i.tenant and p.id = i.parent_id
-        and p.status not in ({_ENDED}))
-    and not exists (select 1 from hf_listing c where c.tenant = i.tenant and c.parent_id = i.id
-        and c.status not in ({_ENDED}))"""
 
 
 class PostgresUpkeep(SqlUpkeep):
     def _live_contents(self) -> Script[dict[tuple[str, str], int]]:
         """From the list too: it is narrow, and those who live are in an index."""
         rows = yield ask(
-            f"select tenant, content, count(*) from hf_listing where status not in ({_ENDED}) group by tenant, content"
+            f"select tenant, content, count(*) from hf_listed where status not in ({_ENDED}) group by tenant, content"
         )
         return {(row[0], row[1]): row[2] for row in rows}
 
@@ -35,21 +33,18 @@ class PostgresUpkeep(SqlUpkeep):
         statuses = [status for status in rule.statuses if status in ENDED]
         if not statuses:
             return []
-        sql = f"select i.id from hf_listing i where i.tenant = ? and i.finished < ? and i.status in ({marks(len(statuses))})"
+        sql = f"select i.id from hf_listed i where i.tenant = ? and i.finished < ? and i.status in ({marks(len(statuses))})"
         values: list[Value] = [tenant, micros(rule.finished_before), *statuses]
         if rule.definition_ids:
             sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
             values += rule.definition_ids
-        rows = yield ask(f"{sql}{_NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
+        rows = yield ask(f"{sql}{NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
         return [row[0] for row in rows]
 
-    def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
-        gone = yield from super()._delete_all(tenant, ids)
-        if gone:
-            keys = [(tenant, instance_id) for instance_id in ids]
-            yield each("delete from hf_listing where tenant = ? and id = ?", keys)
-            yield each(_UNLIST, keys)
-        return gone
+    def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
+        yield each(_FORGET, rows)
+        yield each(_UNLIST, rows)
+        yield from super()._delete_rows(rows)
 
 
 class PostgresTransfer(SqlTransfer):

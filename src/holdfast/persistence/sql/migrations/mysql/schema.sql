@@ -22,6 +22,7 @@ create table hf_instance (
     definition_id varbinary(255) not null, definition_version bigint not null, correlation_id varbinary(1024),
     name varbinary(1024), parent_id varbinary(255), is_system smallint not null, incidents bigint not null,
     created bigint not null, updated bigint not null, finished bigint, state longblob not null,
+    first_written bigint, first_entries bigint, first_burst varbinary(255), first_data longblob,
     primary key (tenant, id),
     index hf_instance_created (tenant, created),
     index hf_instance_status (tenant, status, updated),
@@ -79,17 +80,17 @@ create table hf_guard (
 
 create table hf_work (
     tenant varbinary(255) not null, id varbinary(255) not null, queue varbinary(255) not null, due bigint not null,
-    urgency bigint not null, fair_rank bigint not null, kind varbinary(64) not null, instance_id varbinary(255),
+    urgency bigint not null, kind varbinary(64) not null, instance_id varbinary(255),
     bookmark_seq bigint, content varbinary(255) not null, attempts bigint not null, created bigint not null,
     payload longblob not null,
     primary key (tenant, id),
-    index hf_work_order (queue, due, urgency, fair_rank),
+    index hf_work_order (queue, due, urgency),
     index hf_work_instance (tenant, instance_id)
 ) engine = InnoDB row_format = dynamic;
 
 create table hf_dead_letter (
     tenant varbinary(255) not null, id varbinary(255) not null, queue varbinary(255) not null, due bigint not null,
-    urgency bigint not null, fair_rank bigint not null, kind varbinary(64) not null, instance_id varbinary(255),
+    urgency bigint not null, kind varbinary(64) not null, instance_id varbinary(255),
     bookmark_seq bigint, content varbinary(255) not null, attempts bigint not null, created bigint not null,
     payload longblob not null, reason varbinary(255) not null, died bigint not null, error longblob not null,
     primary key (tenant, id),

@@ -7,7 +7,8 @@ create table hf_migration (
 create table hf_counter (value bigint not null, name text collate "C" not null primary key);
 insert into hf_counter (name, value) values ('epoch', 0), ('boot', 0);
 
--- No index over what changes, so that every update stays on its page (heap-only). A parent never changes.
+-- No index over what changes, so that every update stays on its page (heap-only). A parent never changes. The last four
+-- columns are the first segment of the journal: see first_segment.py.
 create table hf_instance (
     created bigint not null, updated bigint not null, finished bigint,
     version integer not null, definition_version integer not null, incidents integer not null,
@@ -15,32 +16,40 @@ create table hf_instance (
     tenant text collate "C" not null, id text collate "C" not null, burst_id text collate "C" not null,
     status text collate "C" not null, content text collate "C" not null, definition_id text collate "C" not null,
     correlation_id text collate "C", name text collate "C", parent_id text collate "C", state bytea not null,
+    first_written bigint, first_entries integer, first_burst text collate "C", first_data bytea,
     primary key (tenant, id)
 ) with (fillfactor = 90);
 alter table hf_instance alter column state set storage external;
+alter table hf_instance alter column first_data set storage external;
 create index hf_instance_parent on hf_instance (tenant, parent_id) where parent_id is not null;
 
--- What lists read: written behind the commit, from the keys in hf_unlisted (one row per batch of commits). Indexes of
--- few different values are small; none holds when a row was last updated, so that most updates stay on their page.
+-- What lists read, by the view hf_listed: written behind the commit, from the keys in hf_unlisted (one row per batch of
+-- commits). What many share is a row of hf_group; its number is a hash of the rest. No index holds when a row was last
+-- updated, so that most updates stay on their page.
+create table hf_group (
+    number bigint not null primary key, definition_version integer not null, is_system smallint not null,
+    tenant text collate "C" not null, definition_id text collate "C" not null, content text collate "C" not null,
+    status text collate "C" not null
+);
 create table hf_listing (
-    created bigint not null, updated bigint not null, finished bigint,
-    version integer not null, definition_version integer not null, incidents integer not null,
-    is_system smallint not null,
-    tenant text collate "C" not null, id text collate "C" not null, status text collate "C" not null,
-    content text collate "C" not null, definition_id text collate "C" not null, correlation_id text collate "C",
-    name text collate "C", parent_id text collate "C",
-    primary key (tenant, id)
+    created bigint not null, updated bigint not null, finished bigint, group_number bigint not null,
+    version integer not null, incidents integer not null,
+    tenant text collate "C" not null, id text collate "C" not null,
+    correlation_id text collate "C", name text collate "C", parent_id text collate "C",
+    primary key (tenant, created, id)
 ) with (fillfactor = 90);
-create index hf_listing_created on hf_listing (tenant, created);
-create index hf_listing_status on hf_listing (tenant, status) where status <> 'finished';
-create index hf_listing_definition on hf_listing (tenant, definition_id);
+create index hf_listing_group on hf_listing (group_number);
 create index hf_listing_correlation on hf_listing (tenant, correlation_id) where correlation_id is not null;
 create index hf_listing_parent on hf_listing (tenant, parent_id) where parent_id is not null;
 create index hf_listing_finished on hf_listing (tenant, finished) where finished is not null;
+create view hf_listed as
+    select l.tenant, l.id, l.version, g.status, g.content, g.definition_id, g.definition_version, l.correlation_id,
+        l.name, l.parent_id, g.is_system, l.incidents, l.created, l.updated, l.finished
+    from hf_listing l join hf_group g on g.number = l.group_number;
 
 create table hf_unlisted (
-    number bigint generated always as identity primary key,
-    tenants text[] collate "C" not null, ids text[] collate "C" not null
+    number bigint generated always as identity primary key, is_new boolean not null,
+    tenants text[] collate "C" not null, ids text[] collate "C" not null, createds bigint[] not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
 create table hf_journal (
@@ -96,7 +105,7 @@ create table hf_guard (
 create index hf_guard_instance on hf_guard (tenant, instance_id);
 
 create table hf_work (
-    due bigint not null, fair_rank bigint not null, created bigint not null, urgency integer not null,
+    due bigint not null, created bigint not null, urgency integer not null,
     bookmark_seq integer, attempts integer not null,
     tenant text collate "C" not null, id text collate "C" not null, queue text collate "C" not null,
     kind text collate "C" not null, instance_id text collate "C", content text collate "C" not null,
@@ -104,11 +113,11 @@ create table hf_work (
     primary key (tenant, id)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 alter table hf_work alter column payload set storage external;
-create index hf_work_order on hf_work (queue, due, urgency, fair_rank, tenant, id);
+create index hf_work_order on hf_work (queue, due, urgency, tenant, id);
 create index hf_work_instance on hf_work (tenant, instance_id) where instance_id is not null;
 
 create table hf_dead_letter (
-    due bigint not null, fair_rank bigint not null, created bigint not null, died bigint not null,
+    due bigint not null, created bigint not null, died bigint not null,
     urgency integer not null, bookmark_seq integer, attempts integer not null,
     tenant text collate "C" not null, id text collate "C" not null, queue text collate "C" not null,
     kind text collate "C" not null, instance_id text collate "C", content text collate "C" not null,
@@ -202,7 +211,7 @@ create type hf_row_commits as (
 create type hf_row_new as (
     number integer, tenant text, id text, version integer, burst_id text, status text, content text, definition_id
     text, definition_version integer, correlation_id text, name text, parent_id text, is_system smallint, incidents
-    integer, created bigint, updated bigint, finished bigint, state bytea
+    integer, created bigint, updated bigint, finished bigint, state bytea, first_entries integer, first_data bytea
 );
 create type hf_row_changed as (
     number integer, tenant text, id text, version integer, burst_id text, status text, content text,
@@ -245,7 +254,7 @@ create type hf_row_value_added as (
     number integer, tenant text, instance_id text, ref text, data bytea
 );
 create type hf_row_work_added as (
-    number integer, tenant text, id text, queue text, due bigint, urgency integer, fair_rank bigint, kind text,
+    number integer, tenant text, id text, queue text, due bigint, urgency integer, kind text,
     instance_id text, bookmark_seq integer, content text, attempts integer, created bigint, payload bytea
 );
 create type hf_row_inbox_added as (
@@ -257,7 +266,7 @@ create type hf_row_outbox_added as (
     bytea
 );
 create type hf_row_dead_letter as (
-    number integer, tenant text, id text, queue text, due bigint, urgency integer, fair_rank bigint, kind text,
+    number integer, tenant text, id text, queue text, due bigint, urgency integer, kind text,
     instance_id text, bookmark_seq integer, content text, attempts integer, created bigint, payload bytea, reason
     text, died bigint, error bytea
 );

@@ -8,7 +8,8 @@ CREATE TABLE hf_instance (
     tenant text not null, id text not null, version integer not null, burst_id text not null, status text not null,
     content text not null, definition_id text not null, definition_version integer not null, correlation_id text,
     name text, parent_id text, is_system integer not null, incidents integer not null, created integer not null,
-    updated integer not null, finished integer, state blob not null,
+    updated integer not null, finished integer, state blob not null, first_written integer, first_entries integer,
+    first_burst text, first_data blob,
     primary key (tenant, id)
 ) without rowid;
 CREATE TABLE hf_journal (
@@ -44,13 +45,13 @@ CREATE TABLE hf_guard (
 ) without rowid;
 CREATE TABLE hf_work (
     tenant text not null, id text not null, queue text not null, due integer not null, urgency integer not null,
-    fair_rank integer not null, kind text not null, instance_id text, bookmark_seq integer, content text not null,
+    kind text not null, instance_id text, bookmark_seq integer, content text not null,
     attempts integer not null, created integer not null, payload blob not null,
     primary key (tenant, id)
 ) without rowid;
 CREATE TABLE hf_dead_letter (
     tenant text not null, id text not null, queue text not null, due integer not null, urgency integer not null,
-    fair_rank integer not null, kind text not null, instance_id text, bookmark_seq integer, content text not null,
+    kind text not null, instance_id text, bookmark_seq integer, content text not null,
     attempts integer not null, created integer not null, payload blob not null,
     reason text not null, died integer not null, error blob not null,
     primary key (tenant, id)
@@ -103,7 +104,7 @@ CREATE INDEX hf_bookmark_instance on hf_bookmark (tenant, instance_id);
 CREATE INDEX hf_incident_open on hf_incident (tenant, occurred) where is_open = 1;
 CREATE INDEX hf_effect_owner on hf_effect (owner_node, owner_boot);
 CREATE INDEX hf_guard_instance on hf_guard (tenant, instance_id);
-CREATE INDEX hf_work_order on hf_work (queue, due, urgency, fair_rank);
+CREATE INDEX hf_work_order on hf_work (queue, due, urgency);
 CREATE INDEX hf_work_instance on hf_work (tenant, instance_id) where instance_id is not null;
 CREATE INDEX hf_dead_letter_died on hf_dead_letter (tenant, died);
 CREATE INDEX hf_inbox_key on hf_inbox (tenant, wake_key, correlation);
