@@ -2,8 +2,8 @@
 
 Activities and scopes go by their keys in the definition, scopes and activations by number. Values of users are encoded
 already (`model.values`). Written as arrays: a store has millions of states, and names would be half of each. People and
-files get the same with names (`state_document`). New fields come at the end of a class and have a default: a state that was
-written before them is shorter.
+files get the same with names (`state_document`). New fields come at the end of a class and have a default: an array may
+end before them.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import fields
 
 from holdfast.execution.state import ActivationState, BookmarkState, EffectState, ScopeState, State
+from holdfast.execution.state_writing import Array
 
 _PARTS: Mapping[str, type[Struct]] = {
     "scopes": ScopeState,
@@ -21,9 +22,12 @@ _PARTS: Mapping[str, type[Struct]] = {
     "effects": EffectState,
 }
 _HASH = "hash"
+_write = msgspec.msgpack.Encoder().encode
+_read = msgspec.msgpack.Decoder(State).decode
 
 
-def to_document(state: State) -> dict[str, Any]:
+def to_document(written: Array) -> dict[str, Any]:
+    state = _read(_write(written))
     document = _named(State, msgspec.to_builtins(state))
     for part, kind in _PARTS.items():
         if part in document:

@@ -1,4 +1,4 @@
-"""From a live instance to its `State`."""
+"""From a live instance to what is written down of it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,26 @@ from holdfast.execution.heap import write_heap
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_data
-from holdfast.execution.state import FACTS, ActivationState, BookmarkState, EffectState, ScopeState, State
+from holdfast.execution.state import FACTS
 from holdfast.model import values
-from holdfast.model.instance import Bookmark
+from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.scope import FIRST_SLOT, Scope, Shape
 
 _INT_MAX = 1 << 63
-_TEXT_OR_TRUTH = frozenset({str, bool, type(None)})
+_ACTIVITY = BookmarkKind.ACTIVITY
 _facts = attrgetter(*FACTS)
+_rest = attrgetter(
+    "effects", "results", "spare_outputs", "published", "properties", "child_starts", "compensations", "incidents"
+)
 
 
-def written(live: LiveInstance) -> State:
-    """The state, without the journal."""
+Array = tuple[Any, ...]
+"""What a `State`, or a part of one, is written as: what is at its default at the end is left out."""
+
+
+def written(live: LiveInstance) -> Array:
+    """The state, without the journal: what reads as a `State`. As arrays right away: objects that are made only to be
+    written down cost more than the writing."""
     return _Writer(live).state()
 
 
@@ -35,53 +43,41 @@ class _Writer:
     def __init__(self, live: LiveInstance) -> None:
         self.live = live
         self.types = live.plan.types
-        self.scopes: list[ScopeState] = []
+        self.scopes: list[Array] = []
         self.numbers: dict[int, int] = {}
         self.frames: list[dict[str, Any]] = []
         """Variables of compiled functions: written together, since they may share objects (rule M17)."""
 
-    def state(self) -> State:
+    def state(self) -> Array:
         live = self.live
-        state = State(live.id, self.scopes, self.activations(), *_facts(live))
-        if live.bookmarks:
-            state.bookmarks = [self.bookmark(item) for item in live.bookmarks.values()]
-        if live.queue:
-            state.queue = [(node.key, owner.id, self.scope(scope)) for node, owner, scope in live.queue]
-        if live.effects:
-            state.effects = [self.effect(item) for item in live.effects.values()]
-        if live.child_starts or live.compensations or live.incidents:
-            self._add_rare(state)
-        self._add_values(state)
-        if self.frames:
-            state.heap = write_heap(self.frames, self.types, references(live.plan))
-        return state
+        activations = self.activations()
+        marks = [self.bookmark(item) for item in live.bookmarks.values()]
+        queue = [(node.key, owner.id, self.scope(scope)) for node, owner, scope in live.queue] if live.queue else []
+        rest = self._rest() if self.frames or any(_rest(live)) or live.trigger_payload is not None else ()
+        return (live.id, self.scopes, activations, *_facts(live), marks, queue, *rest)
 
-    def _add_rare(self, state: State) -> None:
-        live = self.live
-        state.child_starts = [self.child_start(item) for item in live.child_starts]
-        state.compensations = [
+    def _rest(self) -> Array:
+        """What most states do not have, from `effects` to `incidents`."""
+        live, value = self.live, self.value
+        starts = [self.child_start(item) for item in live.child_starts]
+        compensations = [
             (item.execution_id, item.name, item.node.key, self.scope(item.scope)) for item in live.compensations
         ]
-        state.incidents = [msgspec.to_builtins(item) for item in live.incidents]
-
-    def _add_values(self, state: State) -> None:
-        live, value = self.live, self.value
-        if live.trigger_payload is not None:
-            state.trigger_payload = value(live.trigger_payload)
-        if live.results:
-            state.results = value(live.results)
-        if live.spare_outputs:
-            state.spare_outputs = value(live.spare_outputs)
-        if live.published:
-            state.published = value(live.published)
-        if live.properties:
-            state.properties = value(live.properties)
+        return (
+            [self.effect(item) for item in live.effects.values()],
+            value(live.trigger_payload),
+            value(live.results),
+            value(live.spare_outputs),
+            value(live.published),
+            value(live.properties),
+            write_heap(self.frames, self.types, references(live.plan)) if self.frames else None,
+            starts,
+            compensations,
+            [msgspec.to_builtins(item) for item in live.incidents],
+        )
 
     def value(self, value: Any) -> Any:
-        kind = value.__class__
-        if kind in _TEXT_OR_TRUTH or (kind is int and -_INT_MAX <= value < _INT_MAX):
-            return value
-        return values.encode(value, self.types)
+        return value if _is_plain(value) else values.encode(value, self.types)
 
     def scope(self, scope: Scope) -> int:
         number = self.numbers.get(id(scope))
@@ -90,79 +86,61 @@ class _Writer:
         parent = self.scope(scope[0]) if scope[0].__class__ is list else None
         number = self.numbers[id(scope)] = len(self.scopes)
         shape: Shape = scope[1]
-        defaults = shape.defaults
-        found = {
-            label: value
-            for label, index in shape.labels or slots(shape)
-            if (value := scope[index]) is not defaults[index - FIRST_SLOT] and value is not UNSET
-        }
         if isinstance(shape, FrameShape):
-            self.scopes.append(ScopeState(shape.key, parent, len(self.frames)))
-            self.frames.append(found)
+            self.scopes.append((shape.key, parent, len(self.frames)))
+            self.frames.append(dict(_set_values(scope, shape)))
             return number
-        for label, value in found.items():
-            if value.__class__ not in _TEXT_OR_TRUTH:
-                found[label] = self.value(value)
-        self.scopes.append(ScopeState(shape.key, parent, None, found))
+        found: dict[str, Any] = {}
+        for label, value in _set_values(scope, shape):
+            found[label] = value if _is_plain(value) else values.encode(value, self.types)
+        self.scopes.append((shape.key, parent, None, found))
         return number
 
-    def activations(self) -> list[ActivationState]:
-        live = self.live
-        root, cleanup = live.root, live.cleanup
-        written = [self.activation(root, root.data)]
-        if root.kids:
-            self._add_kids(written, root)
+    def activations(self) -> list[Array]:
+        live, numbers = self.live, self.numbers
+        written: list[Array] = []
+        everyone = [live.root]
+        cleanup = live.cleanup
         if cleanup.kids or cleanup.data:
-            cleaning = [[below.key, self.scope(scope)] for below, scope in cleanup.data]
-            written.append(self.activation(cleanup, cleaning))
-            self._add_kids(written, cleanup)
-        for top in live.leftovers:
-            written.append(self.activation(top, top.data))
-            self._add_kids(written, top)
+            everyone.append(cleanup)
+        if live.leftovers:
+            everyone += live.leftovers
+        for item in everyone:  # It grows meanwhile: those who live below come behind.
+            if item.kids:
+                everyone += item.kids.values()
+            node, outer, inner, owner, data = item.node, item.outer, item.scope, item.owner, item.data
+            if data is not None or node.hooks.dump is not None:
+                data = self.data(item)
+            number = numbers.get(id(outer))
+            place: Array = (
+                item.id,
+                node.key,
+                self.scope(outer) if number is None else number,
+                None if inner is outer else self.scope(inner),
+                None if owner is None else owner.id,
+            )
+            marks, status, flags, attempt = item.bookmarks, item.status, item.flags, item.attempt
+            if marks or status or flags or attempt != 1 or data is not None:
+                place = (*place, status, flags, attempt, marks, data)
+            written.append(place)
         return written
 
-    def _add_kids(self, written: list[ActivationState], top: Activation) -> None:
-        """What lives below, nearest first."""
-        level = [top]
-        while level:
-            below: list[Activation] = []
-            for owner in level:
-                if owner.kids:
-                    below.extend(owner.kids.values())
-            written += [self.activation(item, item.data) for item in below]
-            level = below
+    def data(self, item: Activation) -> Any:
+        if item is self.live.cleanup:
+            return [[below.key, self.scope(scope)] for below, scope in item.data]
+        dump_data = item.node.hooks.dump
+        return self.value(item.data) if dump_data is None else dump_data(item.data)
 
-    def activation(self, item: Activation, data: Any) -> ActivationState:
-        node, outer, own, owner = item.node, item.outer, item.scope, item.owner
-        if item is not self.live.cleanup:
-            dump_data = node.hooks.dump
-            if dump_data is not None:
-                data = dump_data(data)
-            elif data is not None:
-                data = self.value(data)
-        number = self.numbers.get(id(outer))
-        return ActivationState(
-            item.id,
-            node.key,
-            self.scope(outer) if number is None else number,
-            None if own is outer else self.scope(own),
-            None if owner is None else owner.id,
-            item.status,
-            item.flags,
-            item.attempt,
-            item.bookmarks,
-            data,
-        )
-
-    def bookmark(self, item: Bookmark) -> BookmarkState:
+    def bookmark(self, item: Bookmark) -> Array:
         payload, metadata = item.payload, item.metadata
-        return BookmarkState(
-            item.id,
-            item.name,
-            item.activity_id,
-            item.execution_id,
-            bytes.fromhex(item.hash),
-            None if payload is None else self.value(payload),
+        place: Array = (item.id, item.name, item.activity_id, item.execution_id, bytes.fromhex(item.hash))
+        if payload is not None:
+            payload = self.value(payload)
+        if item.kind is _ACTIVITY and item.due is None and item.auto_burn and not item.callback and not metadata:
+            return (*place, payload) if item.auto_complete else (*place, payload, _ACTIVITY, None, True, False)
+        return (
+            *place,
+            payload,
             item.kind,
             item.due,
             item.auto_burn,
@@ -171,12 +149,30 @@ class _Writer:
             self.value(dict(metadata)) if metadata else {},
         )
 
-    def effect(self, item: EffectRequest) -> EffectState:
+    def effect(self, item: EffectRequest) -> Array:
         inputs, argument = self.value(item.inputs), self.value(argument_data(item.argument))
-        return EffectState(item.execution_id, item.activity_id, item.attempt, inputs, item.method, argument)
+        return item.execution_id, item.activity_id, item.attempt, inputs, item.method, argument
 
     def child_start(self, item: ChildStart) -> dict[str, Any]:
         return {**{name: getattr(item, name) for name in ChildStart.__slots__}, "input": self.value(item.input)}
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is written as it is. Text that is not ASCII may be no Unicode at all."""
+    kind = value.__class__
+    if kind is str:
+        return bool(value.isascii())
+    return value is None or kind is bool or (kind is int and -_INT_MAX <= value < _INT_MAX)
+
+
+def _set_values(scope: Scope, shape: Shape) -> list[tuple[str, Any]]:
+    """Values that differ from their defaults, with the labels that they are stored under."""
+    defaults = shape.defaults
+    return [
+        (label, value)
+        for label, index in shape.labels or slots(shape)
+        if (value := scope[index]) is not defaults[index - FIRST_SLOT] and value is not UNSET
+    ]
 
 
 def slots(shape: Shape) -> list[tuple[str, int]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -32,6 +33,26 @@ _NOT_CONTENT_OF_DECLARATION = frozenset({"display_name", "description", "categor
 
 def stimulus_hash(*parts: Any, types: TypeRegistry | None = None) -> str:
     """64 hexadecimal digits. Refuses what cannot be kept in state. `types` gives classes their public names."""
+    if len(parts) == 2 and parts[1].__class__ is dict and parts[0].__class__ is str and _is_text(parts[1]):
+        return _hash_of_texts(parts[0], tuple(parts[1].items()))
+    return _hash(parts, types)
+
+
+def _is_text(record: dict[Any, Any]) -> bool:
+    for key, value in record.items():  # noqa: SIM110 - a generator costs more than what it would ask
+        if value.__class__ is not str or key.__class__ is not str:
+            return False
+    return True
+
+
+@lru_cache(maxsize=8192)
+def _hash_of_texts(name: str, items: tuple[tuple[str, str], ...]) -> str:
+    """Most keys are a name and a text or two: a stimulus and the bookmark that it wakes, one after the other. Only texts
+    are looked up here, since 1, 1.0 and True are equal as keys of a cache."""
+    return _hash((name, dict(items)), None)
+
+
+def _hash(parts: tuple[Any, ...], types: TypeRegistry | None) -> str:
     plain = [_canonical(encode(part, types)) for part in parts]
     return sha256(_CANONICAL.encode(plain)).hexdigest()
 

@@ -12,7 +12,10 @@ from holdfast.model.instance import Bookmark
 from holdfast.model.stored import InstanceRow
 from holdfast.model.tasks import Task
 from holdfast.model.work import DeadLetterRow, EffectRef, ScheduleStep, WorkRow
-from holdfast.runtime.durable.large_values import refers_to
+from holdfast.runtime.durable.large_values import is_split, refers_to
+
+_NONE: frozenset[str] = frozenset()
+_NO_MARKS: dict[str, Bookmark] = {}
 
 
 class Before(Struct, frozen=True, kw_only=True):
@@ -25,6 +28,7 @@ class Before(Struct, frozen=True, kw_only=True):
     incidents: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     at_rest: bool = False
+    created: datetime | None = None
     finished: datetime | None = None
 
 
@@ -36,10 +40,11 @@ def remember(live: LiveInstance, row: InstanceRow) -> Before:
     return Before(
         version=row.version,
         correlation_id=live.correlation_id,
-        bookmarks={} if at_rest else dict(live.bookmarks),
-        incidents=frozenset(item.id for item in live.incidents),
-        values=frozenset(refers_to(row.state)),
+        bookmarks=_NO_MARKS if at_rest else live.bookmarks.copy(),
+        incidents=frozenset([item.id for item in live.incidents]) if live.incidents else _NONE,
+        values=frozenset(refers_to(row.state)) if is_split(row.state) else _NONE,
         at_rest=at_rest,
+        created=row.created,
         finished=row.finished,
     )
 

@@ -6,22 +6,17 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from msgspec.structs import replace
-
 from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
-from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status, moment
+from holdfast.model.instance import Incident, Status, moment
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import (
-    BookmarkRef,
-    BookmarkRow,
     IncidentRow,
     InstanceRow,
     JournalSegment,
     ValueRow,
-    correlation_key,
 )
 from holdfast.model.work import (
     NOBODY,
@@ -33,17 +28,12 @@ from holdfast.model.work import (
 )
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.before import Before, Consumed
+from holdfast.runtime.durable.bookmark_rows import bookmark_rows, orphans
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
 from holdfast.runtime.durable.large_values import Packed
-from holdfast.runtime.durable.matching import bookmark_key
 from holdfast.runtime.durable.placement import Placement, step_priority, step_row
 from holdfast.runtime.durable.reply_rows import reply_records
 from holdfast.runtime.durable.slots import slots
-from holdfast.runtime.durable.task_rows import task_records
-
-_STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
-"""Kinds that stimuli can find. The others are woken by their timer alone."""
-
 
 _AT_REST = frozenset(str(status) for status in Status if status.at_rest)
 
@@ -76,12 +66,10 @@ class Maker:
         told that this one has begun."""
         now = moment(live.now())
         version = live.commits = before.version + 1
+        # Most commits have few kinds of rows; a kind that is not named is empty.
         rows: dict[str, Any] = {}
-        """Most commits have few kinds of rows; a kind that is not named is empty."""
         if live.bookmarks or before.bookmarks:
-            self._add_bookmarks(rows, live, before, now, content)
-            if tasks := tuple(task_records(self.tenant, live, before, consumed, now)):
-                rows["records"] = tasks
+            rows = bookmark_rows(self.tenant, live, before, consumed, now, content)
         if live.replies and (replies := reply_records(self.tenant, live, now)):
             rows["records"] = (*rows.get("records", ()), *replies)
         if live.new_effects or live.canceled_effects:
@@ -93,29 +81,41 @@ class Maker:
                 rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
             self._add_incidents(rows, live, before)
+        left = orphans(live, before, consumed)
         if (
-            live.parent_id is not None or live.published or before.bookmarks
+            live.parent_id is not None or live.published or left
             or starts or go_on is not None or consumed.adds or consumed.drops
         ):  # fmt: skip
-            self._add_work(rows, live, before, consumed, now, content, starts, begun=begun, go_on=go_on)
+            self._add_work(rows, live, before, consumed, now, content, starts, left, begun=begun, go_on=go_on)
         state = _state_after(live)
         if state.values or before.values:
             self._add_values(rows, live, before, state)
-        guards_taken, guards_released = slots(live, before, consumed)
-        commit = Commit(
+        self._add_consumed(rows, live, before, consumed)
+        return Commit(
             tenant=self.tenant,
             burst_id=burst_id,
             instance=self._instance(live, before, version, burst_id, content, now, state.state),
             journal=self._segment(live, version, burst_id, now),
-            guards_taken=guards_taken,
-            guards_released=guards_released,
-            work_consumed=tuple(consumed.work),
-            effects_consumed=tuple(consumed.effects),
-            schedules_fired=tuple(consumed.schedules),
-            inbox_consumed=tuple(consumed.inbox),
-            dead_letters=tuple(consumed.buries),
+            **rows,
         )
-        return replace(commit, **rows) if rows else commit
+
+    @staticmethod
+    def _add_consumed(rows: dict[str, Any], live: LiveInstance, before: Before, consumed: Consumed) -> None:
+        taken, released = slots(live, before, consumed)
+        if taken:
+            rows["guards_taken"] = taken
+        if released:
+            rows["guards_released"] = released
+        if consumed.work:
+            rows["work_consumed"] = tuple(consumed.work)
+        if consumed.effects:
+            rows["effects_consumed"] = tuple(consumed.effects)
+        if consumed.schedules:
+            rows["schedules_fired"] = tuple(consumed.schedules)
+        if consumed.inbox:
+            rows["inbox_consumed"] = tuple(consumed.inbox)
+        if consumed.buries:
+            rows["dead_letters"] = tuple(consumed.buries)
 
     def _instance(
         self,
@@ -128,7 +128,7 @@ class Maker:
         state: bytes,
     ) -> InstanceRow:
         parent, definition = live.parent_id, live.plan.definition
-        status = str(live.status)
+        status: str = live.status.value
         return InstanceRow(
             tenant=self.tenant,
             id=live.id,
@@ -142,7 +142,7 @@ class Maker:
             name=live.name,
             parent_id=None if parent is None else messages.parent_of(parent)[0],
             incidents=len(live.incidents),
-            created=moment(live.created),
+            created=before.created or moment(live.created),
             updated=now,
             finished=(before.finished or now) if status in _AT_REST else None,
             state=state,
@@ -168,57 +168,6 @@ class Maker:
         )
         rows["values_dropped"] = tuple(before.values.difference(state.values))
 
-    # -- bookmarks and timers ------------------------------------------------------------------------------------------
-
-    def _add_bookmarks(
-        self, rows: dict[str, Any], live: LiveInstance, before: Before, now: datetime, content: str
-    ) -> None:
-        old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
-        migrated = live.moved_to is not None  # Rows name activities and content: all of them are written anew.
-        moved = migrated or live.correlation_id != before.correlation_id
-        burned, added, dropped, timers = [], [], [], []
-        for key, item in old.items():
-            gone = key not in new
-            if (moved or gone) and item.kind in _STORED_KINDS:
-                burned.append(_ref(item, before.correlation_id))
-            if (migrated or gone) and item.due is not None:
-                dropped.append(timer_id(live.id, key))
-        for key, item in new.items():
-            fresh = key not in old
-            if (moved or fresh) and item.kind in _STORED_KINDS:
-                added.append(self._bookmark(live, item, now))
-            if (migrated or fresh) and item.due is not None:
-                timers.append(self._timer(live, item, now, content))
-        rows["bookmarks_burned"], rows["bookmarks_added"] = tuple(burned), tuple(added)
-        rows["work_dropped"], rows["work_added"] = tuple(dropped), tuple(timers)
-
-    def _bookmark(self, live: LiveInstance, item: Bookmark, now: datetime) -> BookmarkRow:
-        ref = _ref(item, live.correlation_id)
-        return BookmarkRow(
-            tenant=self.tenant,
-            instance_id=live.id,
-            seq=ref.seq,
-            key=ref.key,
-            correlation=ref.correlation,
-            type=item.name,
-            activity_id=item.activity_id,
-            created=now,
-            payload=encode_payload(item.payload, live.plan.types),
-        )
-
-    def _timer(self, live: LiveInstance, item: Bookmark, now: datetime, content: str) -> WorkRow:
-        return WorkRow(
-            tenant=self.tenant,
-            id=timer_id(live.id, item.id),
-            kind=WorkKind.TIMER,
-            queue=queue_of(self.tenant),
-            due=item.due,
-            instance_id=live.id,
-            bookmark_seq=seq_of(item.id),
-            created=now,
-            content=content,
-        )
-
     # -- everything else that leaves with the commit -------------------------------------------------------------------
 
     def _add_work(
@@ -230,6 +179,7 @@ class Maker:
         now: datetime,
         content: str,
         starts: Iterable[ChildStart],
+        left: list[str],
         *,
         begun: bool,
         go_on: str | None,
@@ -258,10 +208,9 @@ class Maker:
             if not event["local"]:
                 row_id = f"{live.id}.e{before.version + 1}.{number}"
                 added.append(messages.stimulus(tenant, messages.published(live, row_id, event), now))
-        orphans = [*_orphans(live, before, consumed), *live.orphans] if before.bookmarks else []
-        if orphans:
-            added += [messages.cancel(tenant, child, live.stopping, now) for child in orphans]
-            rows["work_dropped"] = (*rows.get("work_dropped", ()), *map(messages.start_id, orphans))
+        if left:
+            added += [messages.cancel(tenant, child, live.stopping, now) for child in left]
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), *map(messages.start_id, left))
         if consumed.drops:
             rows["work_dropped"] = (*rows.get("work_dropped", ()), *consumed.drops)
         if added:
@@ -329,34 +278,3 @@ def _state_after(live: LiveInstance) -> Packed:
 def fresh_effects(live: LiveInstance) -> list[EffectRequest]:
     """Recorded by this burst and still wanted: a later job of the same burst may have canceled one."""
     return [item for item in live.new_effects if live.effects.get(item.execution_id) is item]
-
-
-def _orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[str]:
-    """Waits for children that ended otherwise than by the child's word: those children are canceled."""
-    return [
-        child_of(mark)
-        for mark in before.bookmarks.values()
-        if mark.kind is BookmarkKind.CHILD
-        and mark.id not in live.bookmarks
-        and mark.id not in consumed.bookmarks
-        and "child" in mark.payload
-    ]
-
-
-# -- names -------------------------------------------------------------------------------------------------------------
-
-
-def seq_of(bookmark_id: str) -> int:
-    return int(bookmark_id.removeprefix("b"))
-
-
-def child_of(bookmark: Bookmark) -> str:
-    return str(bookmark.payload["child"])
-
-
-def timer_id(instance_id: str, bookmark_id: str) -> str:
-    return f"{instance_id}.t{seq_of(bookmark_id)}"
-
-
-def _ref(item: Bookmark, correlation_id: str | None) -> BookmarkRef:
-    return BookmarkRef(bookmark_key(item), correlation_key(correlation_id), seq_of(item.id))

@@ -9,7 +9,7 @@ from holdfast.errors import InstanceNotFound
 from holdfast.model.cluster import NodeRow
 from holdfast.model.instance import BookmarkKind
 from holdfast.model.work import NOBODY, WorkKind
-from holdfast.runtime.durable.changes import child_of, timer_id
+from holdfast.runtime.durable.bookmark_rows import child_of, timer_id
 from holdfast.runtime.durable.jobs import ResumeJob
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.result import RunResult

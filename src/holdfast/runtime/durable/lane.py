@@ -25,6 +25,7 @@ from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.runtime.durable import telling
 from holdfast.runtime.durable.bursts import Burst, run_bursts
 from holdfast.runtime.durable.jobs import Answer, Job, StartJob
+from holdfast.runtime.durable.large_values import is_split
 from holdfast.runtime.durable.losing import Losing, Submits
 from holdfast.runtime.result import RunResult
 
@@ -167,18 +168,30 @@ class Lane:
     async def _load(self, bursts: list[Burst]) -> list[Burst]:
         node = self.node
         missing = []
+        hot = node.hot
         for burst in bursts:
-            if not isinstance(burst.jobs[0], StartJob):
-                burst.row = None if any(job.sure for job in burst.jobs) else node.hot.get(burst.instance_id)
-                burst.hot = burst.row is not None
-                if not burst.hot:
-                    missing.append(burst)
+            jobs = burst.jobs
+            if isinstance(jobs[0], StartJob):
+                continue
+            sure = jobs[0].sure if len(jobs) == 1 else any(job.sure for job in jobs)
+            if not sure and (row := hot.get(burst.instance_id)) is not None:
+                burst.row, burst.hot = row, True
+            else:
+                missing.append(burst)
         if missing:
             loaded = await node.store.load([InstanceKey(node.tenant, burst.instance_id) for burst in missing])
             node.pins.current.saw(loaded.epoch)
             for burst in missing:
                 burst.row = loaded.instances.get(InstanceKey(node.tenant, burst.instance_id))
-        return [burst for burst in bursts if isinstance(burst.jobs[0], StartJob) or await self._find_plan(burst)]
+        return [burst for burst in bursts if self._has_plan(burst) or await self._find_plan(burst)]
+
+    def _has_plan(self, burst: Burst) -> bool:
+        """Whether it can run as it is, without another question to the store."""
+        row = burst.row
+        if row is None:
+            return isinstance(burst.jobs[0], StartJob)
+        burst.plan = self.node.pins.at_hand(row.content)
+        return burst.plan is not None and not is_split(row.state)
 
     async def _find_plan(self, burst: Burst) -> bool:
         try:

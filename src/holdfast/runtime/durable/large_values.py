@@ -18,6 +18,7 @@ from msgspec.msgpack import Ext
 from holdfast.errors import InvalidState, StoreError
 from holdfast.execution.state import State
 from holdfast.execution.state_document import from_document
+from holdfast.execution.state_writing import Array
 
 LARGE = 4096
 FEW = 16
@@ -27,6 +28,7 @@ REFERENCE = 1
 """The type code of references in MessagePack: nothing that a user stores looks like one."""
 SPLIT = 0x92
 """The first byte of a state with references: an array of two. One without is an array of many."""
+_SPLIT = bytes([SPLIT])
 _NAMED = frozenset({*range(0x80, 0x90), 0xDE, 0xDF})
 """The first byte of a map: a state from before states were arrays."""
 
@@ -49,7 +51,8 @@ class Packed(NamedTuple):
     """Everything that the state refers to."""
 
 
-def pack_state(state: State) -> Packed:
+def pack_state(state: State | Array) -> Packed:
+    """Of a state, or of the arrays that one is written as."""
     whole = _pack(state)
     if len(whole) <= LARGE:
         return Packed(whole, _NONE)
@@ -58,9 +61,14 @@ def pack_state(state: State) -> Packed:
     return Packed(_pack((small, list(values))), values) if values else Packed(whole, _NONE)
 
 
+def is_split(state: bytes) -> bool:
+    """Whether values are needed to read a state."""
+    return state[:1] == _SPLIT
+
+
 def refers_to(state: bytes) -> tuple[str, ...]:
     """The values that are needed to read a state."""
-    return tuple(_unpack(state)[1]) if state and state[0] == SPLIT else ()
+    return tuple(_unpack(state)[1]) if state[:1] == _SPLIT else ()
 
 
 def unpack_state(data: bytes, values: Mapping[str, bytes]) -> State:
@@ -77,13 +85,13 @@ def unpack_state(data: bytes, values: Mapping[str, bytes]) -> State:
 
 def _split(part: Any, values: dict[str, bytes], depth: int) -> Any:
     kind = part.__class__
-    if kind is dict or kind is list:
+    if kind is dict or kind is list or kind is tuple:
         if depth and len(part) <= FEW:
             known = len(values)
             part = _split_each(part, values, depth - 1)
             if len(values) > known:
                 return part  # What is large in it is out, and a value must not hold references.
-        elif depth == DEPTH and kind is list:
+        elif depth == DEPTH and kind is not dict:
             return _split_each(part, values, depth - 1)  # Scopes, activations, effects: each for itself.
     elif kind is not str or len(part) <= LARGE // 4:
         return part

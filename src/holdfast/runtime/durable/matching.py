@@ -11,7 +11,7 @@ A stimulus of another type fits bookmarks of its type and payload, of one instan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from holdfast.model.hashing import stimulus_hash
@@ -36,7 +36,7 @@ def bookmark_key(mark: Bookmark) -> int:
     """The key that a bookmark is stored under. That of an addressed wait leaves its instance out: the stored row names it,
     and a stimulus with a correlation id does not know it."""
     payload = mark.payload
-    if mark.name == EVENT and isinstance(payload, Mapping) and "instance" in payload:
+    if mark.name == EVENT and isinstance(payload, dict) and "instance" in payload:
         return addressed_key(payload["event_name"])
     return wake_key(mark.name, mark.hash.encode())
 

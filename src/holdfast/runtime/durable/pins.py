@@ -128,6 +128,10 @@ class PinnedPlans:
         self.current.changed()
         return number
 
+    def at_hand(self, content: str) -> Plan | None:
+        """The plan, if this process has it already."""
+        return self._plans.get(content)
+
     async def plan(self, content: str) -> Plan:
         """The plan of the content that an instance pins."""
         found = self._plans.get(content)
