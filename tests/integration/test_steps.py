@@ -12,6 +12,7 @@ import pytest
 from holdfast import OnLost, Parallel, ParallelForEach, Retry, Sequence, Status, Workflow, activity, expr
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
+from holdfast.errors import TransportUnavailable
 from holdfast.model.instance import JournalEvent
 from holdfast.model.work import NOBODY
 from holdfast.runtime.allowance import Limit
@@ -263,7 +264,9 @@ async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
     instance = await a.node.row(identity)
     for _ in range(9):
-        await a.node.steps._dispatch(a.node.placement.dispatcher, _context(a, identity), instance, row, timedelta(0))
+        await a.node.steps._sending._dispatch(
+            a.node.placement.dispatcher, _context(a, identity), instance, row, timedelta(0)
+        )
 
     served = (QUEUE, "default")
     b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())
@@ -278,13 +281,13 @@ async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None
 
 
 def _context(runtime: Runtime, identity: str) -> Any:
-    from holdfast.runtime.steps import SentStep
+    from holdfast.runtime.step_sending import SentStep
 
     return SentStep(tenant=runtime.node.tenant, instance_id=identity)
 
 
 async def test_a_ticket_that_the_broker_lost_is_sent_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.runtime.steps.RESEND", timedelta(0))
+    monkeypatch.setattr("holdfast.runtime.step_sending.RESEND", timedelta(0))
     carried = Carried("broker")
     a = await cluster.node(
         "a", work=True, activities=ALL, queues=("default", QUEUE), placement=await carried.placement()
@@ -301,6 +304,79 @@ async def test_a_ticket_that_the_broker_lost_is_sent_again(cluster: Cluster, mon
     assert bench.calls == [21, 42]
     await a.node.stop()
     await carried.transports[0].close()
+
+
+class Wavering:
+    """A step dispatcher over a broker that may be away."""
+
+    def __init__(self, transport: LocalTransport) -> None:
+        self._steps = TransportSteps(transport)
+        self.away = True
+        self.asked = 0
+
+    async def enqueue_step(self, context: Any, definition: Any, step: Any) -> str | None:
+        self.asked += 1
+        if self.away:
+            raise TransportUnavailable("The broker is away. Wait.")
+        return await self._steps.enqueue_step(context, definition, step)
+
+    async def schedule_step(self, context: Any, definition: Any, step: Any, delay: timedelta) -> str | None:
+        return await self.enqueue_step(context, definition, step)
+
+
+async def test_while_a_broker_is_away_one_ticket_asks_for_all_and_one_line_says_so(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("holdfast.runtime.step_sending.RESEND", timedelta(0))
+    transport = LocalTransport(LocalBus())
+    await transport.open()
+    carrier = Wavering(transport)
+    placement = Placement(dispatcher=carrier, transport=transport)
+    a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=placement)
+    names = [await start(a, doubled(queue=QUEUE)) for _ in range(5)]
+    await asyncio.gather(*a.node.steps._tasks)
+
+    asked = []
+    for away in (True, True, False, False):
+        carrier.away, carrier.asked = away, 0
+        await a.node.takeover.sweep()
+        await asyncio.gather(*a.node.steps._tasks)
+        asked.append(carrier.asked)
+
+    assert asked == [1, 1, 1, 5]
+    assert [record.message.count("could not be sent") for record in caplog.records if "sent" in record.message] == [1]
+    a.node.steps.start()
+    for name in names:
+        assert (await ended(a, name)).variables["answer"] == 84
+    await a.node.stop()
+    await transport.close()
+
+
+async def test_a_ticket_that_waits_long_is_sent_again_ever_more_rarely(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("holdfast.runtime.step_sending.RESEND", timedelta(microseconds=1))
+    monkeypatch.setattr("holdfast.runtime.step_sending.monotonic", lambda: now)
+    transport = LocalTransport(LocalBus())
+    await transport.open()
+    carrier = Wavering(transport)
+    carrier.away = False
+    placement = Placement(dispatcher=carrier, transport=transport)
+    a = await cluster.node("a", activities=ALL, queues=("default", QUEUE), placement=placement)
+    await start(a, doubled(queue=QUEUE))
+    await asyncio.gather(*a.node.steps._tasks)
+
+    asked = []
+    for microsecond in range(17):
+        now, carrier.asked = microsecond / 1e6, 0
+        await a.node.takeover.sweep()
+        await asyncio.gather(*a.node.steps._tasks)
+        asked += [microsecond] * carrier.asked
+
+    assert asked == [0, 1, 3, 7, 15]
+    await a.node.stop()
+    await transport.close()
 
 
 async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> None:

@@ -9,51 +9,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-from msgspec.structs import replace
-
 from holdfast.errors import (
     DefinitionError,
-    DelayUnsupported,
     HoldfastError,
-    InstanceNotFound,
     StoreError,
     TransportError,
 )
 from holdfast.execution.live import LiveInstance
 from holdfast.model.stored import InstanceRow
-from holdfast.model.ticket import DefinitionRef, Ticket
+from holdfast.model.ticket import Ticket
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow
-from holdfast.ports import Delivery, StepDispatcher
+from holdfast.ports import Delivery
 from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.lookout import BREATH, Lookout
-from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step, step_priority, step_row
+from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step
 from holdfast.runtime.permits import Permits
 from holdfast.runtime.shares import PAUSE, Key, Share, shares_of
+from holdfast.runtime.sparing import Sparing
+from holdfast.runtime.step_sending import StepSending
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
 logger = logging.getLogger("holdfast")
-
-SENT_MAX = 10_000
-
-
-class SentStep(Struct, frozen=True, kw_only=True):
-    """Implements `holdfast.ports.StepContext`."""
-
-    tenant: str
-    instance_id: str
-    principal: str = ""
-    trace: str = ""
-    priority: int = 0
-    trigger_data: Any = None
 
 
 class Steps:
@@ -72,7 +54,8 @@ class Steps:
         self._tasks: set[asyncio.Task[None]] = set()
         self._taking: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
-        self._sent: dict[tuple[str, int, int], float] = {}
+        self._sending = StepSending(node, placement, self._in_background)
+        self._untaken = Sparing()
         self._returning: set[Permits] = set()
         self._shares = list(shares_of(node, limits or {}, cluster_limits or {}))
 
@@ -84,63 +67,10 @@ class Steps:
         if not queued:
             return
         self._changed.set()
-        if self._placement.carrier is not None:
-            context = SentStep(
-                tenant=instance.tenant,
-                instance_id=instance.id,
-                principal=live.principal or "",
-                trace=live.trace or "",
-                trigger_data=live.trigger_payload,
-            )
-            for row in queued:
-                delay = row.created - instance.updated
-                known = replace(context, priority=step_priority(live.plan, row))
-                self._in_background(self._dispatch(self._placement.carrier, known, instance, row, delay))
+        self._sending.send(live, instance, queued)
 
     def resend(self, row: EffectRow) -> None:
-        """Nobody has taken it: the ticket may be lost. Not waited for: a broker that is away must not hold up the sweep."""
-        key = row.instance_id, row.execution, row.attempt
-        now = time.monotonic()
-        if now - self._sent.get(key, -1e9) < RESEND.total_seconds():
-            return
-        if len(self._sent) > SENT_MAX:
-            self._sent.clear()
-        self._sent[key] = now
-        self._in_background(self._resend(row))
-
-    async def _resend(self, row: EffectRow) -> None:
-        try:
-            instance = await self._node.row(row.instance_id)
-        except InstanceNotFound:
-            return
-        priority = await self._priority(instance, row)
-        if self._placement.carrier is None:
-            await self._node.store.enqueue([step_row(row, instance.content, await self._node.store.now(), priority)])
-        else:
-            context = SentStep(tenant=row.tenant, instance_id=row.instance_id, priority=priority)
-            delay = row.created - await self._node.store.now()
-            await self._dispatch(self._placement.carrier, context, instance, row, delay)
-
-    async def _priority(self, instance: InstanceRow, row: EffectRow) -> int:
-        try:
-            return step_priority(await self._node.pins.plan(instance.content), row)
-        except DefinitionError:
-            return 0  # Its code is not here; whoever runs it has it.
-
-    async def _dispatch(
-        self, carrier: StepDispatcher, context: SentStep, instance: InstanceRow, row: EffectRow, delay: timedelta
-    ) -> None:
-        definition = DefinitionRef(instance.definition_id, instance.definition_version, instance.content)
-        try:
-            if delay <= timedelta(0):
-                await carrier.enqueue_step(context, definition, row)
-                return
-            try:
-                await carrier.schedule_step(context, definition, row, delay)
-            except DelayUnsupported:
-                await self._node.store.enqueue([step_row(row, instance.content, instance.updated, context.priority)])
-        except (TransportError, StoreError):
-            logger.warning("a step of instance %s could not be sent; the sweeper tries again", row.instance_id)
+        self._sending.resend(row)
 
     # -- taking --------------------------------------------------------------------------------------------------------
 
@@ -262,8 +192,8 @@ class Steps:
                         share.begin(mark)
                         self._settle(share, room, 1)
                         self._in_background(self._take_delivery(delivery, share, mark))
-            except TransportError:
-                logger.warning("steps could not be taken from %s", source.name, exc_info=True)
+            except TransportError as error:
+                self._untaken.warn("steps could not be taken from %s", source.name, because=error)
                 await asyncio.sleep(PAUSE)
 
     async def _take_delivery(self, delivery: Delivery, share: Share, mark: str) -> None:
@@ -368,16 +298,7 @@ class Steps:
             logger.error("a step failed outside its activity", exc_info=error)
 
 
-RESEND = timedelta(seconds=30)
-"""A step that nobody took for so long is sent again."""
-
-
 async def _together(work: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
     async with asyncio.TaskGroup() as group:
         for one in work:
             group.create_task(one())
-
-
-def is_stale(row: EffectRow, now: datetime) -> bool:
-    """Whether a step has waited so long that its ticket may be lost."""
-    return bool(row.queue) and row.created + RESEND <= now

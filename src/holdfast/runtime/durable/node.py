@@ -55,7 +55,6 @@ logger = logging.getLogger("holdfast")
 HOT_MAX = 10_000
 TIME_TO_LIVE = timedelta(seconds=30)
 SWEEP = timedelta(seconds=5)
-RESEND = timedelta(seconds=30)
 
 DRAIN_LOOK = 0.05
 """Seconds between two looks whether a draining node is done."""

@@ -25,7 +25,7 @@ from holdfast.runtime.durable.messages import again_row
 from holdfast.runtime.durable.receipts import ITS_QUEUE, Receipts
 from holdfast.runtime.durable.rounds import Rounds
 from holdfast.runtime.nodes import read_details
-from holdfast.runtime.steps import is_stale
+from holdfast.runtime.step_sending import is_stale
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node

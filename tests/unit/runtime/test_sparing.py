@@ -1,0 +1,21 @@
+"""A warning that comes often is said once a minute."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.runtime.sparing import EVERY, Sparing
+
+
+def test_what_comes_often_is_said_once_a_minute_with_how_often_it_was_not(caplog: pytest.LogCaptureFixture) -> None:
+    now = 0.0
+    sparing = Sparing(lambda: now)
+    for number in range(4):
+        sparing.warn("step %s could not be sent", number)
+    now = EVERY
+    sparing.warn("step %s could not be sent", 4)
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "step 0 could not be sent",
+        "step 4 could not be sent (3 more like this since the last time)",
+    ]
