@@ -33,6 +33,7 @@ from holdfast.dispatch.address import Address, address_of, seconds
 from holdfast.dispatch.carrier import Carrier
 from holdfast.dispatch.intake import Carried, Intake
 from holdfast.dispatch.patience import pauses
+from holdfast.dispatch.voice import hush
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
@@ -281,6 +282,7 @@ class RabbitTransport(Carrier):
         self, address: Address, *, heartbeat: timedelta = _HEARTBEAT, listener: TransportListener | None = None
     ) -> None:
         super().__init__(address.shown, address.options, listener)
+        hush("aiormq", "aio_pika")
         self.names = Names(address.options.prefix)
         # Two connections: a broker that is short of memory stops those who publish, and must not stop those who settle.
         self._publishing = Link(address, heartbeat)

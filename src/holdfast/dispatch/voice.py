@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from time import monotonic
 
 from holdfast.ports import Disconnected, Poisoned, Reconnected, TransportEvent, TransportListener
 
 _LOG = logging.getLogger("holdfast.dispatch")
+
+REMIND = 60.0
+"""Seconds between two lines that say that a broker is still away."""
 
 
 class Voice:
@@ -16,6 +21,7 @@ class Voice:
         self.name = name
         self._listener = listener or log_event
         self._connected = True
+        self._reminded = 0.0
 
     def tell(self, event: TransportEvent) -> None:
         try:
@@ -24,10 +30,13 @@ class Voice:
             _LOG.exception("the listener of the transport '%s' failed at %r", self.name, event)
 
     def lost(self, reason: BaseException | str) -> None:
+        said = reason if isinstance(reason, str) else f"{type(reason).__name__}: {reason}"
         if self._connected:
-            self._connected = False
-            said = reason if isinstance(reason, str) else f"{type(reason).__name__}: {reason}"
+            self._connected, self._reminded = False, monotonic()
             self.tell(Disconnected(transport=self.name, reason=said))
+        elif monotonic() - self._reminded >= REMIND:
+            self._reminded = monotonic()
+            _LOG.warning("%s: still no connection (%s)", self.name, said)
 
     def found(self) -> None:
         if not self._connected:
@@ -43,3 +52,25 @@ def log_event(event: TransportEvent) -> None:
             _LOG.warning("%s: the connection is lost (%s); trying again", event.transport, event.reason)
         case Reconnected():
             _LOG.info("%s: connected again", event.transport)
+
+
+def hush(*drivers: str) -> None:
+    """Take what the loggers of a driver say for details: a broker that is away makes them say the same many times a second,
+    and what counts of it is told by a `Voice`. Whoever sets them to DEBUG hears everything."""
+    for name in _loggers(drivers):
+        logger = logging.getLogger(name)
+        if _as_detail not in logger.filters:
+            logger.addFilter(_as_detail)
+
+
+def _loggers(drivers: tuple[str, ...]) -> Iterator[str]:
+    yield from drivers
+    for name in tuple(logging.root.manager.loggerDict):
+        if name.startswith(tuple(f"{driver}." for driver in drivers)):
+            yield name
+
+
+def _as_detail(record: logging.LogRecord) -> bool:
+    if record.levelno > logging.DEBUG:
+        record.levelno, record.levelname = logging.DEBUG, logging.getLevelName(logging.DEBUG)
+    return logging.getLogger(record.name).isEnabledFor(record.levelno)
