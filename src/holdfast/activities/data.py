@@ -12,6 +12,7 @@ from holdfast.execution.journal import COMPLETED, TINY, kept
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model.scope import Scope, find
+from holdfast.model.texts import storable
 from holdfast.model.values import check
 
 
@@ -106,7 +107,7 @@ class Correlate(Activity, pure=True, category="Primitives", icon="link"):
 
         def correlate(live: LiveInstance, scope: Scope) -> Any:
             value = correlation_of(scope)
-            live.correlation_id = None if value is None else str(value)
+            live.correlation_id = None if value is None else storable(str(value), "correlation id")
             return {"correlation_id": live.correlation_id}
 
         return builder.leaf(correlate)
@@ -122,7 +123,7 @@ class SetName(Activity, pure=True, category="Primitives", icon="tag"):
         name_of = builder.input("name", "")
 
         def rename(live: LiveInstance, scope: Scope) -> Any:
-            live.name = str(name_of(scope))
+            live.name = storable(str(name_of(scope)), "name")
             return {"name": live.name}
 
         return builder.leaf(rename)

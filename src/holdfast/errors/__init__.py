@@ -60,6 +60,7 @@
     │   └── UnreadableTicket            bytes from a queue that are no ticket
     └── PersistenceError
         ├── InvalidId                   a text that cannot be an id
+        ├── UnstorableText              a text with a character that no column keeps
         ├── InvalidCursor               a list's cursor that this list did not make
         ├── BatchRefused                commits that no store may write
         ├── OriginRefused               trusted code through a way that is not trusted
@@ -137,6 +138,7 @@ from holdfast.errors.persistence import (
     StoreMisconfigured,
     StoreUnavailable,
     UndecodablePayload,
+    UnstorableText,
 )
 from holdfast.errors.remote import (
     ClientError,
@@ -242,6 +244,7 @@ __all__ = [
     "UnknownLanguage",
     "UnknownValueType",
     "UnreadableTicket",
+    "UnstorableText",
     "ValueRefused",
     "VariableNotFound",
     "VersionConflict",

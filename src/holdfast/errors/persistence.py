@@ -17,6 +17,16 @@ class InvalidId(PersistenceError, ValueError):
         super().__init__(f"{text!r} is no {what}: use 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
 
 
+class UnstorableText(PersistenceError, ValueError):
+    """A text with a character that no column keeps: NUL, or half of one (a lone surrogate)."""
+
+    def __init__(self, text: str, what: str) -> None:
+        self.text = text
+        sign = "the character NUL" if "\0" in text else "half a character (a lone surrogate)"
+        shown = ascii(text if len(text) <= 60 else f"{text[:60]}…")
+        super().__init__(f"The {what} {shown} holds {sign}, which no database keeps. Remove it, or encode it.")
+
+
 class InvalidCursor(PersistenceError, ValueError):
     """A cursor that this list did not make."""
 

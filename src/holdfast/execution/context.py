@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from holdfast.errors import ActivityDeclarationError, ExecutionError
 from holdfast.execution.record import ALL_CHILDREN, NewBookmark, Record, ScheduledChild
 from holdfast.model import values
+from holdfast.model.texts import storable
 from holdfast.ports import Services
 
 T = TypeVar("T")
@@ -251,10 +252,10 @@ class RecordingContext:
         self.record.journal.append((message, data))
 
     def correlate(self, correlation_id: str) -> None:
-        self.record.correlation_id = correlation_id
+        self.record.correlation_id = storable(correlation_id, "correlation id")
 
     def name_instance(self, name: str) -> None:
-        self.record.name = name
+        self.record.name = storable(name, "name")
 
     def write_line(self, text: str) -> None:
         self.record.lines.append(text)

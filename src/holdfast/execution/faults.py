@@ -18,6 +18,7 @@ from holdfast.model.instance import BookmarkKind, Incident, JournalEvent
 from holdfast.model.policy import Retry
 from holdfast.model.scope import Scope
 from holdfast.model.values.exceptions import KeptException
+from holdfast.model.values.showing import readable
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
@@ -125,7 +126,7 @@ def incident_of(live: LiveInstance, activation: Activation, error: BaseException
     return Incident(
         id=f"{live.id}-{activation.id}-{activation.attempt}",
         type=type_name(error),
-        message=str(error) or type_name(error),
+        message=readable(str(error)) or type_name(error),
         at=live.moment(),
         activity_id=node.key,
         activity_type=node.definition.type,

@@ -36,7 +36,7 @@ OUTPUT_BYTES = 1024
 
 def kept(value: Any) -> Any:
     """A value as the journal keeps it."""
-    if value.__class__ in TINY or (value.__class__ is str and len(value) <= OUTPUT_BYTES):
+    if value.__class__ in TINY or (value.__class__ is str and len(value) <= OUTPUT_BYTES and value.isascii()):
         return value
     return preview(value, OUTPUT_BYTES)
 
@@ -54,7 +54,7 @@ def seen(expression: CompiledExpression, scope: Scope) -> dict[str, Any]:
     values = {}
     for name, read in expression.reads:
         value = read(scope)
-        small = value.__class__ in TINY or (value.__class__ is str and len(value) <= DECISION_BYTES)
+        small = value.__class__ in TINY or (value.__class__ is str and len(value) <= DECISION_BYTES and value.isascii())
         values[name] = value if small else preview(value, DECISION_BYTES)
     return values
 

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from holdfast.model.texts import storable
+
 _NAME_MAX = 200
 _SEPARATOR = "|"
 
@@ -58,6 +60,7 @@ def _joined(*parts: str) -> str:
 
 
 def idempotency_key(*, operation: str, target: str, key: str, fingerprint: str = "") -> Guard:
+    storable(key, "idempotency key")
     return Guard(kind=GuardKind.KEY, name=_joined(operation, target, key), fingerprint=fingerprint)
 
 

@@ -11,6 +11,7 @@ from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Which
 from holdfast.model.definition import Definition
 from holdfast.model.diff import diff_definitions
 from holdfast.model.reader import read_definition
+from holdfast.model.texts import storable
 from holdfast.model.writer import write_definition
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal, answer_for, as_finding
@@ -154,7 +155,7 @@ class Authors:
     # -- small things --------------------------------------------------------------------------------------------------
 
     async def _find(self, name: str, which: Which) -> DefinitionVersion | None:
-        return await self._server.store.find_version(self._server.tenant, name, which)
+        return await self._server.store.find_version(self._server.tenant, storable(name, "id"), which)
 
     async def _detail(self, label: DefinitionVersion) -> DefinitionDetail:
         return await views.detail(self._server, label)

@@ -8,9 +8,10 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from holdfast.errors import UnstorableText
 from holdfast.server.backend import Backend
 from holdfast.server.doors import Doors
-from holdfast.server.problems import Refusal, problem
+from holdfast.server.problems import Refusal, problem, respond
 
 EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")
 
@@ -77,6 +78,10 @@ class Entrance:
         if scope["type"] == "http" and (other := self._other_tenant(scope)) is not None:
             words = f"This server serves another tenant than '{other}'. Leave X-Tenant-Id out, or ask its server."
             await problem(403, "tenant.other", words, path=path)(scope, receive, send)
+            return
+        if scope["type"] == "http" and "/workflows/" not in path and ("\0" in path or b"%00" in scope["query_string"]):
+            refusal = respond(UnstorableText("\0", "address"), path.replace("\0", "%00"))
+            await refusal(scope, receive, send)
             return
         await self._app(scope, receive, send)
 

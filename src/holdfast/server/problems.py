@@ -20,6 +20,7 @@ from starlette.responses import Response
 
 from holdfast import errors
 from holdfast.model.problem import Problem as Finding
+from holdfast.model.values import readable
 
 logger = logging.getLogger("holdfast")
 
@@ -49,6 +50,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.ActivityDeclarationError: Answer(422, "activity.refused"),
     errors.OriginRefused: Answer(422, "definition.origin"),
     errors.InvalidId: Answer(422, "id.invalid"),
+    errors.UnstorableText: Answer(422, "text.invalid"),
     errors.InvalidCursor: Answer(422, "cursor.invalid"),
     # instances
     errors.ExecutionError: Answer(409, "instance.conflict"),
@@ -143,7 +145,7 @@ def problem(
         body["instance"] = path
     if findings:
         body["errors"] = list(findings)
-    return Response(msgspec.json.encode(body), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+    return Response(msgspec.json.encode(readable(body)), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
 def as_finding(item: Finding) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
     plan's positions may change.
 
     What the journal keeps is plain already (see `execution.journal.kept`), so it is packed as it is; only where that fails
-    (an int beyond 64 bits) it goes the long way through typed values.
+    (an int beyond 64 bits, half a character) it goes the long way through typed values.
     """
     if not entries:
         return b""
@@ -66,7 +66,7 @@ def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
     rows = [(codes[event], place, execution, at - first, data) for event, place, execution, at, data in entries]
     try:
         return _pack((table, first, rows, False))
-    except (OverflowError, TypeError):
+    except (OverflowError, TypeError, UnicodeEncodeError):
         typed = [(*row[:4], values.encode(row[4], plan.types)) for row in rows]
         return _pack((table, first, typed, True))
 

@@ -20,6 +20,7 @@ from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, JournalEntry, Status
+from holdfast.model.texts import storable
 from holdfast.ports import Outlet, WorkflowDispatcher
 from holdfast.runtime.client import InstanceClient
 from holdfast.runtime.definitions import Definitions, Engine
@@ -184,6 +185,8 @@ class Runtime:
         plan = self._plan_of(workflow)
         checked = check_inputs(plan.definition, inputs or {}, plan.types)
         identity = checked_id(instance_id, "instance id") if instance_id is not None else node.next_id()
+        storable(correlation_id, "correlation id")
+        storable(name, "name")
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
             body = stimulus_hash(dict(checked), types=plan.types)

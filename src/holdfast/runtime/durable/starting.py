@@ -15,6 +15,7 @@ from holdfast.execution import delivery
 from holdfast.execution.plan import Plan
 from holdfast.model.guard import Guard
 from holdfast.model.inputs import check_inputs
+from holdfast.model.texts import storable
 from holdfast.model.work import WorkRow
 from holdfast.runtime.durable.dispatch_jobs import PendingJob
 from holdfast.runtime.durable.jobs import StartJob
@@ -45,7 +46,9 @@ class Start(Struct, frozen=True, kw_only=True):
     properties: Mapping[str, Any] = {}
 
     def checked(self) -> dict[str, Any]:
-        """The inputs, complete; `InvalidInput` with all that is wrong."""
+        """The inputs, complete; `InvalidInput` with all that is wrong, `UnstorableText` for a name that no column keeps."""
+        storable(self.correlation_id, "correlation id")
+        storable(self.name, "name")
         declared = {item.name for item in self.plan.definition.inputs}
         given = {name: value for name, value in self.inputs.items() if not self.lenient or name in declared}
         return check_inputs(self.plan.definition, given, self.plan.types)

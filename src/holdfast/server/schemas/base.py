@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from holdfast.errors import UnstorableText
+from holdfast.model.texts import is_storable
 
 T = TypeVar("T")
 
@@ -22,6 +25,16 @@ class Request(BaseModel):
     """A request's body. Names that do not exist are refused: a misspelled option must not be ignored in silence."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _texts_can_be_stored(self) -> Self:
+        """Names, ids and keys have columns; values that a workflow is given may hold any text."""
+        for name, value in self.__dict__.items():
+            texts = (value,) if value.__class__ is str else value if value.__class__ is list else ()
+            for text in texts:
+                if text.__class__ is str and not is_storable(text):
+                    raise ValueError(str(UnstorableText(text, name)))
+        return self
 
 
 class ProblemDetail(Payload):

@@ -15,7 +15,14 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg  # type: ignore[import-untyped]  # the driver brings no types; `Connection` below says what we use
 
-from holdfast.errors import SchemaMismatch, StoreError, StoreMisconfigured, StoreUnavailable
+from holdfast.errors import (
+    PersistenceError,
+    SchemaMismatch,
+    StoreError,
+    StoreMisconfigured,
+    StoreUnavailable,
+    UnstorableText,
+)
 from holdfast.persistence.retry import DEFAULT_TRANSIENT
 from holdfast.persistence.sql.script import Rows, Script
 
@@ -148,7 +155,7 @@ _TRANSIENT = (
 """The last one: the server's last word has come in, and the driver has not seen yet that the connection is gone."""
 
 
-def explained(error: BaseException, url: str) -> StoreError:
+def explained(error: BaseException, url: str) -> PersistenceError:
     """The error in words that name the remedy."""
     where, user = address(url), unquote(urlsplit(url).username or "")
     kinds = asyncpg.exceptions
@@ -167,6 +174,8 @@ def explained(error: BaseException, url: str) -> StoreError:
             )
         case kinds.UndefinedTableError() | kinds.UndefinedColumnError() | kinds.UndefinedObjectError():
             return SchemaMismatch(f"A table is missing at {where} ({error}). Run: holdfast migrate")
+        case kinds.CharacterNotInRepertoireError() | kinds.UntranslatableCharacterError():
+            return UnstorableText("\0", "text")
         case kinds.DiskFullError():
             return StoreUnavailable(f"The disk of PostgreSQL at {where} is full. Make room; nothing was written.")
         case kinds.TooManyConnectionsError():
