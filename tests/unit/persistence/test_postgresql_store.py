@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
@@ -18,12 +19,14 @@ from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import DeadLetterRow, ScheduleRow
-from holdfast.persistence.codec import EncryptingCodec
+from holdfast.persistence.codec import EncryptingCodec, PayloadCodec
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.postgresql import PostgresStore
-from holdfast.persistence.sql.postgresql.connection import ORDINARY, Connection, connect
+from holdfast.persistence.sql.postgresql.connection import LANE, ORDINARY, Connection, connect
 from holdfast.persistence.sql.postgresql.listening import CHANNEL
 from holdfast.persistence.sql.postgresql.pool import end
+from holdfast.persistence.sql.postgresql.rows import rows_of
+from holdfast.persistence.sql.postgresql.statement import statement_of
 from holdfast.testing import faults
 from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_rows import (
@@ -349,6 +352,31 @@ async def test_updates_stay_on_their_page(store: PostgresStore, admin: Connectio
     )
 
     assert {row[0] for row in columns} == {"tenant", "id", "parent_id"}
+
+
+@pytest.mark.parametrize("many", [1, 3])
+@pytest.mark.parametrize("confident", [True, False])
+async def test_a_lane_finds_rows_by_their_keys(database: str, store: PostgresStore, confident: bool, many: int) -> None:
+    """Its plans are made once, maybe on empty tables, where every index looks as good."""
+    rows = rows_of(
+        [
+            commit_of(
+                instance(f"i{number}", 2),
+                effects_consumed=(effect("", f"i{number}").ref,),
+                effects_added=(effect("", f"i{number}", 2),),
+            )
+            for number in range(many)
+        ],
+        PayloadCodec(),
+    )
+    text, values = statement_of(rows, confident=confident)
+    lane = await connect(database, LANE)
+
+    plan = "\n".join(row[0] for row in await lane.fetch("explain " + text, *values))
+    await end(lane)
+
+    used = set(re.findall(r"(?:Index|Seq) (?:Only )?Scan (?:using (\w+) )?on hf_", plan))
+    assert used == {"hf_instance_pkey", "hf_effect_pkey"}
 
 
 async def test_every_payload_is_encrypted_at_rest(database: str, admin: Connection) -> None:

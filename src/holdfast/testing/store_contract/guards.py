@@ -286,6 +286,25 @@ class GuardContract(ContractBase):
         await committed(store, commit_of(instance("i", 2, tenant=tenant), effects_consumed=(moved.ref,)))
         assert list(await store.effects_of(tenant, "i")) == []
 
+    async def test_a_result_that_does_not_count_costs_its_neighbours_nothing(self, store: Store, tenant: str) -> None:
+        """In one batch: one whose effect was taken over, one whose instance moved on, and two that hold."""
+        mine, names = Owner("n1", 1), ("a", "b", "c", "d")
+        rows = {name: effect(tenant, name, 1, owner=mine) for name in names}
+        for name, row in rows.items():
+            await committed(store, commit_of(instance(name, tenant=tenant), effects_added=(row,)))
+        await store.move_effect(tenant, "b", rows["b"].ref, EffectRef(1, 2, Owner("n2", 1)))
+        await committed(store, commit_of(instance("c", 2, tenant=tenant)))
+        after = {name: effect(tenant, name, 2, owner=mine) for name in names}
+
+        outcomes = await store.commit([
+            commit_of(instance(name, 2, tenant=tenant), effects_consumed=(row.ref,), effects_added=(after[name],))
+            for name, row in rows.items()
+        ])  # fmt: skip
+
+        assert [item is COMMITTED for item in outcomes] == [True, False, False, True]
+        found = {name: [row.execution for row in await store.effects_of(tenant, name)] for name in names}
+        assert found == {"a": [2], "b": [1], "c": [1], "d": [2]}
+
     async def test_a_retry_is_the_same_row_with_a_new_attempt(self, store: Store, tenant: str) -> None:
         row = effect(tenant, "i", 1, owner=Owner("n1", 1))
         await committed(store, commit_of(instance("i", tenant=tenant), effects_added=(row,)))

@@ -85,6 +85,8 @@ class Committer:
 
     async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
         if faultpoints.hook is None:
+            if rows.only_effects and await self._went_well(connection, rows):
+                return range(len(rows.kinds["commits"]))
             return await self._ask(connection, rows)
         async with in_transaction(connection):  # a test wants to stand between the steps of the one statement
             faultpoints.reached("commit.locked")
@@ -92,6 +94,17 @@ class Committer:
             faultpoints.reached("commit.written")
         faultpoints.reached("commit.done")
         return done
+
+    async def _went_well(self, connection: Connection, rows: BatchRows) -> bool:
+        """Written without a look before; False if nothing was, because not every guard held."""
+        text, values = statement_of(rows, confident=True)
+        try:
+            await connection.fetch(text, *values)
+        except Exception as error:
+            if is_refused_guard(error):
+                return False
+            raise
+        return True
 
     async def _ask(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
         text, values = statement_of(rows)

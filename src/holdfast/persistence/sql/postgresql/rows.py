@@ -43,8 +43,26 @@ class BatchRows:
         """Whether anything but a version guards a commit."""
         return not self.kinds.keys().isdisjoint(GUARDS)
 
+    @property
+    def have_instances(self) -> bool:
+        """Whether each commit writes an instance."""
+        kinds = self.kinds
+        return len(kinds["commits"]) == len(kinds.get("new", ())) + len(kinds.get("changed", ()))
+
+    @property
+    def only_effects(self) -> bool:
+        """Whether only versions and consumed effects guard them."""
+        kinds = self.kinds
+        return (
+            "effect_consumed" in kinds
+            and "changed" in kinds
+            and self.have_instances
+            and kinds.keys().isdisjoint(_OTHER_GUARDS)
+        )
+
 
 GUARDS = frozenset({"guard_taken", "work_consumed", "inbox_consumed", "effect_consumed", "schedule_fired"})
+_OTHER_GUARDS = GUARDS - {"effect_consumed"}
 
 
 def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:

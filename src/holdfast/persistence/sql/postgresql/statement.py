@@ -14,6 +14,10 @@ cannot be waited for in turn (rule H8). Keys and slots are inserted last: a part
 sibling back (H6), so what cannot be foreseen (a key taken since the statement began) divides by zero, which undoes
 everything; the batch is then settled one by one (`settling.py`).
 
+Where the only other guards are effects whose results are committed, the statement is first sent *confidently*: nothing is
+locked or looked at before it is written, and if not every row was as it was expected, it divides by zero, and the batch is
+sent again as above. Nearly all hold, and what is not locked first is neither written twice nor joined seven times.
+
 Deletes come before inserts of the same table: an insert asks how many rows were deleted, whatever the answer. LIMIT is
 never a parameter here, and only the kinds that occur are part of the text: a text per shape, prepared once per lane.
 """
@@ -95,12 +99,12 @@ def type_of(column: str) -> str:
     return _TYPES.get(column, "text")
 
 
-def statement_of(rows: BatchRows) -> tuple[str, list[Any]]:
+def statement_of(rows: BatchRows, *, confident: bool = False) -> tuple[str, list[Any]]:
     """The text for these rows, and its parameters."""
     kinds = rows.kinds
     shape = tuple(kind for kind in KINDS if kind in kinds)
     single = len(kinds["commits"]) == 1 and all(len(found) == 1 for found in kinds.values())
-    if not rows.guarded and len(kinds["commits"]) == len(kinds.get("new", ())) + len(kinds.get("changed", ())):
+    if confident or (not rows.guarded and rows.have_instances):
         shape = shape[1:]
     values: list[Any] = []
     for kind in shape:
@@ -108,7 +112,21 @@ def statement_of(rows: BatchRows) -> tuple[str, list[Any]]:
             values.extend(kinds[kind][0])
         else:
             values.append(kinds[kind])
-    return _text(shape, rows.guarded, single), values
+    return (_confident(shape, single) if confident else _text(shape, rows.guarded, single)), values
+
+
+@lru_cache(maxsize=1024)
+def _confident(shape: tuple[str, ...], single: bool) -> str:
+    text = _Text(shape, single, confident=True)
+    parts = []
+    if "new" in text:
+        parts.append(_insert_instances(text))
+    if "changed" in text:
+        parts.append(_update_instances(text))
+    parts += [*_deletes(text), *_inserts(text)]
+    counted = (("new", "made"), ("changed", "moved"), ("effect_consumed", "gone_effect_consumed"))
+    fits = " and ".join(f"(select count(*) from {name}) = {text.count(kind)}" for kind, name in counted if kind in text)
+    return f"with {', '.join(parts)} select 1 / (case when {fits} then 1 else 0 end)"
 
 
 @lru_cache(maxsize=1024)
@@ -122,16 +140,21 @@ def _text(shape: tuple[str, ...], guarded: bool, single: bool) -> str:
 class _Text:
     """Where the parameters of each kind are: one array of rows each; in a batch of one, every column by itself."""
 
-    def __init__(self, shape: Sequence[str], single: bool) -> None:
+    def __init__(self, shape: Sequence[str], single: bool, *, confident: bool = False) -> None:
         self.single = single
-        self.of_ok = "exists (select 1 from ok)" if single else "u.number in (select number from ok)"
+        self.confident = confident
+        self.of_ok = (
+            "true" if confident else "exists (select 1 from ok)" if single else "u.number in (select number from ok)"
+        )
         """Whether the commit that the row `u` belongs to is let through."""
+        self._counts: dict[str, str] = {}
         self._sources: dict[str, str] = {}
         place = 0
         for kind in shape:
             if not single:
                 place += 1
                 self._sources[kind] = f"unnest(${place}::{ROW_TYPE}{kind}[]) u"
+                self._counts[kind] = f"cardinality(${place})"
                 continue
             columns = []
             for column in KINDS[kind].split(", "):
@@ -146,13 +169,27 @@ class _Text:
         """The rows of a kind, as `u`."""
         return self._sources[kind]
 
+    def count(self, kind: str) -> str:
+        return self._counts.get(kind, "1")
+
 
 def _matching(columns: str, table: str = "t") -> str:
     return " and ".join(f"{table}.{column} = u.{column}" for column in columns.split(", "))
 
 
+def _unchanged(columns: str) -> str:
+    return f" and {_row('t', columns)} is not distinct from {_row('u', columns)}" if columns else ""
+
+
 def _row(table: str, columns: str) -> str:
     return f"row({', '.join(f'{table}.{column}' for column in columns.split(', '))})"
+
+
+def _as_expected(text: _Text, kind: str) -> str:
+    """Who is confident looks while it deletes, after the instances: that is the order of locks."""
+    if not text.confident or kind not in _HELD:
+        return ""
+    return f"{_unchanged(_HELD[kind][2])} and (select count(*) from moved) >= 0"
 
 
 def _insert_instances(text: _Text, where: str = "") -> str:
@@ -210,10 +247,9 @@ def _guarded(text: _Text) -> Iterator[str]:
     held = [kind for kind in _HELD if kind in text]
     for kind in held:
         table, key, same, skip = _HELD[kind]
-        unchanged = f" and {_row('t', same)} is not distinct from {_row('u', same)}" if same else ""
         yield (
             f"held_{kind} as materialized (select u.number from {text.rows(kind)}"
-            f" join {table} t on {_matching(key)}{unchanged} for update of t{skip})"
+            f" join {table} t on {_matching(key)}{_unchanged(same)} for update of t{skip})"
         )
     counted = " union all ".join(f"select number from held_{kind}" for kind in held)
     if held:
@@ -252,7 +288,7 @@ def _deletes(text: _Text) -> Iterator[str]:
         if kind in text:
             yield (
                 f"gone_{kind} as (delete from {table} t using {text.rows(kind)}"
-                f" where {_matching(key)} and {text.of_ok} returning 1)"
+                f" where {_matching(key)} and {text.of_ok}{_as_expected(text, kind)} returning 1)"
             )
     if "work_dropped" in text:
         yield (
