@@ -1,8 +1,10 @@
 """How payloads rest in a database: the first byte says what was done to them, so that any process can undo it.
 
-    00 plain · 01 zlib · 02 zstd · 10 AES-256-GCM over one of these: key name, nonce, ciphertext
+    00 plain · 01 zlib · 02 zstd · 03 zstd with the dictionary that is shipped (dictionary.py) · 10 AES-256-GCM over
+    one of these: key name, nonce, ciphertext
 
-Compressed on the client and only above a threshold: below it, compression costs more than it saves. Encryption binds
+Compressed on the client and only above a threshold: below it, compression costs more than it saves. For states and journals
+the threshold is lower, and the dictionary makes it worth while. Encryption binds
 each payload to its column and tenant, and names its key, so that keys can be rotated: new payloads use the first key,
 old ones are read with theirs.
 """
@@ -17,6 +19,8 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from holdfast.errors import SettingsError, UndecodablePayload
+from holdfast.persistence import dictionary
+from holdfast.persistence.dictionary import DictionaryCompression
 from holdfast.ports import Codec
 
 PLAIN, ZLIB, ZSTD, AES_GCM = b"\x00", b"\x01", b"\x02", b"\x10"
@@ -83,17 +87,23 @@ class PayloadCodec:
     def __init__(self, *, threshold: int = THRESHOLD, compression: Compression | None = None) -> None:
         self._threshold = threshold
         self._compression = compression or (ZstdCompression() if _has_zstd() else ZlibCompression())
+        self._dictionary = DictionaryCompression() if compression is None and _has_zstd() else None
         self._readers: dict[int, Callable[[bytes], bytes]] = {
             ZLIB[0]: ZlibCompression().decompress,
             ZSTD[0]: _decompress_zstd,
+            dictionary.MARK[0]: _decompress_known if self._dictionary is None else self._dictionary.decompress,
             self._compression.mark[0]: self._compression.decompress,
         }
 
     def encode(self, data: bytes, where: str) -> bytes:
-        if len(data) < self._threshold:
+        size = len(data)
+        if size >= dictionary.FROM and self._dictionary is not None and where.startswith(dictionary.KNOWN):
+            small, mark = self._dictionary.compress(data), dictionary.MARK
+        elif size < self._threshold:
             return PLAIN + data
-        small = self._compression.compress(data)
-        return PLAIN + data if len(small) >= len(data) else self._compression.mark + small
+        else:
+            small, mark = self._compression.compress(data), self._compression.mark
+        return PLAIN + data if len(small) >= size else mark + small
 
     def decode(self, data: bytes, where: str) -> bytes:
         if data[0] == 0:
@@ -110,11 +120,20 @@ class PayloadCodec:
 
 
 def _decompress_zstd(data: bytes) -> bytes:
+    _need_zstd()
+    return ZstdCompression().decompress(data)
+
+
+def _decompress_known(data: bytes) -> bytes:
+    _need_zstd()
+    return DictionaryCompression().decompress(data)
+
+
+def _need_zstd() -> None:
     if not _has_zstd():
         raise UndecodablePayload(
             "Stored data is compressed with zstd, which is not installed here. Install it: pip install 'holdfast[zstd]'"
         )
-    return ZstdCompression().decompress(data)
 
 
 def _unknown(mark: int, where: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -23,6 +24,38 @@ CODECS: list[Codec] = [
     EncryptingCodec({"new": NEW}),
     EncryptingCodec({"new": NEW, "old": OLD}, PayloadCodec(threshold=10)),
 ]
+
+
+STATE = (
+    b"\xdc\x00\x17\xad6GY6TFZHG0400\x91\x94\xa8workflow\xc0\xc0\x82\xa5count\x01\xa8in:order\x83\xa6number\xad2026-00000007"
+    b"\xa8customer\xabAnna Miller\xa5total\x07\x93\x95\x01\xa8workflow\x00\xc0\xc0\x95\x02\xa9Sequence1\x00\xc0\x01"
+    b"\x9a\x04\xa6Event1\x00\xc0\x02\x00\x00\x01\x91\xa2b1\xc0\xa9suspended"
+)
+
+WRITTEN_ONCE = bytes.fromhex(
+    "03209d7501006054465a484783adab416e6e070cfc843e8b037b7ac1d654f8898df984e8f035085d8fae7e0b0331cbabea611227"
+)
+
+
+def test_small_states_are_made_of_what_the_dictionary_knows() -> None:
+    """And what was written with it once is read for ever."""
+    codec = PayloadCodec()
+    small = codec.encode(STATE, WHERE)
+
+    assert (small[:1], len(small) < len(STATE) * 0.6) == (b"\x03", True)
+    assert codec.decode(WRITTEN_ONCE, WHERE) == STATE
+    assert codec.encode(STATE, "work.payload|acme") == b"\x00" + STATE
+    assert codec.encode(STATE[:99], WHERE) == b"\x00" + STATE[:99]
+    assert codec.encode(bytes(range(256)), WHERE) == b"\x00" + bytes(range(256))
+
+
+def test_threads_do_not_share_a_compressor() -> None:
+    codec = PayloadCodec()
+    states = [STATE.replace(b"0007", b"%04d" % number) * (1 + number % 5) for number in range(400)]
+
+    with ThreadPoolExecutor(8) as pool:
+        kept = list(pool.map(lambda state: codec.encode(state, WHERE), states))
+        assert list(pool.map(lambda data: codec.decode(data, WHERE), kept)) == states
 
 
 @pytest.mark.parametrize("codec", CODECS)
