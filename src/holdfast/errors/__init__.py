@@ -5,6 +5,7 @@
     │   ├── InvalidDefinition           all problems of a document at once
     │   ├── CompositionCycle            a workflow contains itself as an activity
     │   ├── DefinitionNotFound          no definition of that id or version
+    │   ├── CodeMissing                 a workflow of functions whose code is not in this process
     │   └── DefinitionNotPublished      none of its versions is published
     ├── InvalidCron                     a cron expression or time zone that cannot be read
     ├── InvalidInput                    inputs do not fit the declared ones: all problems at once
@@ -100,6 +101,7 @@ from holdfast.errors.carrying import (
     UnreadableTicket,
 )
 from holdfast.errors.dispatching import (
+    CodeMissing,
     DefinitionNotFound,
     DefinitionNotPublished,
     InstanceEnded,
@@ -185,6 +187,7 @@ __all__ = [
     "BatchRefused",
     "BookmarkNotFound",
     "ClientError",
+    "CodeMissing",
     "CompositionCycle",
     "ConversionError",
     "DefinitionError",

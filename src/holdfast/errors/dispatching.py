@@ -20,6 +20,17 @@ class DefinitionNotFound(DefinitionError, LookupError):
         )
 
 
+class CodeMissing(DefinitionError):
+    """A workflow of functions whose code is not in this process."""
+
+    def __init__(self, definition_id: str, reason: str) -> None:
+        self.definition_id = definition_id
+        super().__init__(
+            f"The code of '{definition_id}' is not in this process ({reason}). Start it with the module that brings it: "
+            "--activities MODULE, for serve, worker and commands on a store; or Holdfast(workflows=[…])."
+        )
+
+
 class DefinitionNotPublished(DefinitionError):
     """The definition has no published version."""
 

@@ -38,6 +38,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.DefinitionError: Answer(422, "definition.refused"),
     errors.InvalidDefinition: Answer(422, "definition.invalid"),
     errors.CompositionCycle: Answer(422, "definition.cycle"),
+    errors.CodeMissing: Answer(422, "definition.code_missing"),
     errors.DefinitionNotFound: Answer(404, "definition.not_found"),
     errors.DefinitionNotPublished: Answer(409, "definition.not_published"),
     errors.VersionConflict: Answer(412, "definition.changed"),

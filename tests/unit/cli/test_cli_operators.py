@@ -180,6 +180,7 @@ def test_workflows_of_code_are_started_and_explained_with_their_module(call: Cal
     assert imported.exit_code == 0, imported.output
     alone = call("definitions", "start", "shipping", "--input", order, *STORE)
     assert (alone.exit_code, "unknown type 'ship'" in alone.stderr) == (2, True)
+    assert "--activities MODULE" in alone.stderr
 
     code = ("--activities", "code_shop")
     started = call("definitions", "start", "shipping", "--input", order, *code, *STORE)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from holdfast.errors import DefinitionError, HoldfastError
+from holdfast.errors import CodeMissing, DefinitionError, HoldfastError
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Origin, Which, content_hash
 from holdfast.model.definition import Definition
@@ -141,11 +141,15 @@ class PinnedPlans:
                 raise DefinitionError(
                     f"The definition with the content {content} is not in the store. Import it: holdfast import FILE."
                 )
+            document = msgspec.json.decode(stored.document)
             try:
-                document = msgspec.json.decode(stored.document)
                 found = self._plan_of(parse_definition(document, trusted=stored.origin is Origin.CODE))
-            except HoldfastError:
+            except HoldfastError as error:
                 self.lacking.add(content)
+                if stored.origin is Origin.CODE:
+                    problems = getattr(error, "problems", ())
+                    reason = problems[0].message if problems else str(error)
+                    raise CodeMissing(document["id"], reason.rstrip(".")) from error
                 raise
             self.know(found, content, await self._number(found.definition, content))
         return found
