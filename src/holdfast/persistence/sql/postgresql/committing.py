@@ -51,7 +51,8 @@ class Committer:
         placed, repeated = _in_order(list(enumerate(batch)))
         outcomes: dict[int, CommitOutcome] = {}
         try:
-            done = await self._ask(connection, rows_of([commit for _, commit in placed], self._codec))
+            rows = rows_of([commit for _, commit in placed], self._codec)
+            done = await self._ask(connection, rows, confident=rows.may_be_confident(claimed=True))
             faultpoints.reached("commit.written")
             await connection.execute("commit")
             faultpoints.reached("commit.done")
@@ -85,7 +86,7 @@ class Committer:
 
     async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
         if faultpoints.hook is None:
-            if rows.only_effects and await self._went_well(connection, rows):
+            if rows.may_be_confident(claimed=False) and await self._went_well(connection, rows):
                 return range(len(rows.kinds["commits"]))
             return await self._ask(connection, rows)
         async with in_transaction(connection):  # a test wants to stand between the steps of the one statement
@@ -97,19 +98,18 @@ class Committer:
 
     async def _went_well(self, connection: Connection, rows: BatchRows) -> bool:
         """Written without a look before; False if nothing was, because not every guard held."""
-        text, values = statement_of(rows, confident=True)
         try:
-            await connection.fetch(text, *values)
+            await self._ask(connection, rows, confident=True)
         except Exception as error:
             if is_refused_guard(error):
                 return False
             raise
         return True
 
-    async def _ask(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
-        text, values = statement_of(rows)
+    async def _ask(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:
+        text, values = statement_of(rows, confident=confident)
         found: Sequence[int] = (await connection.fetch(text, *values))[0][0]
-        return found
+        return range(len(rows.kinds["commits"])) if confident else found
 
     async def _settle(self, batch: Sequence[Commit], outcomes: dict[int, CommitOutcome]) -> None:
         losers = _left(batch, outcomes)

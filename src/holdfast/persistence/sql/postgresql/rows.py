@@ -49,20 +49,17 @@ class BatchRows:
         kinds = self.kinds
         return len(kinds["commits"]) == len(kinds.get("new", ())) + len(kinds.get("changed", ()))
 
-    @property
-    def only_effects(self) -> bool:
-        """Whether only versions and consumed effects guard them."""
-        kinds = self.kinds
-        return (
-            "effect_consumed" in kinds
-            and "changed" in kinds
-            and self.have_instances
-            and kinds.keys().isdisjoint(_OTHER_GUARDS)
-        )
+    def may_be_confident(self, *, claimed: bool) -> bool:
+        """Whether only versions and consumed effects guard them; with `claimed` also work that this transaction has in
+        hand: its deletion waits for nobody."""
+        kinds = self.kinds.keys()
+        return not kinds.isdisjoint(_COUNTED) and kinds.isdisjoint(_NEVER_SURE if claimed else _UNSURE)
 
 
 GUARDS = frozenset({"guard_taken", "work_consumed", "inbox_consumed", "effect_consumed", "schedule_fired"})
-_OTHER_GUARDS = GUARDS - {"effect_consumed"}
+_COUNTED = frozenset({"effect_consumed", "work_consumed"})
+_UNSURE = GUARDS - {"effect_consumed"}
+_NEVER_SURE = GUARDS - _COUNTED
 
 
 def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:

@@ -14,9 +14,10 @@ cannot be waited for in turn (rule H8). Keys and slots are inserted last: a part
 sibling back (H6), so what cannot be foreseen (a key taken since the statement began) divides by zero, which undoes
 everything; the batch is then settled one by one (`settling.py`).
 
-Where the only other guards are effects whose results are committed, the statement is first sent *confidently*: nothing is
-locked or looked at before it is written, and if not every row was as it was expected, it divides by zero, and the batch is
-sent again as above. Nearly all hold, and what is not locked first is neither written twice nor joined seven times.
+Where the only other guards are effects whose results are committed, or work that its own transaction has in hand, the
+statement is first sent *confidently*: nothing is locked or looked at before it is written, and if not every row was as
+it was expected, it divides by zero, and the batch is sent again as above. Nearly all hold, and what is not locked first
+is neither written twice nor joined seven times.
 
 Deletes come before inserts of the same table: an insert asks how many rows were deleted, whatever the answer. LIMIT is
 never a parameter here, and only the kinds that occur are part of the text: a text per shape, prepared once per lane.
@@ -124,7 +125,7 @@ def _confident(shape: tuple[str, ...], single: bool) -> str:
     if "changed" in text:
         parts.append(_update_instances(text))
     parts += [*_deletes(text), *_inserts(text)]
-    counted = (("new", "made"), ("changed", "moved"), ("effect_consumed", "gone_effect_consumed"))
+    counted = (("new", "made"), ("changed", "moved"), *((kind, f"gone_{kind}") for kind in _HELD))
     fits = " and ".join(f"(select count(*) from {name}) = {text.count(kind)}" for kind, name in counted if kind in text)
     return f"with {', '.join(parts)} select 1 / (case when {fits} then 1 else 0 end)"
 
@@ -189,7 +190,8 @@ def _as_expected(text: _Text, kind: str) -> str:
     """Who is confident looks while it deletes, after the instances: that is the order of locks."""
     if not text.confident or kind not in _HELD:
         return ""
-    return f"{_unchanged(_HELD[kind][2])} and (select count(*) from moved) >= 0"
+    first = " and (select count(*) from moved) >= 0" if "changed" in text else ""
+    return _unchanged(_HELD[kind][2]) + first
 
 
 def _insert_instances(text: _Text, where: str = "") -> str:
