@@ -49,7 +49,7 @@ def _list(*, looking: bool) -> str:
     return f"""with taken as (
     delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_BATCHES})
     returning is_new, tenants, ids, createds
-), new as materialized (
+), new as not materialized (
     select k.* {keys} where {"false" if looking else "is_new"}
 ), again as materialized (
     select distinct k.* {keys} where {"true" if looking else "not is_new"}
@@ -68,9 +68,10 @@ def _list(*, looking: bool) -> str:
 ), grouped as (
     insert into hf_group (number, {_OF_GROUP})
     select m.group_number, {", ".join("i." + column for column in _OF_GROUP.split(", "))} from (
-        select distinct on (group_number) * from (table listed union all table listed_again) a
-        where not exists (select 1 from hf_group g where g.number = a.group_number)
-    ) m join hf_instance i on i.tenant = m.tenant and i.id = m.id on conflict do nothing
+        select group_number, min(tenant) as tenant, min(id) as id
+        from (table listed union all table listed_again) a group by group_number
+    ) m join hf_instance i on i.tenant = m.tenant and i.id = m.id
+    where not exists (select 1 from hf_group g where g.number = m.group_number) on conflict do nothing
 ) select count(*) from taken"""
 
 

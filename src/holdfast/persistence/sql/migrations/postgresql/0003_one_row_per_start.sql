@@ -8,6 +8,7 @@ alter table hf_instance
     add column first_written bigint, add column first_entries integer, add column first_burst text collate "C",
     add column first_data bytea;
 alter table hf_instance alter column first_data set storage external;
+
 -- What lists read, by the view hf_listed: written behind the commit, from the keys in hf_unlisted (one row per batch of
 -- commits). What many share is a row of hf_group; its number is a hash of the rest. No index holds when a row was last
 -- updated, so that most updates stay on their page.
@@ -47,6 +48,10 @@ insert into hf_listing (tenant, id, version, correlation_id, name, parent_id, in
         hashtextextended(tenant, hashtextextended(definition_id, hashtextextended(content,
          hashtextextended(status, definition_version::bigint * 2 + is_system))))
     from hf_instance;
+
+-- Wide columns first: eight bytes less for each entry.
+alter table hf_bookmark drop constraint hf_bookmark_pkey;
+alter table hf_bookmark add primary key (wake_key, correlation, tenant, instance_id, seq);
 
 drop index hf_work_order;
 alter table hf_work drop column fair_rank;

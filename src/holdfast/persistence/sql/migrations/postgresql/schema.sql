@@ -64,7 +64,7 @@ create table hf_bookmark (
     wake_key bigint not null, correlation bigint not null, created bigint not null, seq integer not null,
     tenant text collate "C" not null, instance_id text collate "C" not null, type text collate "C" not null,
     activity_id text collate "C" not null, payload bytea not null,
-    primary key (tenant, wake_key, correlation, instance_id, seq)
+    primary key (wake_key, correlation, tenant, instance_id, seq)
 );
 alter table hf_bookmark alter column payload set storage external;
 create index hf_bookmark_instance on hf_bookmark (instance_id);
