@@ -94,6 +94,31 @@ def test_locks_come_first_only_where_more_than_a_version_guards(commit: Commit, 
     assert ("locked as" in sql) is (locks and commit.instance is not None)
 
 
+@pytest.mark.parametrize(
+    ("commit", "counted"),
+    [
+        (commit_of(instance("a"), bookmarks_added=(bookmark("", "a"),)), ""),
+        (commit_of(instance("a", 2), bookmarks_added=(bookmark("", "a"),)), "moved"),
+        (commit_of(instance("a", 2), effects_consumed=(EffectRef(1, 1, Owner("n", 1)),)), "gone_effect_consumed"),
+        (settlement("", work_added=(work(""),)), ""),
+    ],
+    ids=["a start", "a version", "an effect", "rows alone"],
+)
+def test_who_is_confident_counts_afterwards_instead_of_looking_before(commit: Commit, counted: str) -> None:
+    rows = rows_of([commit, replace(commit, burst_id="other")], CODEC)
+    sql, _ = statement_of(rows, confident=True)
+
+    assert rows.may_be_confident(claimed=False)
+    assert not re.search(r"on conflict|for update|\bok\b", sql)
+    assert (f"(select count(*) from {counted}) = cardinality(" in sql) is bool(counted)
+
+
+def test_work_of_somebody_elses_claim_is_looked_at_first() -> None:
+    rows = rows_of([settlement("", work_consumed=("w",))], CODEC)
+
+    assert (rows.may_be_confident(claimed=True), rows.may_be_confident(claimed=False)) == (True, False)
+
+
 def test_work_in_the_hands_of_a_claim_is_never_waited_for() -> None:
     sql, _ = text_of(commit_of(instance("a", 2), work_consumed=("w",), work_dropped=("x",)))
 

@@ -319,6 +319,22 @@ async def test_an_id_that_is_used_again_is_listed_once(store: PostgresStore) -> 
     assert await store.count("", InstanceFilter(ids=("i",))) == 1
 
 
+async def test_after_a_refusal_it_looks_first_for_a_while(store: PostgresStore, admin: Connection) -> None:
+    """Where many want the same, sending each batch twice would cost more than looking."""
+    committer = store._driver.committer
+    await store.commit([commit_of(instance("taken"))])
+    assert committer._doubt == 0
+
+    outcomes = await store.commit([commit_of(instance("taken")), commit_of(instance("free"))])
+
+    assert [type(outcome) for outcome in outcomes] == [Lost, type(COMMITTED)]
+    doubt = committer._doubt
+    assert doubt > 0
+    for number in range(doubt):
+        assert await store.commit([commit_of(instance(f"i{number}"))]) == [COMMITTED]
+    assert committer._doubt == 0
+
+
 async def test_hints_are_merged_and_sent_only_to_those_who_listen(
     store: PostgresStore, another: PostgresStore, admin: Connection
 ) -> None:

@@ -12,7 +12,7 @@ from operator import itemgetter
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
 from holdfast.persistence import faultpoints
 from holdfast.persistence.retry import RetryPolicy, retrying
-from holdfast.persistence.sql.postgresql.connection import Connection, is_poison, is_refused_guard
+from holdfast.persistence.sql.postgresql.connection import Connection, is_poison, is_refused_guard, is_there_already
 from holdfast.persistence.sql.postgresql.pool import Pool, in_transaction, roll_back
 from holdfast.persistence.sql.postgresql.rows import BatchRows, rows_of
 from holdfast.persistence.sql.postgresql.settling import Settler, failed
@@ -21,6 +21,8 @@ from holdfast.ports import Codec, TransientErrors
 
 _Placed = Sequence[tuple[int, Commit]]
 _PLACE = itemgetter(0)
+_DOUBT = 16
+"""Where many want the same instances, sending everything twice would cost more than a look."""
 
 
 class Committer:
@@ -33,6 +35,8 @@ class Committer:
         self._url = url
         self._transient = transient
         self._policy = policy
+        self._doubt = 0
+        """How many statements look first, since one that did not was refused."""
 
     async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
         outcomes: dict[int, CommitOutcome] = {}
@@ -86,7 +90,9 @@ class Committer:
 
     async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
         if faultpoints.hook is None:
-            if rows.may_be_confident(claimed=False) and await self._went_well(connection, rows):
+            if self._doubt:
+                self._doubt -= 1
+            elif rows.may_be_confident(claimed=False) and await self._went_well(connection, rows):
                 return range(len(rows.kinds["commits"]))
             return await self._ask(connection, rows)
         async with in_transaction(connection):  # a test wants to stand between the steps of the one statement
@@ -101,9 +107,10 @@ class Committer:
         try:
             await self._ask(connection, rows, confident=True)
         except Exception as error:
-            if is_refused_guard(error):
-                return False
-            raise
+            if not (is_refused_guard(error) or is_there_already(error)):
+                raise
+            self._doubt = _DOUBT
+            return False
         return True
 
     async def _ask(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:

@@ -52,14 +52,12 @@ class BatchRows:
     def may_be_confident(self, *, claimed: bool) -> bool:
         """Whether only versions and consumed effects guard them; with `claimed` also work that this transaction has in
         hand: its deletion waits for nobody."""
-        kinds = self.kinds.keys()
-        return not kinds.isdisjoint(_COUNTED) and kinds.isdisjoint(_NEVER_SURE if claimed else _UNSURE)
+        return self.kinds.keys().isdisjoint(_NEVER_SURE if claimed else _UNSURE)
 
 
 GUARDS = frozenset({"guard_taken", "work_consumed", "inbox_consumed", "effect_consumed", "schedule_fired"})
-_COUNTED = frozenset({"effect_consumed", "work_consumed"})
 _UNSURE = GUARDS - {"effect_consumed"}
-_NEVER_SURE = GUARDS - _COUNTED
+_NEVER_SURE = _UNSURE - {"work_consumed"}
 
 
 def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:

@@ -14,10 +14,10 @@ cannot be waited for in turn (rule H8). Keys and slots are inserted last: a part
 sibling back (H6), so what cannot be foreseen (a key taken since the statement began) divides by zero, which undoes
 everything; the batch is then settled one by one (`settling.py`).
 
-Where the only other guards are effects whose results are committed, or work that its own transaction has in hand, the
-statement is first sent *confidently*: nothing is locked or looked at before it is written, and if not every row was as
-it was expected, it divides by zero, and the batch is sent again as above. Nearly all hold, and what is not locked first
-is neither written twice nor joined seven times.
+Nearly all guards hold. So where they are versions, effects whose results are committed, or work that its own transaction has
+in hand, the statement is first sent *confidently*: nothing is locked or looked at before it is written, and if not every row
+was as it was expected, it divides by zero or is refused by a key, and the batch is sent again as above. What is not looked at
+first is neither written twice nor joined with `ok` for each kind.
 
 Deletes come before inserts of the same table: an insert asks how many rows were deleted, whatever the answer. LIMIT is
 never a parameter here, and only the kinds that occur are part of the text: a text per shape, prepared once per lane.
@@ -125,9 +125,9 @@ def _confident(shape: tuple[str, ...], single: bool) -> str:
     if "changed" in text:
         parts.append(_update_instances(text))
     parts += [*_deletes(text), *_inserts(text)]
-    counted = (("new", "made"), ("changed", "moved"), *((kind, f"gone_{kind}") for kind in _HELD))
+    counted = (("changed", "moved"), *((kind, f"gone_{kind}") for kind in _HELD))
     fits = " and ".join(f"(select count(*) from {name}) = {text.count(kind)}" for kind, name in counted if kind in text)
-    return f"with {', '.join(parts)} select 1 / (case when {fits} then 1 else 0 end)"
+    return f"with {', '.join(parts)} select 1 / (case when {fits or 'true'} then 1 else 0 end)"
 
 
 @lru_cache(maxsize=1024)
@@ -195,9 +195,10 @@ def _as_expected(text: _Text, kind: str) -> str:
 
 
 def _insert_instances(text: _Text, where: str = "") -> str:
+    passing_over = "" if text.confident else " on conflict do nothing"
     return (
         f"made as (insert into hf_instance ({NEW_COLUMNS}) select {NEW_COLUMNS} from {text.rows('new')}"
-        f"{where} on conflict do nothing returning tenant, id, created)"
+        f"{where}{passing_over} returning tenant, id, created)"
     )
 
 
