@@ -72,8 +72,7 @@ async def start_of(runtime: Runtime, request: DispatchDefinition) -> Start:
         trace=request.trace,
         properties=request.properties,
     )
-    asked.checked()
-    return asked
+    return replace(asked, complete=asked.checked())
 
 
 async def triggered(runtime: Runtime, request: DispatchTrigger) -> list[tuple[TriggerRow, Start]]:

@@ -44,9 +44,13 @@ class Start(Struct, frozen=True, kw_only=True):
     principal: str | None = None
     trace: str | None = None
     properties: Mapping[str, Any] = {}
+    complete: dict[str, Any] | None = None
+    """The inputs, if they have been checked already."""
 
     def checked(self) -> dict[str, Any]:
         """The inputs, complete; `InvalidInput` with all that is wrong, `UnstorableText` for a name that no column keeps."""
+        if self.complete is not None:
+            return self.complete
         storable(self.correlation_id, "correlation id")
         storable(self.name, "name")
         declared = {item.name for item in self.plan.definition.inputs}
