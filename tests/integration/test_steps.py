@@ -14,12 +14,14 @@ from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.errors import TransportUnavailable
 from holdfast.model.instance import JournalEvent
+from holdfast.model.ticket import Ticket
 from holdfast.model.work import NOBODY
 from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.placement import INLINE, Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.permits import Permits
 from holdfast.runtime.shares import Share
+from holdfast.runtime.step_slips import TicketAlone
 from tests.integration.conftest import Cluster
 
 QUEUE = "heavy"
@@ -385,14 +387,14 @@ async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> Non
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
     settled = 0
 
-    async def settle() -> None:
-        nonlocal settled
-        settled += 1
+    class Counted(TicketAlone):
+        async def settle(self) -> None:
+            nonlocal settled
+            settled += 1
 
+    ticket = Ticket(tenant=cluster.tenant, instance_id=identity, execution=row.execution, attempt=row.attempt)
     async with asyncio.timeout(30):
-        taken = await asyncio.gather(
-            *(a.node.steps._run(identity, row.ref, "", Share(()), settle, None) for _ in range(64))
-        )
+        taken = await asyncio.gather(*(a.node.steps._run(Counted(ticket), Share(())) for _ in range(64)))
 
     assert sum(taken) == 1
     assert settled == 64

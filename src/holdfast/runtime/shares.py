@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.model.work import queue_of
 from holdfast.runtime.allowance import Allowance, Limit
+from holdfast.runtime.each import EachValue, Value
 from holdfast.runtime.permits import Permits
 
 if TYPE_CHECKING:
@@ -21,13 +22,21 @@ class Share:
     """Queues that are taken from together: all without a limit of their own, or one that has one."""
 
     def __init__(
-        self, queues: Sequence[str], allowance: Allowance | None = None, permits: Permits | None = None
+        self,
+        queues: Sequence[str],
+        allowance: Allowance | None = None,
+        permits: Permits | None = None,
+        each: EachValue | None = None,
     ) -> None:
         self.queues = list(queues)
         self.allowance = allowance
         """Of this node."""
         self.permits = permits
         """Of the whole cluster."""
+        self.each = each
+        """Per value of an input."""
+        self.values: dict[Key, list[Value]] = {}
+        """By which values those that run are counted."""
         self.in_hand: set[str] = set()
         self.running: set[Key] = set()
 
@@ -55,9 +64,10 @@ def shares_of(node: Node, limits: Mapping[str, Limit], cluster_limits: Mapping[s
         yield Share([queue_of(node.tenant, queue) for queue in free])
     for queue in node.queues:
         if queue not in free:
-            here, everywhere = limits.get(queue), cluster_limits.get(queue)
+            here, everywhere = limits.get(queue, Limit()), cluster_limits.get(queue, Limit())
             yield Share(
                 [queue_of(node.tenant, queue)],
-                None if here is None else Allowance(here),
-                None if everywhere is None else Permits(node, queue, everywhere),
+                Allowance(here) if here.of_all else None,
+                Permits(node, queue, everywhere) if everywhere.of_all else None,
+                EachValue(node, queue, here.each, everywhere.each) if here.each or everywhere.each else None,
             )

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from functools import partial
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import (
@@ -22,15 +21,18 @@ from holdfast.errors import (
 from holdfast.execution.live import LiveInstance
 from holdfast.model.stored import InstanceRow
 from holdfast.model.ticket import Ticket
-from holdfast.model.work import NOBODY, EffectRef, EffectRow, WorkRow
+from holdfast.model.work import EffectRow, WorkRow
 from holdfast.ports import Delivery
 from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.lookout import BREATH, Lookout
-from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, read_step
+from holdfast.runtime.durable.placement import STEP_QUEUE, Placement
+from holdfast.runtime.each import EachValue
+from holdfast.runtime.ending import end
 from holdfast.runtime.permits import Permits
 from holdfast.runtime.shares import PAUSE, Key, Share, shares_of
 from holdfast.runtime.sparing import Sparing
 from holdfast.runtime.step_sending import StepSending
+from holdfast.runtime.step_slips import RowSlip, Slip, TicketAlone, TicketSlip
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -52,7 +54,7 @@ class Steps:
         self.concurrency = concurrency
         """Steps that run here at one time."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._taking: asyncio.Task[None] | None = None
+        self._taking: list[asyncio.Task[None]] = []
         self._changed = asyncio.Event()
         self._sending = StepSending(node, placement, self._in_background)
         self._untaken = Sparing()
@@ -76,37 +78,38 @@ class Steps:
 
     def start(self) -> None:
         ways = [self._take_rows] if self._placement.source is None else [self._take_tickets, self._take_rows]
-        taking = [partial(way, share) for share in self._shares for way in ways]
-        self._taking = asyncio.get_running_loop().create_task(_together(taking), name="holdfast-steps")
+        loop = asyncio.get_running_loop()
+        self._taking = [loop.create_task(way(share), name="holdfast-steps") for share in self._shares for way in ways]
 
     async def stop_taking(self) -> None:
-        if self._taking is not None:
-            self._taking.cancel()
-            await asyncio.wait([self._taking])
-            self._taking = None
+        await end(self._taking)
+        self._taking = []
 
     async def stop(self) -> None:
         await self.stop_taking()
-        if self._tasks:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.wait(self._tasks)
+        await end(self._tasks)
 
     def ended(self, key: Key) -> None:
         """An effect that ran here has ended."""
         for share in self._shares:
             if key in share.running:
                 share.running.discard(key)
+                self._uncount(key, share)
                 self._fewer(share)
+
+    def _uncount(self, key: Key, share: Share) -> None:
+        values = share.values.pop(key, None)
+        if values and share.each is not None:
+            self._in_background(share.each.end(values))
 
     def _fewer(self, share: Share) -> None:
         """Something of this share has ended: there is room, here or for other nodes."""
         self._changed.set()
         if share.permits is not None and share.permits not in self._returning:
             self._returning.add(share.permits)
-            self._in_background(self._give_back(share, share.permits))
+            self._in_background(self._return_places(share, share.permits))
 
-    async def _give_back(self, share: Share, permits: Permits) -> None:
+    async def _return_places(self, share: Share, permits: Permits) -> None:
         await asyncio.sleep(BREATH.total_seconds())  # The next one may be here by then.
         self._returning.discard(permits)
         await permits.give_back(share.used)
@@ -165,17 +168,11 @@ class Steps:
                 await asyncio.sleep(PAUSE)
 
     async def _take_row(self, row: WorkRow, share: Share) -> None:
-        ref = EffectRef(*read_step(row), NOBODY)
-        assert row.instance_id is not None
-        deleting: list[asyncio.Task[None]] = []
-
-        async def settle() -> None:
-            deleting.append(self._node.use_up(row.id))
-
+        slip = RowSlip(self._node, row)
         try:
-            await self._run(row.instance_id, ref, row.content, share, settle, None)
-            if deleting:
-                await asyncio.wait(deleting)  # In hand until then, or it would be claimed again.
+            await self._run(slip, share)
+            if slip.deleting is not None:
+                await asyncio.wait([slip.deleting])
         finally:
             share.in_hand.discard(row.id)
             self._fewer(share)
@@ -197,95 +194,103 @@ class Steps:
                 await asyncio.sleep(PAUSE)
 
     async def _take_delivery(self, delivery: Delivery, share: Share, mark: str) -> None:
+        ticket = delivery.ticket
         try:
-            await self._run_ticket(delivery.ticket, share, delivery.ack, delivery.nack)
+            if ticket.instance_id is None or ticket.execution is None or ticket.tenant != self._node.tenant:
+                await delivery.ack()
+            else:
+                await self._run(TicketSlip(self._node, delivery), share)
         finally:
             share.in_hand.discard(mark)
             self._fewer(share)
 
-    async def _run_ticket(
-        self,
-        ticket: Ticket,
-        share: Share,
-        settle: Callable[[], Awaitable[None]],
-        give_back: Callable[[], Awaitable[None]],
-    ) -> bool:
-        """Run what a ticket names, if it is still so; whether it was begun here."""
-        if ticket.instance_id is None or ticket.execution is None or ticket.tenant != self._node.tenant:
-            await settle()
-            return False
-        ref = EffectRef(ticket.execution, ticket.attempt, NOBODY)
-        return await self._run(ticket.instance_id, ref, ticket.content, share, settle, give_back)
-
     async def run_to_end(self, ticket: Ticket) -> bool:
         """Run what a ticket names, and wait until it has ended: for carriers whose own workers count what they run.
         Whether it was begun here."""
-
-        async def nothing() -> None:
-            """The carrier settles by itself."""
-
-        begun = await self._run_ticket(ticket, Share(()), nothing, nothing)
+        if ticket.instance_id is None or ticket.execution is None or ticket.tenant != self._node.tenant:
+            return False
+        begun = await self._run(TicketAlone(ticket), Share(()))
         node, identity = self._node, ticket.instance_id
-        while begun and identity is not None and ticket.execution is not None:
+        while begun:
             news = node.watching.news(identity)  # Subscribe, then look.
             if not node.effects.has(identity, ticket.execution):
                 break
             await news
         return begun
 
-    async def _run(
-        self,
-        instance_id: str,
-        ref: EffectRef,
-        content: str,
-        share: Share,
-        settle: Callable[[], Awaitable[None]],
-        give_back: Callable[[], Awaitable[None]] | None,
-    ) -> bool:
-        node = self._node
+    async def _run(self, slip: Slip, share: Share) -> bool:
+        """Run what a slip names, if it is still so and its turn; whether it was begun here."""
+        node, key = self._node, (slip.instance_id, slip.ref.execution)
         # In hand before it is ours: the sweep picks up what is this node's and nobody works on.
-        node.hold(instance_id)
+        node.hold(slip.instance_id)
         try:
-            owned = await self._own(instance_id, ref, content, settle, give_back)
-            if owned is None:
+            if share.each is not None and not await self._may_begin(slip, share, share.each):
                 return False
-            key = instance_id, ref.execution
+            owned = await self._own(slip)
+            if owned is None:
+                self._uncount(key, share)
+                return False
             share.running.add(key)
             try:
                 await node.takeover.adopt(owned)
             except HoldfastError:
                 logger.warning(
-                    "a step of instance %s could not be begun; the sweeper picks it up", instance_id, exc_info=True
+                    "a step of instance %s could not be begun; the sweeper picks it up", slip.instance_id, exc_info=True
                 )
             finally:
                 if not node.effects.has(*key):
                     self.ended(key)
         finally:
-            node.let_go(instance_id)
+            node.let_go(slip.instance_id)
         return True
 
-    async def _own(
-        self,
-        instance_id: str,
-        ref: EffectRef,
-        content: str,
-        settle: Callable[[], Awaitable[None]],
-        give_back: Callable[[], Awaitable[None]] | None,
-    ) -> EffectRow | None:
+    async def _may_begin(self, slip: Slip, share: Share, each: EachValue) -> bool:
+        """By the limits per value; one that may not is put off."""
+        node, key = self._node, (slip.instance_id, slip.ref.execution)
+        if key in share.values:  # It came twice, and is at it here.
+            await slip.settle()
+            return False
+        share.values[key] = []
+        begun = False
+        try:
+            rows = await node.store.effects_of(node.tenant, slip.instance_id)
+            row = next((row for row in rows if row.ref == slip.ref), None)
+            if row is None:  # It is another's by now.
+                await slip.settle()
+                return False
+            values = await each.values_of(row, slip.content or (await node.row(slip.instance_id)).content)
+            pause = await each.begin(values)
+            if pause is None:
+                share.values[key], begun = values, True
+            else:
+                await slip.put_off(pause)
+        except (DefinitionError, StoreError) as error:
+            await self._give_back(slip, error)
+        finally:
+            if not begun:
+                del share.values[key]
+        return begun
+
+    async def _own(self, slip: Slip) -> EffectRow | None:
         """Make it this node's, then let the ticket go; None if it is another's by now, or cannot be taken."""
         node = self._node
         try:
-            if content:
-                await node.pins.plan(content)  # Before it is ours: who lacks the code leaves it to others (rule H10).
-            owned = await node.store.own_effect(node.tenant, instance_id, ref, node.owner)
-        except (DefinitionError, StoreError):
-            logger.warning("a step of instance %s could not be taken", instance_id, exc_info=True)
-            if give_back is not None:
-                await asyncio.sleep(PAUSE)
-                await give_back()
+            if slip.content:
+                await node.pins.plan(
+                    slip.content
+                )  # Before it is ours: who lacks the code leaves it to others (rule H10).
+            owned = await node.store.own_effect(node.tenant, slip.instance_id, slip.ref, node.owner)
+        except (DefinitionError, StoreError) as error:
+            await self._give_back(slip, error)
             return None
-        await settle()
+        await slip.settle()
         return owned
+
+    @staticmethod
+    async def _give_back(slip: Slip, error: Exception) -> None:
+        logger.warning("a step of instance %s could not be taken", slip.instance_id, exc_info=error)
+        await asyncio.sleep(PAUSE)
+        await slip.give_back()
 
     def _in_background(self, work: Coroutine[Any, Any, Any]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -296,9 +301,3 @@ class Steps:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("a step failed outside its activity", exc_info=error)
-
-
-async def _together(work: Sequence[Callable[[], Coroutine[Any, Any, None]]]) -> None:
-    async with asyncio.TaskGroup() as group:
-        for one in work:
-            group.create_task(one())

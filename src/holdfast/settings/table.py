@@ -153,7 +153,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     queues: Annotated[str, Meta(description="Queues that this node serves when it takes work, with commas.")] = (
         "default"
     )
-    step_limits: Annotated[str, Meta(description="Limits of queues, per worker: `gpu=2, mail=8@10/s`.")] = ""
+    step_limits: Annotated[
+        str, Meta(description="Limits of queues, per worker: `gpu=2, mail=8@10/s, mail/customer=2`.")
+    ] = ""
     cluster_limits: Annotated[str, Meta(description="The same for all workers of a tenant together.")] = ""
     step_concurrency: Annotated[int, Meta(ge=1, description="Steps that one worker runs at a time.")] = 32
     drain_limit: Annotated[

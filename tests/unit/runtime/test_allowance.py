@@ -14,10 +14,15 @@ def test_limits_are_read_from_one_line() -> None:
         "mail": Limit(concurrency=8, per_second=10.0),
         "sms": Limit(per_second=0.5),
     }
+    assert parse_limits("mail/customer=2, mail=8, mail/region=@5/s") == {
+        "mail": Limit(concurrency=8, each={"customer": Limit(concurrency=2), "region": Limit(per_second=5.0)})
+    }
     assert parse_limits("") == {}
 
 
-@pytest.mark.parametrize("text", ["gpu", "gpu=", "gpu=two", "gpu=0", "gpu=@0/s", "g pu=1", "gpu=1@10/m"])
+@pytest.mark.parametrize(
+    "text", ["gpu", "gpu=", "gpu=two", "gpu=0", "gpu=@0/s", "g pu=1", "gpu=1@10/m", "gpu/=1", "gpu/a/b=1", "gpu/a=0"]
+)
 def test_what_is_no_limit_is_refused_with_the_remedy(text: str) -> None:
     with pytest.raises(SettingsError):
         parse_limits(text)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, msgpack
 
 from holdfast.execution.plan import Node as PlanNode, Plan
+from holdfast.model.ticket import Ticket
 from holdfast.model.work import EffectRow, WorkKind, WorkRow
 from holdfast.ports import StepDispatcher, Transport
 
@@ -79,6 +80,23 @@ def step_row(effect: EffectRow, content: str, now: datetime, priority: int) -> W
         content=content,
         created=effect.created,
         payload=_encode((effect.execution, effect.attempt)),
+    )
+
+
+def put_off_row(ticket: Ticket, tenant: str, now: datetime, due: datetime) -> WorkRow:
+    """A step that a broker brought too early: the work table brings it again. The same row as another way to it."""
+    execution, attempt = ticket.execution or 0, ticket.attempt
+    return WorkRow(
+        tenant=tenant,
+        id=f"{ticket.instance_id}.s{execution}.{attempt}",
+        kind=WorkKind.STEP,
+        queue=STEP_QUEUE + ticket.queue,
+        due=due,
+        priority=ticket.priority,
+        instance_id=ticket.instance_id,
+        content=ticket.content,
+        created=now,
+        payload=_encode((execution, attempt)),
     )
 
 

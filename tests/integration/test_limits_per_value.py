@@ -1,0 +1,192 @@
+"""Limits per value of an input: two at a time for each customer, with every carrier (rows, tickets, a real broker)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from holdfast import Parallel, ParallelForEach, Status, Workflow, activity, expr
+from holdfast.dispatch import transport_from_url
+from holdfast.dispatch.local import LocalBus, LocalTransport
+from holdfast.dispatch.steps import TransportSteps
+from holdfast.model.record_rows import RecordQuery
+from holdfast.ports import Transport
+from holdfast.runtime.allowance import Limit
+from holdfast.runtime.durable.placement import Placement
+from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.places import Places
+from holdfast.testing.transport_contract.services import broker_at_hand
+from tests.integration.conftest import Cluster
+
+QUEUE = "mail"
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.gate = asyncio.Event()
+        self.begun = asyncio.Event()
+        self.here = 0
+        self.at_once: Counter[str] = Counter()
+        self.most_of: Counter[str] = Counter()
+
+
+bench: Bench
+
+
+@pytest.fixture(autouse=True)
+def _bench() -> Iterator[None]:
+    global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
+    bench = Bench()
+    yield
+    bench.gate.set()
+
+
+@activity
+async def serve(customer: str) -> None:
+    """Counts how many of this customer are served at a time; the first are served until somebody opens the gate."""
+    bench.at_once[customer] += 1
+    bench.most_of[customer] = max(bench.most_of[customer], bench.at_once[customer])
+    if bench.at_once.total() == 6:
+        bench.begun.set()
+    await bench.gate.wait()
+    bench.at_once[customer] -= 1
+    bench.calls.append(customer)
+
+
+@activity
+async def meet() -> None:
+    """Ends when a second one is there."""
+    bench.here += 1
+    if bench.here == 2:
+        bench.gate.set()
+    await bench.gate.wait()
+
+
+ALL = [serve, meet]
+
+
+class Carried:
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.bus = LocalBus()
+        self.url = ""
+        if kind == "rabbitmq":
+            self.url = f"{broker_at_hand('rabbitmq')}?prefix=test-{uuid4().hex[:12]}"
+        self.transports: list[Transport] = []
+
+    async def placement(self) -> Placement:
+        if self.kind == "database":
+            return Placement(default=QUEUE)
+        transport: Transport = LocalTransport(self.bus) if not self.url else transport_from_url(self.url)
+        await transport.open()
+        self.transports.append(transport)
+        return Placement(default=QUEUE, dispatcher=TransportSteps(transport), transport=transport)
+
+    async def close(self, tenant: str) -> None:
+        for transport in self.transports:
+            if self.url:
+                await transport.delete_queue(f"{QUEUE}@{tenant}")
+            await transport.close()
+
+
+@pytest.fixture(params=["database", "local", pytest.param("rabbitmq", marks=pytest.mark.service("rabbitmq"))])
+async def carried(request: pytest.FixtureRequest, cluster: Cluster) -> AsyncIterator[Carried]:
+    found = Carried(request.param)
+    yield found
+    await cluster.close()
+    await found.close(cluster.tenant)
+
+
+async def ended(runtime: Runtime, instance_id: str) -> Any:
+    async with asyncio.timeout(30):
+        return await runtime.wait_at_rest(instance_id)
+
+
+async def start(runtime: Runtime, workflow: Workflow) -> str:
+    answer = await runtime.start(workflow)
+    assert answer.result is not None
+    return answer.result.instance_id
+
+
+@pytest.mark.parametrize(("where", "nodes"), [("step_limits", "a"), ("cluster_limits", "abc")])
+async def test_a_queue_has_a_limit_for_each_value_of_an_input(
+    cluster: Cluster, carried: Carried, where: str, nodes: str
+) -> None:
+    """Two at a time for each customer, on one worker or on all together; the busy one holds up nobody else."""
+    limits: dict[str, Any] = {where: f"{QUEUE}/customer=2"}
+    workers = [
+        await cluster.node(
+            name, activities=ALL, queues=("default", QUEUE), placement=await carried.placement(), **limits
+        )
+        for name in nodes
+    ]
+    served = ["busy"] * 12 + ["b", "c"] * 3
+    root = ParallelForEach(expr(repr(served)), serve.bind(customer=expr("n")), item="n")
+    identity = await start(workers[0], Workflow(root, id="served"))
+    for runtime in workers:
+        runtime.node.take_work()
+    async with asyncio.timeout(30):
+        await bench.begun.wait()
+    bench.gate.set()
+
+    assert (await ended(workers[0], identity)).status is Status.FINISHED
+    assert Counter(bench.calls) == Counter(served)
+    assert bench.most_of == {"busy": 2, "b": 2, "c": 2}
+
+
+async def test_a_queue_has_a_rate_for_each_value_of_an_input(cluster: Cluster, carried: Carried) -> None:
+    """Each has one beginning in hand; a second one of the same customer comes later than the first of another."""
+    a = await cluster.node(
+        "a",
+        activities=ALL,
+        queues=("default", QUEUE),
+        placement=await carried.placement(),
+        step_limits=f"{QUEUE}/customer=@2/s",
+        cluster_limits=f"{QUEUE}/customer=@1/s",
+    )
+    bench.gate.set()
+    root = ParallelForEach(expr(repr(["b", "b", "c"])), serve.bind(customer=expr("n")), item="n")
+    identity = await start(a, Workflow(root, id="served"))
+    a.node.take_work()
+
+    assert (await ended(a, identity)).status is Status.FINISHED
+    assert bench.calls[-1] == "b"
+    assert Counter(bench.calls) == {"b": 2, "c": 1}
+
+
+async def test_steps_without_the_input_are_not_counted(cluster: Cluster, carried: Carried) -> None:
+    a = await cluster.node(
+        "a",
+        activities=ALL,
+        queues=("default", QUEUE),
+        placement=await carried.placement(),
+        step_limits=f"{QUEUE}/customer=1",
+    )
+    identity = await start(a, Workflow(Parallel(meet.bind(), meet.bind()), id="meeting"))
+    a.node.take_work()
+
+    assert (await ended(a, identity)).status is Status.FINISHED
+
+
+async def test_places_per_value_of_a_dead_node_are_free_again(cluster: Cluster) -> None:
+    a, b = await cluster.node("a"), await cluster.node("b")
+    limit = Limit(concurrency=2)
+    mine, theirs = Places(a.node, "mail/customer", limit), Places(b.node, "mail/customer", limit)
+    assert [await mine.take("aa"), await mine.take("aa"), await mine.take("aa")] == [True, True, False]
+    assert [await theirs.take("aa"), await theirs.take("ab")] == [False, True]
+
+    await mine.give_back("aa")
+    assert [await theirs.take("aa"), await theirs.take("aa")] == [True, False]
+    await cluster.died(a)
+    assert await theirs.take("aa")
+
+    for value in ("aa", "aa", "ab"):
+        await theirs.give_back(value)
+    left = await b.node.store.list_records(RecordQuery(tenant=cluster.tenant, kind="limit"))
+    assert {row.payload for row in left} == {b"{}"}
