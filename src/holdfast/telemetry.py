@@ -4,7 +4,7 @@ Spans, metrics and logs are made *of* these events by whoever listens, so there 
 from outside. `docs/reference/events.md` is written from this table, and a test compares it with every `emit` in the
 source: no event without an entry, no entry without an event, no field more or less.
 
-Nobody listens by default, and then an event costs one look at a list:
+Nobody listens by default, and then an event costs one look at a list; `wants` tells whether anybody listens to this one:
 
     if telemetry.listeners:
         telemetry.emit("instance.finished", instance_id=…, definition_id=…, status=…)
@@ -92,12 +92,19 @@ EVENTS: tuple[Event, ...] = (
 BY_NAME: Mapping[str, Event] = {event.name: event for event in EVENTS}
 
 listeners: list[Listener] = []
-"""Those who hear everything now. Look whether it is empty before you build an event's fields."""
+"""Those who hear something now. Look whether it is empty before you build an event's fields."""
+_heard: dict[str, tuple[Listener, ...]] = {}
+"""Who hears an event, of those that anybody hears."""
+
+
+def wants(name: str) -> bool:
+    """Whether anybody listens to this event. Ask before its fields cost more than a look."""
+    return name in _heard
 
 
 def emit(name: str, /, **fields: Any) -> None:
     """Tell every listener. One that raises is logged; the others and the engine go on."""
-    for listener in tuple(listeners):
+    for listener in _heard.get(name, ()):
         try:
             listener(name, fields)
         except Exception:
@@ -110,17 +117,26 @@ def subscribe(listener: Listener, *names: str) -> Callable[[], None]:
     unknown = sorted(set(names) - BY_NAME.keys())
     if unknown:
         raise ValueError(f"No such event: {', '.join(unknown)}. The table is in docs/reference/events.md.")
-    wanted = frozenset(names)
+    wanted = frozenset(names or BY_NAME)
 
-    def chosen(name: str, fields: Mapping[str, Any]) -> None:
-        if not wanted or name in wanted:
-            listener(name, fields)
+    def heard(name: str, fields: Mapping[str, Any]) -> None:
+        """One of its own for each subscription: the same listener may have several."""
+        listener(name, fields)
 
-    listeners.append(chosen)
+    listeners.append(heard)
+    for name in wanted:
+        _heard[name] = (*_heard.get(name, ()), heard)
 
     def end() -> None:
-        if chosen in listeners:
-            listeners.remove(chosen)
+        if heard not in listeners:
+            return
+        listeners.remove(heard)
+        for name in wanted:
+            left = tuple(other for other in _heard[name] if other is not heard)
+            if left:
+                _heard[name] = left
+            else:
+                del _heard[name]
 
     return end
 

@@ -36,6 +36,16 @@ def test_a_listener_hears_only_what_it_named() -> None:
     assert heard == ["instance.finished"]
 
 
+def test_who_builds_an_event_can_ask_whether_anybody_wants_it() -> None:
+    with telemetry.on(print, "instance.finished"), telemetry.on(print, "instance.finished", "work.taken"):
+        assert telemetry.wants("work.taken")
+        assert not telemetry.wants("instance.canceled")
+    with telemetry.on(print, "instance.finished"):
+        assert telemetry.wants("instance.finished")
+        assert not telemetry.wants("work.taken")
+    assert not telemetry.wants("instance.finished")
+
+
 def test_a_name_that_is_not_in_the_table_is_refused() -> None:
     with pytest.raises(ValueError, match=r"No such event: instance\.ended"), telemetry.on(print, "instance.ended"):
         pytest.fail("the block must not run")

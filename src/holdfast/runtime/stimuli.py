@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
+from holdfast.errors import InstanceAtRest, InstanceNotFound
 from holdfast.model import values
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt
+from holdfast.model.stored import BookmarkRow
 from holdfast.runtime.durable import leftovers, matching
 from holdfast.runtime.durable.leftovers import ExpiredStimulus
 from holdfast.runtime.durable.messages import Stimulus
@@ -128,14 +130,20 @@ class Stimuli:
         if found.is_broadcast:
             marks = await matching.page(node, found, SHOWN_MAX)
         else:
-            one = await matching.oldest(node, found)
-            marks = [] if one is None else [one]
+            marks = await self._addressed(found)
         return Explanation(
             broadcast=found.is_broadcast,
             starts=tuple(starts),
             resumes=tuple(f"{mark.instance_id}#b{mark.seq}" for mark in marks),
             kept=await self._kept(found),
         )
+
+    async def _addressed(self, found: Stimulus) -> list[BookmarkRow]:
+        try:
+            one = await matching.oldest(self._runtime.node, found)
+        except (InstanceAtRest, InstanceNotFound):
+            return []
+        return [] if one is None else [one]
 
     async def _kept(self, found: Stimulus) -> str | None:
         if found.instance_id is not None:

@@ -56,11 +56,8 @@ async def test_an_effect_is_recorded_committed_and_only_then_started(make_engine
     def listen(event: str, fields: Any) -> None:
         order.append(event)
 
-    telemetry.listeners.append(listen)
-    try:
+    with telemetry.on(listen):
         result = await make_engine().runner.run(Sequence(WriteLine("before"), act.bind(id="act")))
-    finally:
-        telemetry.listeners.remove(listen)
 
     assert order.index("segment.committed") < order.index("effect.started") < order.index("runs")
     assert events_of(result, "act") == [

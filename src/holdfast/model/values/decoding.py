@@ -92,6 +92,8 @@ def _datetime(data: dict[str, Any], types: TypeRegistry, depth: int) -> datetime
     moment = datetime.fromisoformat(data["v"])
     if moment.tzinfo is None:
         raise ValueError("it has no offset.")
+    if "zone" not in data and "fold" not in data:
+        return moment
     # The wall time is kept, as Python keeps it: a rule of the zone that changes moves the moment, not the clock.
     return moment.replace(tzinfo=_zone(data) or moment.tzinfo, fold=int(data.get("fold", 0)))
 

@@ -10,14 +10,12 @@ from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.stored import BookmarkRef, BookmarkRow, correlation_key
 from holdfast.model.work import WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable.encoding import encode_payload
-from holdfast.runtime.durable.matching import bookmark_key
+from holdfast.runtime.durable.matching import STORED_KINDS, bookmark_key
 from holdfast.runtime.durable.task_rows import task_records
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.before import Before, Consumed
 
-_STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
-"""Kinds that stimuli can find. The others are woken by their timer alone."""
 _CHILD = BookmarkKind.CHILD
 _NONE: dict[str, Bookmark] = {}
 
@@ -36,7 +34,7 @@ def bookmark_rows(
     for key, item in old.items():
         gone = key not in new
         if gone or moved:
-            if item.kind in _STORED_KINDS:
+            if item.kind in STORED_KINDS:
                 burned.append(BookmarkRef(bookmark_key(item), was, seq_of(key)))
             if item.due is not None and (gone or migrated) and (timer := timer_id(name, key)) not in consumed.work:
                 dropped.append(timer)
@@ -44,7 +42,7 @@ def bookmark_rows(
     for key, item in new.items():
         fresh = key not in old
         if fresh or moved:
-            if item.kind in _STORED_KINDS:
+            if item.kind in STORED_KINDS:
                 added.append(_bookmark(tenant, live, item, now))
             if item.due is not None and (fresh or migrated):
                 timers.append(_timer(tenant, name, item, now, content))

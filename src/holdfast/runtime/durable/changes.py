@@ -35,7 +35,8 @@ from holdfast.runtime.durable.placement import Placement, step_priority, step_ro
 from holdfast.runtime.durable.reply_rows import reply_records
 from holdfast.runtime.durable.slots import slots
 
-_AT_REST = frozenset(str(status) for status in Status if status.at_rest)
+_STATUSES = {status: status.value for status in Status}
+"""Asked of an enumeration, a value is a call."""
 
 
 class Maker:
@@ -128,7 +129,7 @@ class Maker:
         state: bytes,
     ) -> InstanceRow:
         parent, definition = live.parent_id, live.plan.definition
-        status: str = live.status.value
+        status = _STATUSES[live.status]
         return InstanceRow(
             tenant=self.tenant,
             id=live.id,
@@ -144,7 +145,7 @@ class Maker:
             incidents=len(live.incidents),
             created=before.created or moment(live.created),
             updated=now,
-            finished=(before.finished or now) if status in _AT_REST else None,
+            finished=(before.finished or now) if live.status.at_rest else None,
             state=state,
         )
 

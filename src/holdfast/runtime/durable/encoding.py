@@ -78,9 +78,10 @@ def _table(plan: Plan, entries: Sequence[RawEntry]) -> dict[int, str | None]:
 
 def _whole_table(plan: Plan) -> msgspec.Raw:
     """For a segment that is as long as the plan, and likely to name all of it: packed once."""
-    if plan.packed_keys is None:
-        plan.packed_keys = msgspec.Raw(_pack(plan.keys))
-    return plan.packed_keys
+    packed: msgspec.Raw | None = plan.packed_keys
+    if packed is None:
+        packed = plan.packed_keys = msgspec.Raw(_pack(plan.keys))
+    return packed
 
 
 def decode_journal(data: bytes, plan: Plan, first: int) -> list[JournalEntry]:

@@ -11,20 +11,24 @@ A stimulus of another type fits bookmarks of its type and payload, of one instan
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from holdfast.errors import InstanceAtRest
 from holdfast.model.hashing import stimulus_hash
-from holdfast.model.instance import Bookmark
+from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.requests import EVENT
-from holdfast.model.stored import BookmarkQuery, BookmarkRow, correlation_key, wake_key
+from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceRow, correlation_key, wake_key
 from holdfast.model.values import TypeRegistry, decode
+from holdfast.runtime.durable.large_values import is_split, unpack_state
 from holdfast.runtime.durable.messages import Stimulus
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
 _PLAIN = TypeRegistry()
+STORED_KINDS = (BookmarkKind.ACTIVITY, BookmarkKind.CHILD)
+"""Kinds that stimuli can find. The others are woken by their timer alone."""
 
 
 def key_of(type_name: str, payload: Any) -> int:
@@ -35,10 +39,13 @@ def key_of(type_name: str, payload: Any) -> int:
 def bookmark_key(mark: Bookmark) -> int:
     """The key that a bookmark is stored under. That of an addressed wait leaves its instance out: the stored row names it,
     and a stimulus with a correlation id does not know it."""
-    payload = mark.payload
-    if mark.name == EVENT and isinstance(payload, dict) and "instance" in payload:
+    return _stored_key(mark.name, mark.payload, mark.hash)
+
+
+def _stored_key(name: str, payload: Any, hash_text: str) -> int:
+    if name == EVENT and isinstance(payload, dict) and "instance" in payload:
         return addressed_key(payload["event_name"])
-    return wake_key(mark.name, mark.hash.encode())
+    return wake_key(name, hash_text.encode())
 
 
 def everyone_key(event_name: str) -> int:
@@ -88,15 +95,11 @@ async def oldest(
     node: Node, found: Stimulus, passed: frozenset[str] = frozenset(), declined: Collection[Place] = ()
 ) -> BookmarkRow | None:
     """The bookmark that an addressed stimulus is for: the oldest that fits. `passed` are instances that do not take it,
-    `declined` are bookmarks that have looked at it and passed it by."""
-    keys = wake_keys(found)
+    `declined` are bookmarks that have looked at it and passed it by. Raises `InstanceAtRest` or `InstanceNotFound` if it is for
+    an instance that takes nothing any more."""
     if found.instance_id is not None:
-        # An instance-addressed stimulus reads the instance (rule M5).
-        marks = await node.store.bookmarks_of(node.tenant, found.instance_id)
-        fitting = [mark for mark in marks if mark.key in keys and mark.type == found.type]
-        correlation = correlation_key(found.correlation_id)
-        fitting = [mark for mark in fitting if correlation in (0, mark.correlation) and place_of(mark) not in declined]
-        return min(fitting, key=lambda mark: mark.seq, default=None)
+        return at_hand(node, found, declined) or await _in_instance(node, found, found.instance_id, declined)
+    keys = wake_keys(found)
     queries = [
         BookmarkQuery(
             tenant=node.tenant,
@@ -106,14 +109,63 @@ async def oldest(
         )
         for key in keys
     ]
-    matches = (await node.store.find_bookmarks(queries)).bookmarks
+    matches = await node.store.find_bookmarks(queries, load=True)
+    for row in matches.instances.values():
+        node.saw(row)
     fitting = [
         mark
-        for marks in matches
+        for marks in matches.bookmarks
         for mark in marks
         if mark.type == found.type and mark.instance_id not in passed and place_of(mark) not in declined
     ]
     return min(fitting, key=age, default=None)
+
+
+# -- an instance-addressed stimulus reads the instance (rule M5) -------------------------------------------------------
+
+
+def at_hand(node: Node, found: Stimulus, declined: Collection[Place] = ()) -> BookmarkRow | None:
+    """The bookmark, as far as this node knows without asking the store. It may be gone, which its commit will tell; that
+    there is none may be old."""
+    row = node.hot.get(found.instance_id or "")
+    return None if row is None or is_split(row.state) else _fitting(found, row, {}, declined)
+
+
+async def _in_instance(
+    node: Node, found: Stimulus, instance_id: str, declined: Collection[Place]
+) -> BookmarkRow | None:
+    row, large = await node.state(instance_id)
+    if row.finished is not None:
+        raise InstanceAtRest(instance_id, row.status, remedy="Nobody reads what is sent to it.")
+    node.saw(row)
+    return _fitting(found, row, large, declined)
+
+
+def _fitting(
+    found: Stimulus, row: InstanceRow, large: Mapping[str, bytes], declined: Collection[Place]
+) -> BookmarkRow | None:
+    """The oldest bookmark of an instance that fits."""
+    mine = correlation_key(row.correlation_id)
+    if correlation_key(found.correlation_id) not in (0, mine):
+        return None
+    keys = wake_keys(found)
+    for mark in unpack_state(row.state, large).bookmarks:
+        seq = int(mark.id[1:])
+        if mark.name != found.type or mark.kind not in STORED_KINDS or (row.id, seq) in declined:
+            continue
+        key = _stored_key(mark.name, mark.payload, mark.hash.hex())
+        if key in keys:
+            return BookmarkRow(
+                tenant=row.tenant,
+                instance_id=row.id,
+                seq=seq,
+                key=key,
+                correlation=mine,
+                type=mark.name,
+                activity_id=mark.activity_id,
+                created=row.updated,
+            )
+    return None
 
 
 async def page(node: Node, found: Stimulus, limit: int) -> list[BookmarkRow]:

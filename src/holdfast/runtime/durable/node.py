@@ -246,10 +246,18 @@ class Node:
         if row.finished is not None:
             self.hot.pop(row.id, None)
             return
-        self.hot[row.id] = row
-        self.hot.move_to_end(row.id)
-        if len(self.hot) > HOT_MAX:
-            self.hot.popitem(last=False)
+        hot = self.hot
+        if row.id in hot:
+            hot.move_to_end(row.id)
+        hot[row.id] = row
+        if len(hot) > HOT_MAX:
+            hot.popitem(last=False)
+
+    def saw(self, row: InstanceRow) -> None:
+        """A row as it was read: hot, unless this node knows a later one."""
+        known = self.hot.get(row.id)
+        if known is None or known.version < row.version:
+            self.keep_hot(row)
 
     def forget(self, instance_id: str) -> None:
         self.hot.pop(instance_id, None)

@@ -35,24 +35,30 @@ class Entries:
 
 
 def tell(burst: Burst, live: LiveInstance) -> None:
-    names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
     if live.status is Status.PENDING:
         return
-    if burst.before.version == 0 or any(isinstance(job, BeginJob) for job in burst.applied):
+    names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
+    wants = telemetry.wants
+    if wants("instance.started") and (
+        burst.before.version == 0 or any(isinstance(job, BeginJob) for job in burst.applied)
+    ):
         telemetry.emit("instance.started", **names, definition_version=live.definition_version)
-    for job in burst.applied:
-        if isinstance(job, ResumeJob) and job.bookmark_id:
-            telemetry.emit("instance.resumed", **names, bookmark_id=job.bookmark_id)
-    telemetry.emit("segment.committed", **names, activities=live.sequence)
-    telemetry.emit(
-        "burst.committed",
-        **names,
-        trace=live.trace,
-        began_ns=burst.began_ns,
-        ran_ns=burst.ran_ns,
-        committed_ns=live.now(),
-        entries=Entries(live),
-    )
+    if wants("instance.resumed"):
+        for job in burst.applied:
+            if isinstance(job, ResumeJob) and job.bookmark_id:
+                telemetry.emit("instance.resumed", **names, bookmark_id=job.bookmark_id)
+    if wants("segment.committed"):
+        telemetry.emit("segment.committed", **names, activities=live.sequence)
+    if wants("burst.committed"):
+        telemetry.emit(
+            "burst.committed",
+            **names,
+            trace=live.trace,
+            began_ns=burst.began_ns,
+            ran_ns=burst.ran_ns,
+            committed_ns=live.now(),
+            entries=Entries(live),
+        )
     if live.status is Status.SUSPENDED:
         telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))
     elif live.status is Status.FINISHED:

@@ -23,6 +23,7 @@ from holdfast.persistence.sql.postgresql.connection import (
     explained,
     run,
 )
+from holdfast.persistence.sql.postgresql.inserts import insert_new
 from holdfast.persistence.sql.postgresql.lanes import Lanes
 from holdfast.persistence.sql.postgresql.listening import Listener
 from holdfast.persistence.sql.postgresql.listing import Projector
@@ -30,10 +31,13 @@ from holdfast.persistence.sql.postgresql.migrating import check_schema, check_se
 from holdfast.persistence.sql.postgresql.pool import Pool, end, roll_back
 from holdfast.persistence.sql.postgresql.reads import Lookups
 from holdfast.persistence.sql.postgresql.settling import SNAPSHOT, Settler
+from holdfast.persistence.sql.postgresql.together import Together
 from holdfast.persistence.sql.script import Rows, Script
+from holdfast.persistence.sql.work_tables import WORK
 from holdfast.ports import Codec, TransientErrors
 
 T = TypeVar("T")
+Row = tuple[Any, ...]
 
 LOOKUPS = 2
 CLAIMS = 8
@@ -50,6 +54,7 @@ class PostgresDriver:
         self._ordinary = Pool(lambda: connect(url, ORDINARY), ORDINARIES)
         self._lookup_pool = Pool(lambda: connect(url, LANE), LOOKUPS)
         self.lookups = Lookups(self.fetch, codec, LOOKUPS)
+        self.enqueuing: Together[Row, bool] = Together(self._enqueue, 1)
         self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
         self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
         settler = Settler(self._ordinary, self._lookup_pool, codec, url)
@@ -89,6 +94,7 @@ class PostgresDriver:
     async def close(self) -> None:
         await self._lanes.close()
         await self.lookups.close()
+        await self.enqueuing.close()
         await self.listener.close()
         await self.projector.close()
         for pool in (self._lane_pool, self._claim_pool, self._lookup_pool, self._listing_pool, self._ordinary):
@@ -171,6 +177,10 @@ class PostgresDriver:
         result = await self._retried(attempt)
         self.listener.changed()
         return result
+
+    async def _enqueue(self, rows: Sequence[Row]) -> Sequence[bool]:
+        """Rows of the work table, of all who came while others were written: one transaction for them together."""
+        return await self.insert(insert_new(WORK, "work_added", rows))
 
     async def _retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         try:
