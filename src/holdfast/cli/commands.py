@@ -11,6 +11,7 @@ import click
 
 from holdfast import __version__
 from holdfast.cli.failures import plain_words
+from holdfast.cli.guessing import Guessing
 
 COMMANDS = {
     "run": "Run a workflow: a file or module:name.",
@@ -40,7 +41,7 @@ COMMANDS = {
 (with an underscore where Python has taken the name)."""
 
 
-class Commands(click.Group):
+class Commands(Guessing):
     """Imports a command when it is called: `holdfast --help` needs none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

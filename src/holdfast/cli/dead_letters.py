@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group("dead-letters", epilog="\b\nExample:\n  holdfast dead-letters replay ID")
+@click.group("dead-letters", cls=Guessing, epilog="\b\nExample:\n  holdfast dead-letters replay ID")
 def dead_letters() -> None:
     """List, replay and discard work that failed for good."""
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option, output_option
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(epilog="\b\nExample:\n  holdfast definitions publish order-approval")
+@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast definitions publish order-approval")
 def definitions() -> None:
     """List, print, publish, retract and delete definitions; start instances of them."""
 

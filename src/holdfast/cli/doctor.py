@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import activities_option, json_option, store_option
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ as_json = json_option("Print the findings as JSON.")
 
 
 @click.group(
+    cls=Guessing,
     invoke_without_command=True,
     epilog="\b\nExample:\n  holdfast doctor --store sqlite:///holdfast.db\n  holdfast doctor instance 5Q0XK2…",
 )

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\'')
+@click.group(
+    cls=Guessing, epilog='\b\nExample:\n  holdfast events send Approved --event-key 4711 --payload \'{"by": "ann"}\''
+)
 def events() -> None:
     """Send events; list those that expired."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.moments import fork, moments, skip, why_option
 from holdfast.cli.options import json_option
 from holdfast.cli.watching import watch_option, watched
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 MANY = 20
+STATUSES = ("pending", "running", "suspended", "finished", "faulted", "canceled")
 
 
-@click.group(epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600")
+@click.group(
+    cls=Guessing, epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600"
+)
 def instances() -> None:
     """Find, read, cancel, retry, resume, skip, fork and delete instances."""
 
@@ -29,7 +33,9 @@ for _command in (moments, fork, skip):
 
 
 @instances.command("list")
-@click.option("--status", multiple=True, help="Only these statuses; may be given several times.")
+@click.option(
+    "--status", multiple=True, type=click.Choice(STATUSES), help="Only these statuses; may be given several times."
+)
 @click.option("--definition", "definition_id", metavar="ID", help="Only of this definition.")
 @click.option("--correlation", "correlation_id", metavar="ID", help="Only with this correlation id.")
 @click.option("--search", help="A part of the id, name or correlation id.")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(epilog="\b\nExample:\n  holdfast schedules next ID --count 3")
+@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast schedules next ID --count 3")
 def schedules() -> None:
     """List, pause, resume and run schedules."""
 

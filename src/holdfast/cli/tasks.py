@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option
 from holdfast.cli.watching import watch_option, watched
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.client import Client, types as t
 
 
-@click.group(epilog="\b\nExample:\n  holdfast tasks complete 5Q0X… --answer '{\"approved\": true}'")
+@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast tasks complete 5Q0X… --answer '{\"approved\": true}'")
 def tasks() -> None:
     """List, claim and complete human tasks."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option, store_option
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def _given(password: str | None) -> str:
     return sys.stdin.readline().rstrip("\n") if password == STDIN else password
 
 
-@click.group(epilog="\b\nExample:\n  holdfast users add kim --role operator")
+@click.group(cls=Guessing, epilog="\b\nExample:\n  holdfast users add kim --role operator")
 def users() -> None:
     """List, add, change and remove users."""
 

@@ -25,10 +25,13 @@ class CodeMissing(DefinitionError):
 
     def __init__(self, definition_id: str, reason: str) -> None:
         self.definition_id = definition_id
-        super().__init__(
-            f"The code of '{definition_id}' is not in this process ({reason}). Start it with the module that brings it: "
-            "--activities MODULE, for serve, worker and commands on a store; or Holdfast(workflows=[…])."
+        remedy = (
+            "Start it with the module that brings it: --activities MODULE, for serve, worker and commands on a store; or "
+            "Holdfast(workflows=[…])."
         )
+        if "__main__" in reason:
+            remedy = "It stands in a script that was run. Put it into a module that all processes import, and start it there."
+        super().__init__(f"The code of '{definition_id}' is not in this process ({reason}). {remedy}")
 
 
 class DefinitionNotPublished(DefinitionError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 from fastapi import FastAPI
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from holdfast import errors
+from holdfast.model.checks.survey import guess
 from holdfast.model.problem import Problem as Finding
 from holdfast.model.values import readable
 
@@ -213,10 +214,21 @@ def _finding(item: Mapping[str, Any], request: Request) -> dict[str, Any]:
     if item["type"] == "json_invalid":
         message = f"The body is not JSON: {item['ctx']['error']} at character {place[-1]}. Correct it there."
         place = place[:-1]
+    elif item["type"] == "extra_forbidden":
+        known = _fields_of(request) if len(place) == 2 else []
+        message = f"There is no field '{place[-1]}' here. {guess(str(place[-1]), known) if known else 'Remove it.'}"
     elif place == ("body",) and "json" not in request.headers.get("content-type", "json"):
         message = "The body was not sent as JSON. Send it with Content-Type: application/json."
     path = "/" + "/".join(str(part) for part in place)
     return {"path": path, "message": message, "severity": "error", "code": str(item["type"])}
+
+
+def _fields_of(request: Request) -> list[str]:
+    """What the body of that route may hold."""
+    body = getattr(request.scope.get("route"), "body_field", None)
+    model = getattr(getattr(body, "field_info", None), "annotation", None)
+    models = [model, *get_args(model)]
+    return [name for found in models for name in getattr(found, "model_fields", ())]
 
 
 async def _validation(request: Request, error: Exception) -> Response:

@@ -40,6 +40,12 @@ async def test_wrong_inputs_are_told_by_field(ready: Caller) -> None:
     assert {item["path"] for item in refused["errors"]} == {"/who", "/more"}
 
 
+async def test_a_misspelled_field_is_told_with_the_one_that_was_meant(ready: Caller) -> None:
+    refused = await ready.post("/api/definitions/hello/execute", {"inputs": {"who": "you"}}, expect=422)
+
+    assert refused["detail"] == "/body/inputs: There is no field 'inputs' here. Did you mean 'input'?"
+
+
 async def test_dispatch_names_the_instance_before_it_runs(ready: Caller) -> None:
     answer = await ready.ask("POST", "/api/definitions/hello/dispatch", {"correlation_id": "c1"})
 

@@ -139,6 +139,9 @@ TABLE: list[tuple[list[str], str]] = [
     (["graph", "hello.json", "--format", "crayon"], "'mermaid', 'svg'"),
     (["schema", "-o", "a_folder"], "cannot be written"),
     (["activities", "--activities", "raising_module"], "boom"),
+    (["rnu", "hello.json"], "Did you mean 'run'?"),
+    (["instances", "lsit"], "Did you mean 'list'?"),
+    (["instances", "list", "--status", "sleeping"], "'suspended'"),
     (["instances", "list", "--store", "kept.db"], "no store address"),
     (
         ["instances", "list", "--store", "sqlite:///no/such/folder/kept.db"],

@@ -1,0 +1,22 @@
+"""Groups of commands that help who mistypes."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+import click
+
+
+class Guessing(click.Group):
+    """Names the command that was meant, if one is near."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        close = get_close_matches(args[0], self.list_commands(ctx), n=1) if args else []
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if not close:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean '{close[0]}'?", ctx) from None
