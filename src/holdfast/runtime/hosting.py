@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError
 from holdfast.ports import Store, Transport
+from holdfast.runtime.ending import end
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.runtime import Runtime
@@ -22,11 +23,6 @@ MakeRuntime = Callable[[Store, Transport | None], "Runtime"]
 def node_name() -> str:
     """Host and process: a name that another process on this machine does not have."""
     return f"{socket.gethostname()[:40]}-{os.getpid()}"
-
-
-async def _end(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.wait([task])
 
 
 class Hosting:
@@ -94,7 +90,7 @@ class Hosting:
             await folder.provide(runtime.definitions)
             if self._watch:
                 task = asyncio.get_running_loop().create_task(folder.watch(runtime.definitions), name="holdfast-folder")
-                stack.push_async_callback(_end, task)
+                stack.push_async_callback(end, [task])
 
     async def close(self) -> None:
         try:

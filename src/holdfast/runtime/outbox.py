@@ -20,6 +20,7 @@ from holdfast.model.work import OutboxRow
 from holdfast.ports import ClosableOutlet, LifecycleEvent
 from holdfast.runtime.durable.dispatch_jobs import BeginJob
 from holdfast.runtime.durable.jobs import ResumeJob
+from holdfast.runtime.ending import end
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.bursts import Burst
@@ -115,8 +116,7 @@ class Relay:
 
     async def stop(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await end([self._task])
             self._task = None
         for outlet in self._node.outlets:
             if isinstance(outlet, ClosableOutlet):

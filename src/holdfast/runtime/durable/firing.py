@@ -19,6 +19,7 @@ from holdfast.model.schedule import Rule
 from holdfast.model.work import ScheduleRow, ScheduleStep
 from holdfast.runtime.durable.jobs import Answer
 from holdfast.runtime.durable.starting import Start, start_job
+from holdfast.runtime.ending import end
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -45,8 +46,7 @@ class Firing:
 
     async def stop(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await end([self._task])
             self._task = None
 
     async def _run(self) -> None:

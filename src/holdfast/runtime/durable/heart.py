@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.model.cluster import NodeState
 from holdfast.ports import Store
+from holdfast.runtime.ending import end
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -79,11 +80,8 @@ class Heart:
 
     async def stop(self) -> None:
         self._ending.set()
-        for task in self._tasks:
-            task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-            self._tasks = []
+        await end(self._tasks)
+        self._tasks = []
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join, 10)
             self._thread = None

@@ -27,7 +27,7 @@ from holdfast.errors import BookmarkNotFound, InstanceAtRest, InstanceNotFound, 
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.commit import Commit, Committed
 from holdfast.model.guard import Guard, idempotency_key
-from holdfast.model.stored import ENDED, BookmarkRow, correlation_key
+from holdfast.model.stored import BookmarkRow, correlation_key
 from holdfast.model.values import decode
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.runtime.durable import matching, messages, unread
@@ -36,6 +36,7 @@ from holdfast.runtime.durable.leftovers import note_expired, tidy
 from holdfast.runtime.durable.matching import Place
 from holdfast.runtime.durable.messages import Stimulus
 from holdfast.runtime.durable.remembered import Declinations, Settled
+from holdfast.runtime.ending import end
 from holdfast.runtime.triggers import AWAITED, awaited_key
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ SWEEP_AFTER = timedelta(seconds=5)
 """What lies beside its bookmark for longer was left by somebody who died."""
 TWIN = "~a"
 """An event that is kept for an instance or a correlation id may be taken by two kinds of waits: two rows, used up together."""
-_GONE = (BookmarkNotFound, InstanceAtRest, InstanceNotFound)
+_ENDED = (InstanceAtRest, InstanceNotFound)
+_GONE = (BookmarkNotFound, *_ENDED)
 
 
 class Post:
@@ -75,11 +77,7 @@ class Post:
         self._sweeping = asyncio.get_running_loop().create_task(self._run(), name="holdfast-post")
 
     async def stop(self) -> None:
-        tasks = [task for task in (self._sweeping, self._looking) if task is not None]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await end(task for task in (self._sweeping, self._looking) if task is not None)
         self._sweeping = self._looking = None
 
     async def _run(self) -> None:
@@ -110,12 +108,12 @@ class Post:
             await self._address(row, found, frozenset(started))
 
     async def _address(self, row: WorkRow, found: Stimulus, started: frozenset[str]) -> None:
-        if found.instance_id is not None and await self._ended(found.instance_id):
-            # It had not when it was sent: nobody will read this.
+        try:
+            if await self._deliver(found, started, consumes_work=row.id):
+                return
+        except _ENDED:  # It had not when this was sent: nobody will read it.
             self._count("unread", found)
             await self._settle(row)
-            return
-        if await self._deliver(found, started, consumes_work=row.id):
             return
         if started:
             await self._settle(row)
@@ -135,6 +133,8 @@ class Post:
         self._in_hand.add(found.id)
         try:
             await self._deliver(found, frozenset(), inbox=tuple(item.id for item in kept))
+        except _ENDED:
+            return  # Whoever looks after what is kept for it finds it unread.
         finally:
             self._in_hand.discard(found.id)
 
@@ -204,12 +204,6 @@ class Post:
         commit = Commit(tenant=row.tenant, burst_id=node.next_id(), work_consumed=(row.id,), **more)
         (outcome,) = await node.store.commit([commit])
         return isinstance(outcome, Committed)
-
-    async def _ended(self, instance_id: str) -> bool:
-        try:
-            return (await self._node.row(instance_id)).status in ENDED
-        except InstanceNotFound:
-            return True
 
     def _inbox_rows(self, row: WorkRow, found: Stimulus) -> tuple[InboxRow, ...]:
         now = self._node.clock.now()

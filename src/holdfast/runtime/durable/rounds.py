@@ -7,6 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+from holdfast.runtime.ending import end
+
 logger = logging.getLogger("holdfast")
 
 
@@ -26,8 +28,7 @@ class Rounds:
 
     async def stop(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await end([self._task])
             self._task = None
 
     async def _run(self) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreError
 from holdfast.model.record_rows import RecordRow
 from holdfast.runtime.background import Recurring
+from holdfast.runtime.ending import end
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -34,10 +35,7 @@ class SingleTasks:
         self._running = [loop.create_task(self._repeat(item), name=f"holdfast-{item.name}") for item in self._given]
 
     async def stop(self) -> None:
-        for task in self._running:
-            task.cancel()
-        if self._running:
-            await asyncio.wait(self._running)
+        await end(self._running)
         self._running = []
 
     async def _repeat(self, item: Recurring) -> None:

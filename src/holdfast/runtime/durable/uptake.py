@@ -40,13 +40,14 @@ from holdfast.runtime.durable.jobs import (
 )
 from holdfast.runtime.durable.lookout import POLL, Lookout
 from holdfast.runtime.durable.verb_jobs import AgainJob
+from holdfast.runtime.ending import end
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
 logger = logging.getLogger("holdfast")
 
-LIMIT = 128
+LIMIT = 256
 """Rows of one claim: what is run together."""
 HANDS = 2
 """Claims at a time: while the store commits one, the next is run."""
@@ -128,16 +129,12 @@ class Uptake:
     async def stop(self) -> None:
         """Let the claims under way end: whoever commits a segment also starts its effects."""
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await end([self._task])
             self._task = None
         if self._claims:
             await asyncio.wait(self._claims, timeout=GRACE)
         tasks = [*self._pending, *self._claims]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await end(tasks)
 
     async def _run(self) -> None:
         lookout = Lookout(self._node.store, self._node.work_queues)
@@ -179,7 +176,7 @@ class Uptake:
             self.in_hand.update(row.id for row in rows)
             if len(rows) == LIMIT and len(self._claims) < HANDS:
                 self._in_claim().add_done_callback(_failed_aside)
-            if rows and telemetry.listeners:
+            if rows and telemetry.wants("work.taken"):
                 await self._tell(rows)
             now, later = self._divided(rows)
             await self._claimed.run(now, claim)
