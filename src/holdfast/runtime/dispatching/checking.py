@@ -147,6 +147,7 @@ async def living(runtime: Runtime, instance_id: str) -> InstanceRow:
     row = await runtime.node.row(instance_id)
     if row.status in ENDED and row.status != Status.FAULTED:
         raise InstanceEnded(instance_id, row.status)
+    runtime.node.saw(row)  # Whoever takes it up right after this need not read it again.
     return row
 
 
