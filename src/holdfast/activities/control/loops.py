@@ -9,6 +9,7 @@ from holdfast.activities.control.conditions import decide
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output, port
 from holdfast.errors import ActivityFault
+from holdfast.execution import faults
 from holdfast.execution.activation import BREAKING, Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.journal import DECIDED
@@ -179,8 +180,6 @@ def _conditional(builder: NodeBuilder, *, test_first: bool) -> Op:
 
 def guarded(live: LiveInstance, owner: Activation, work: Callable[[LiveInstance, Activation], None]) -> None:
     """A continuation that may fail: the fault is its own, not the child's that has just completed."""
-    from holdfast.execution import faults
-
     try:
         work(live, owner)
     except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
