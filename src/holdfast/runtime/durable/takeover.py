@@ -107,7 +107,10 @@ class TakeOver:
         node, taken = self._node, 0
         while True:
             lost = await self._lost.next(lambda after: node.store.lost_effects(node.tenant, PAGE, after))
-            moved = sum(map(bool, await self._each(lost, self.take)))
+            # What was lost before may be what its processes died of: one at a time, or it takes all that begin with it along.
+            suspects = [row for row in lost if row.attempt > 1 and not row.queue]
+            moved = sum(map(bool, await self._each([row for row in lost if row not in suspects], self.take)))
+            moved += sum([bool(await self._safely(row, self.take)) for row in suspects])
             taken += moved
             if len(lost) < PAGE or not moved or not node.heart.may_start_effects:
                 return taken
