@@ -16,6 +16,8 @@ from tests.integration.scenarios.conftest import CARRIERS, SCENES, STORES
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 3_600
 """Seconds."""
+REASON_MAX = 200
+"""Characters of the reason of a failure."""
 
 
 def matrix_row() -> dict[str, Any]:
@@ -50,24 +52,26 @@ def matrix_row() -> dict[str, Any]:
 def row_of(xml: str) -> dict[str, Any]:
     cells: dict[str, dict[str, int]] = {}
     broken: list[str] = []
-    for scene, test, outcome in _outcomes(xml):
+    for scene, test, outcome, reason in _outcomes(xml):
         cell = cells.setdefault(scene, {"passed": 0, "failed": 0, "left_out": 0})
         cell[outcome] += 1
         if outcome == "failed":
-            broken.append(f"{test} on {scene}")
+            broken.append(f"{test} on {scene}: {reason}")
     total = {name: sum(cell[name] for cell in cells.values()) for name in ("passed", "failed", "left_out")}
     return {**total, "cells": dict(sorted(cells.items())), "sound": bool(cells) and not broken, "broken": broken}
 
 
-def _outcomes(xml: str) -> Iterator[tuple[str, str, str]]:
-    """Scene, test, what became of it."""
+def _outcomes(xml: str) -> Iterator[tuple[str, str, str, str]]:
+    """Scene, test, what became of it, and why."""
     for case in ET.fromstring(xml).iter("testcase"):
         test, _, rest = case.attrib["name"].partition("[")
         found = next((name for name in sorted(_scene_names(), key=len, reverse=True) if name in rest), None)
         if found is None:
             continue  # It needs no scene.
-        kinds = {child.tag for child in case}
-        yield found, test, "failed" if kinds & {"failure", "error"} else "left_out" if "skipped" in kinds else "passed"
+        told = {child.tag: child.attrib.get("message", "") for child in case}
+        reason = told.get("failure") or told.get("error") or ""
+        outcome = "failed" if told.keys() & {"failure", "error"} else "left_out" if "skipped" in told else "passed"
+        yield found, test, outcome, " ".join(reason.split())[:REASON_MAX]
 
 
 def _scene_names() -> list[str]:
