@@ -325,11 +325,13 @@ async def test_an_async_effect_that_takes_too_long_is_canceled(runner: Runner) -
 
 
 async def test_a_thread_that_takes_too_long_is_told_and_left(make_engine: Make) -> None:
-    release, left, seen = threading.Event(), threading.Event(), []
+    """However slow the machine is: attempts that find no thread in time are only some more."""
+    release, left, begun, seen = threading.Event(), threading.Event(), list[int](), list[bool]()
 
-    @activity(timeout=timedelta(milliseconds=20), retry=Retry(attempts=2))
+    @activity(timeout=timedelta(milliseconds=20), retry=Retry(attempts=1_000))
     def slow(context: Context) -> str:
-        if context.attempt == 1:
+        begun.append(context.attempt)
+        if len(begun) == 1:
             release.wait()
             seen.append(context.canceled)
             left.set()
@@ -338,8 +340,8 @@ async def test_a_thread_that_takes_too_long_is_told_and_left(make_engine: Make) 
 
     engine = make_engine()
     result = await engine.runner.run(Workflow(slow.bind(result="x"), variables={"x": None}), wait=True)
-    assert result.variables == {"x": "attempt 2, canceled: False"}
-    assert engine._pools.lost == 1
+    assert result.variables == {"x": f"attempt {max(begun)}, canceled: False"}
+    assert engine._pools.lost >= 1
     release.set()
     await asyncio.to_thread(left.wait)
     assert seen == [True]
