@@ -186,6 +186,32 @@ async def test_one_who_is_unknown_and_one_who_has_ended(cluster: Any) -> None:
 # -- for everyone ------------------------------------------------------------------------------------------------------
 
 
+async def test_what_a_node_knows_of_an_instance_may_be_old(cluster: Any) -> None:
+    """It is matched by what is at hand; whether that is still so, its commit tells."""
+    a, b = await cluster.node("a"), await cluster.node("b")
+    name = await started(a, waiting("go", times=2))
+    first, second, third = [
+        messages.stimulus(
+            cluster.tenant,
+            Stimulus(id=f"s{number}", event_name="go", instance_id=name, input=number),
+            a.node.clock.now(),
+        )
+        for number in range(3)
+    ]
+    await a.node.store.enqueue([first, second, third])
+
+    await b.node.post.take(first)
+    assert a.node.hot[name].version == 1
+    await a.node.post.take(second)  # Of the bookmark that the first one has used up, it goes to the next.
+    assert (await outputs(a, name)) == {"found": [0, 1]}
+
+    assert b.node.hot[name].version == 2  # There it seems to wait.
+    await b.node.post.take(third)
+    assert b.stimuli.counts["unread"] == 1
+    assert await kept(b) == 0
+    assert (await b.node.store.stats(cluster.tenant)).work_ready == 0
+
+
 async def test_a_broadcast_reaches_all_that_wait_now(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(post, "PAGE", 3)  # So that it takes several pages.
     node = await cluster.node("a", work=True)
