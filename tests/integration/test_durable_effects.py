@@ -26,10 +26,13 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
+from holdfast.model.alterations import Migrate
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.model.work import WorkKind
+from holdfast.runtime.alterations import Alterations
 from holdfast.runtime.durable import takeover
+from holdfast.runtime.durable.messages import read_again
 from holdfast.runtime.operators import Operators
 
 
@@ -236,6 +239,30 @@ async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_
 
     assert await b.node.takeover.sweep() == 1
     assert (await b.settle(second)).status is Status.SUSPENDED
+
+
+async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "LOST_MAX", 0)
+    a = await cluster.node("a")
+    old, new = (
+        Workflow(Sequence(wait_for_gate.bind(say="hello", id=name)), id="moving", version=version)
+        for version, name in ((1, "old"), (2, "new"))
+    )
+    identity = (await a.start(old)).result.instance_id
+    await bench.begun.wait()
+    await a.node.pins.pin(a._plan_of(new))
+    await Alterations(a.node).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
+    await cluster.died(a)
+    b = await cluster.node("b", activities=ALL)
+
+    assert await b.recover(identity) == 1
+    failed = await b.settle(identity)
+
+    (letter,) = await Operators(b.node).dead_letters()
+    assert read_again(letter.work) == "new"
+    assert "'new' has ended its process" in failed.incidents[0].message
 
 
 async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import replace
+
 from holdfast import telemetry
 from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.execution.record import EffectFailure
@@ -243,7 +245,7 @@ class TakeOver:
         if request is None or node.effects.has(row.instance_id, row.execution):
             return  # Canceled between the two reads, its row is gone; or begun meanwhile.
         if await self._ends_processes(row, row.attempt - request.attempt):
-            await self._bury(row)
+            await self._bury(replace(row, activity_id=request.activity_id))  # It may have migrated since.
             return
         request.attempt = live.waiters[row.execution].attempt = row.attempt
         live.new_effects, live.canceled_effects = [], []
