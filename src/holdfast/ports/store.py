@@ -293,7 +293,7 @@ class UpkeepStore(Protocol):
         """Delete keys of instances that ended, or were deleted, more than `keep` ago."""
 
     async def delete_unused_content(self, limit: int) -> int:
-        """Delete content that no version, no trigger and no instance refers to."""
+        """Delete content that no version, no trigger, no instance and no work row refers to."""
 
     async def export_instance(self, tenant: str, instance_id: str) -> InstanceExport | None:
         """Everything of one instance, from one moment."""

@@ -65,6 +65,7 @@ class MemoryUpkeep(MemoryPart):
             *((row.tenant, row.content) for row in tables.versions.values()),
             *((row.tenant, row.content) for row in tables.triggers.values()),
             *((row.tenant, row.content) for row in tables.instances.values()),
+            *((row.tenant, row.content) for row in tables.work.values()),
         }
         unused = [key for key in tables.contents if key not in used][:limit]
         for key in unused:

@@ -44,7 +44,8 @@ _KEYS_OVER = """select g.tenant, g.name from hf_guard g left join hf_instance i
     order by g.tenant, g.name limit ?"""
 _UNUSED = """select c.tenant, c.hash from hf_content c
     left join (select distinct tenant, content from hf_version union select distinct tenant, content from hf_trigger
-        union select distinct tenant, content from hf_instance) used on used.tenant = c.tenant and used.content = c.hash
+        union select distinct tenant, content from hf_instance union select distinct tenant, content from hf_work)
+        used on used.tenant = c.tenant and used.content = c.hash
     where used.content is null order by c.tenant, c.hash limit ?"""
 
 

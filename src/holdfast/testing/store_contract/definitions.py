@@ -20,7 +20,7 @@ from holdfast.model.catalog import (
 from holdfast.model.stored import wake_key
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
-from holdfast.testing.store_rows import AT, commit_of, content, instance, later
+from holdfast.testing.store_rows import AT, commit_of, content, instance, later, work
 
 
 def label(tenant: str, holds: DefinitionContent, version: int = 1, **given: Any) -> DefinitionVersion:
@@ -147,17 +147,18 @@ class DefinitionContract(ContractBase):
         assert await store.load_content(tenant, new.hash) == new
 
     async def test_content_that_nobody_needs_is_deleted(self, store: Store, tenant: str) -> None:
-        used, pinned, unused = (content(tenant, b'{"v": %d}' % number) for number in range(3))
+        used, pinned, queued, unused = (content(tenant, b'{"v": %d}' % number) for number in range(4))
         await store.save_version(label(tenant, used), used)
-        for number, each in enumerate((pinned, unused), 2):
+        for number, each in enumerate((pinned, queued, unused), 2):
             await store.save_version(label(tenant, each, number), each)
             await store.delete_version(tenant, "order", number)
         await committed(store, commit_of(instance("i", tenant=tenant, content=pinned.hash)))
+        await store.enqueue([work(tenant, content=queued.hash)])
 
         assert await store.delete_unused_content(100) == 1
 
-        found = [await store.load_content(tenant, each.hash) for each in (used, pinned, unused)]
-        assert found == [used, pinned, None]
+        found = [await store.load_content(tenant, each.hash) for each in (used, pinned, queued, unused)]
+        assert found == [used, pinned, queued, None]
 
     async def test_the_epoch_grows_with_each_change(self, store: Store, another: Store, tenant: str) -> None:
         holds = content(tenant)
