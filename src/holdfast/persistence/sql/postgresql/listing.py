@@ -71,7 +71,7 @@ def _list(*, looking: bool) -> str:
         select group_number, min(tenant) as tenant, min(id) as id
         from (table listed union all table listed_again) a group by group_number
     ) m join hf_instance i on i.tenant = m.tenant and i.id = m.id
-    where not exists (select 1 from hf_group g where g.number = m.group_number) on conflict do nothing
+    where not exists (select 1 from hf_group g where g.tenant = m.tenant and g.number = m.group_number) on conflict do nothing
 ) select count(*) from taken"""
 
 

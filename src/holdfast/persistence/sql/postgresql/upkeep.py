@@ -29,16 +29,25 @@ class PostgresUpkeep(SqlUpkeep):
         return {(row[0], row[1]): row[2] for row in rows}
 
     def _expired(self, tenant: str, rule: RetentionRule, limit: int) -> Script[list[str]]:
-        """From the list, which has the indexes; whoever deletes looks at the instance again."""
+        """From the list, which has the index: the first of each group. Whoever deletes looks at the instance again."""
         statuses = [status for status in rule.statuses if status in ENDED]
         if not statuses:
             return []
-        sql = f"select i.id from hf_listed i where i.tenant = ? and i.finished < ? and i.status in ({marks(len(statuses))})"
-        values: list[Value] = [tenant, micros(rule.finished_before), *statuses]
+        of_group = f"g.tenant = ? and g.status in ({marks(len(statuses))})"
+        groups: list[Value] = [tenant, *statuses]
         if rule.definition_ids:
-            sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
-            values += rule.definition_ids
-        rows = yield ask(f"{sql}{NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
+            of_group += f" and g.definition_id in ({marks(len(rule.definition_ids))})"
+            groups += rule.definition_ids
+        rows = yield ask(
+            f"""select x.id from hf_group g cross join lateral (
+                select i.id, i.finished from hf_listing i where i.group_number = g.number and i.finished < ?{NO_LIVE_KIN}
+                order by i.finished, i.id limit ?
+            ) x where {of_group} order by x.finished, x.id limit ?""",
+            micros(rule.finished_before),
+            limit,
+            *groups,
+            limit,
+        )
         return [row[0] for row in rows]
 
     def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:

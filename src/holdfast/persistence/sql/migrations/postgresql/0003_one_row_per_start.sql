@@ -13,9 +13,10 @@ alter table hf_instance alter column first_data set storage external;
 -- commits). What many share is a row of hf_group; its number is a hash of the rest. No index holds when a row was last
 -- updated, so that most updates stay on their page.
 create table hf_group (
-    number bigint not null primary key, definition_version integer not null, is_system smallint not null,
+    number bigint not null, definition_version integer not null, is_system smallint not null,
     tenant text collate "C" not null, definition_id text collate "C" not null, content text collate "C" not null,
-    status text collate "C" not null
+    status text collate "C" not null,
+    primary key (tenant, number)
 );
 create table hf_listing (
     created bigint not null, updated bigint not null, finished bigint, group_number bigint not null,
@@ -24,14 +25,13 @@ create table hf_listing (
     correlation_id text collate "C", name text collate "C", parent_id text collate "C",
     primary key (tenant, created, id)
 ) with (fillfactor = 90);
-create index hf_listing_group on hf_listing (group_number);
+create index hf_listing_group on hf_listing (group_number, finished);
 create index hf_listing_correlation on hf_listing (tenant, correlation_id) where correlation_id is not null;
 create index hf_listing_parent on hf_listing (tenant, parent_id) where parent_id is not null;
-create index hf_listing_finished on hf_listing (tenant, finished) where finished is not null;
 create view hf_listed as
     select l.tenant, l.id, l.version, g.status, g.content, g.definition_id, g.definition_version, l.correlation_id,
         l.name, l.parent_id, g.is_system, l.incidents, l.created, l.updated, l.finished
-    from hf_listing l join hf_group g on g.number = l.group_number;
+    from hf_listing l join hf_group g on g.tenant = l.tenant and g.number = l.group_number;
 
 create table hf_unlisted (
     number bigint generated always as identity primary key, is_new boolean not null,
