@@ -335,6 +335,30 @@ async def test_after_a_refusal_it_looks_first_for_a_while(store: PostgresStore, 
     assert committer._doubt == 0
 
 
+@pytest.mark.parametrize("confident", [False, True], ids=["looking", "confident"])
+async def test_rows_are_found_by_their_keys(store: PostgresStore, database: str, confident: bool) -> None:
+    """Plans are made once, perhaps on empty tables, where every index that fits looks as good as the key."""
+    burned = bookmark("", "a").ref
+    given: dict[str, Any] = {
+        "bookmarks_burned": (burned,), "bookmarks_added": (bookmark("", "a", 2),), "effects_dropped": (7,),
+        "values_dropped": ("v",), "incidents_resolved": ("x",), "work_dropped": ("d",), "inbox_consumed": ("s",),
+        "work_consumed": ("w",),
+    }  # fmt: skip
+    lane = await connect(database, LANE)
+
+    used: list[tuple[str, str]] = []
+    for name, rows in given.items():
+        batch = [commit_of(instance(each, 2), **{name: rows}) for each in "ab"]
+        text, values = statement_of(rows_of(batch, PayloadCodec()), confident=confident)
+        plan = "\n".join(row[0] for row in await lane.fetch("explain " + text, *values))
+        used += [(name, index) for index in re.findall(r"Index (?:Only )?Scan using (\w+)", plan)]
+        assert "Seq Scan" not in plan
+    await end(lane)
+
+    assert [(name, index) for name, index in used if not index.endswith("_pkey")] == []
+    assert {index for _, index in used} >= {"hf_instance_pkey", "hf_bookmark_pkey", "hf_effect_pkey", "hf_work_pkey"}
+
+
 async def test_hints_are_merged_and_sent_only_to_those_who_listen(
     store: PostgresStore, another: PostgresStore, admin: Connection
 ) -> None:
