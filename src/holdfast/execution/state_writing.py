@@ -92,7 +92,8 @@ class _Writer:
             return number
         found: dict[str, Any] = {}
         for label, value in _set_values(scope, shape):
-            found[label] = value if _is_plain(value) else values.encode(value, self.types)
+            small = value.__class__ is int and -1 < value < _INT_MAX  # Counters are everywhere.
+            found[label] = value if small or _is_plain(value) else values.encode(value, self.types)
         self.scopes.append((shape.key, parent, None, found))
         return number
 

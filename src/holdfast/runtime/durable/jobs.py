@@ -42,6 +42,7 @@ class Job:
         "consumes_work",
         "fires",
         "guards",
+        "hears",
         "instance_id",
         "sure",
         "tries",
@@ -86,18 +87,32 @@ class Job:
         """To be decided by the stored state, not by a hot one that another node may have moved on from."""
         self.tries = 0
         self.answer: asyncio.Future[Answer] | None = asyncio.get_running_loop().create_future() if wanted else None
+        self.hears: Callable[[BaseException | None], None] | None = None
+        """Told at once that it is done, or why it is not; cheaper than a future that nobody awaits."""
 
     def apply(self, live: LiveInstance) -> bool:
         """Change the instance; False if there is nothing to do. Raises what the asker should hear; nothing is changed then."""
         raise NotImplementedError
 
     def tell(self, answer: Answer) -> None:
-        if self.answer is not None and not self.answer.done():
-            self.answer.set_result(answer)
+        if self.answer is not None:
+            if not self.answer.done():
+                self.answer.set_result(answer)
+        elif self.hears is not None:
+            self._hear(None)
 
     def refuse(self, error: BaseException) -> None:
-        if self.answer is not None and not self.answer.done():
-            self.answer.set_exception(error)
+        if self.answer is not None:
+            if not self.answer.done():
+                self.answer.set_exception(error)
+        elif self.hears is not None:
+            self._hear(error)
+
+    def _hear(self, error: BaseException | None) -> None:
+        """Once: the first word counts."""
+        hears, self.hears = self.hears, None
+        if hears is not None:
+            hears(error)
 
 
 class StartJob(Job):

@@ -39,6 +39,9 @@ BATCH_BYTES_MAX = 4_000_000
 RESEND_AFTER = 0.5
 """Seconds until a commit of unknown outcome is sent again. Sending it twice is safe: it carries its burst id (rule M3)."""
 
+_DONE = Answer()
+"""For those who only want to know that it is done."""
+
 Work = tuple[Burst, Commit]
 Send = Callable[[Sequence[Commit]], Awaitable[Sequence[CommitOutcome]]]
 
@@ -257,8 +260,10 @@ class Lane:
                 self._follow(live, commit, commit.instance)
         else:
             lines = []
-        answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed, version=version)
+        answer = _DONE
         for job in burst.applied:
+            if job.answer is not None and answer is _DONE:
+                answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed, version=version)
             job.tell(answer)
 
     def _follow(self, live: LiveInstance, commit: Commit, row: InstanceRow) -> None:

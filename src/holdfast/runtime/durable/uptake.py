@@ -30,7 +30,6 @@ from holdfast.runtime.durable.dispatch_jobs import BeginJob, RunJob
 from holdfast.runtime.durable.encoding import encode_payload
 from holdfast.runtime.durable.jobs import (
     TERMINATED,
-    Answer,
     CancelJob,
     ContinueJob,
     Job,
@@ -230,11 +229,9 @@ class Uptake:
         self._node.submit(job)
 
     def _hear(self, row: WorkRow, job: Job) -> None:
-        assert job.answer is not None
-        job.answer.add_done_callback(partial(self._done, row))
+        job.hears = partial(self._done, row)
 
-    def _done(self, row: WorkRow, answer: asyncio.Future[Answer]) -> None:
-        error = None if answer.cancelled() else answer.exception()
+    def _done(self, row: WorkRow, error: BaseException | None) -> None:
         if error is None or isinstance(error, StoreUnavailable):
             self.in_hand.discard(row.id)
         else:
@@ -246,20 +243,22 @@ class Uptake:
         if instance_id is None:
             return None
         if row.kind == WorkKind.TIMER:
-            return ResumeJob(instance_id, f"b{row.bookmark_seq}", quiet=True, consumes_work=row.id)
+            return ResumeJob(instance_id, f"b{row.bookmark_seq}", quiet=True, consumes_work=row.id, wanted=False)
         if row.kind == WorkKind.RESUME:
-            return StoredResumeJob(instance_id, f"b{row.bookmark_seq}", row.payload, quiet=True, consumes_work=row.id)
+            return StoredResumeJob(
+                instance_id, f"b{row.bookmark_seq}", row.payload, quiet=True, consumes_work=row.id, wanted=False
+            )
         if row.kind == WorkKind.CONTINUE:
-            return ContinueJob(instance_id, consumes_work=row.id)
+            return ContinueJob(instance_id, consumes_work=row.id, wanted=False)
         if row.kind == WorkKind.BEGIN:
-            return BeginJob(instance_id, consumes_work=row.id)
+            return BeginJob(instance_id, consumes_work=row.id, wanted=False)
         if row.kind == WorkKind.RUN:
-            return RunJob(messages.read_run(row), quiet=True, consumes_work=row.id)
+            return RunJob(messages.read_run(row), quiet=True, consumes_work=row.id, wanted=False)
         if row.kind == WorkKind.RETRY:
-            return AgainJob(instance_id, messages.read_again(row), consumes_work=row.id)
+            return AgainJob(instance_id, messages.read_again(row), consumes_work=row.id, wanted=False)
         if row.kind == WorkKind.CANCEL:
             goes_on = row.payload != TERMINATED.encode()
-            return CancelJob(instance_id, "parent", finalize=goes_on, quiet=True, consumes_work=row.id)
+            return CancelJob(instance_id, "parent", finalize=goes_on, quiet=True, consumes_work=row.id, wanted=False)
         return None
 
     # -- children ------------------------------------------------------------------------------------------------------
@@ -291,6 +290,7 @@ class Uptake:
             parent=messages.parent_of(asked.parent_id) if asked.parent_id else None,
             waits=asked.wait,
             consumes_work=row.id,
+            wanted=False,
         )
 
     def _refused(self, row: WorkRow, error: HoldfastError) -> Job:
@@ -301,7 +301,7 @@ class Uptake:
     def _told(row: WorkRow, asked: messages.StartRequest, reason: str) -> Job:
         parent, bookmark = messages.parent_of(asked.parent_id)
         told = {"refused": reason, "instance_id": asked.instance_id}
-        return ResumeJob(parent, bookmark, told, quiet=True, consumes_work=row.id)
+        return ResumeJob(parent, bookmark, told, quiet=True, consumes_work=row.id, wanted=False)
 
     # -- what cannot be done -------------------------------------------------------------------------------------------
 
