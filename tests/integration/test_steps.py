@@ -17,6 +17,7 @@ from holdfast.model.instance import JournalEvent
 from holdfast.model.ticket import Ticket
 from holdfast.model.work import NOBODY
 from holdfast.runtime.allowance import Limit
+from holdfast.runtime.durable.lookout import Lookout
 from holdfast.runtime.durable.placement import INLINE, Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.permits import Permits
@@ -411,6 +412,22 @@ async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, car
     assert (await ended(a, identity)).status is Status.FINISHED
     assert len(bench.calls) == 8
     assert bench.most <= 2
+
+
+async def test_a_worker_begins_its_own_steps_without_a_look_at_the_table(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(lookout: Lookout) -> bool:
+        return await asyncio.Event().wait()
+
+    monkeypatch.setattr(Lookout, "is_due", never)
+    a = await cluster.node("a", work=True, activities=ALL, queues=("default", QUEUE))
+    identity = await start(a, doubled(queue=QUEUE))
+
+    assert (await ended(a, identity)).variables["answer"] == 84
+    assert bench.calls == [21, 42]
+    await a.node.stop()
+    assert (await a.node.store.stats(cluster.tenant)).work_ready == 0
 
 
 async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried) -> None:

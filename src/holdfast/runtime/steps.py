@@ -24,8 +24,9 @@ from holdfast.model.ticket import Ticket
 from holdfast.model.work import EffectRow, WorkRow
 from holdfast.ports import Delivery
 from holdfast.runtime.allowance import Limit
+from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.lookout import BREATH, Lookout
-from holdfast.runtime.durable.placement import STEP_QUEUE, Placement
+from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, step_priority, step_row
 from holdfast.runtime.each import EachValue
 from holdfast.runtime.ending import end
 from holdfast.runtime.permits import Permits
@@ -70,6 +71,21 @@ class Steps:
             return
         self._changed.set()
         self._sending.send(live, instance, queued)
+        if self._taking is not None and self._placement.rows and not self._node.gate.careful:
+            self._take_own(live, instance, queued)
+
+    def _take_own(self, live: LiveInstance, instance: InstanceRow, queued: Sequence[EffectRow]) -> None:
+        """Begin rows that this node has just written and serves itself, without a look at the table: as many as have room,
+        where nobody else has to be asked. What is left is taken from the table."""
+        rows = [step_row(row, instance.content, row.created, step_priority(live.plan, row)) for row in queued]
+        for row in sorted(rows, key=lambda row: -row.priority):
+            share = next((item for item in self._shares if row.queue.removeprefix(STEP_QUEUE) in item.queues), None)
+            if (
+                share is not None and share.permits is None and row.id not in share.in_hand
+                and row.created <= instance.updated and self._room(share) > 0
+            ):  # fmt: skip
+                share.begin(row.id)
+                self._in_background(self._take_row(row, share))
 
     def resend(self, row: EffectRow) -> None:
         self._sending.resend(row)
@@ -232,7 +248,8 @@ class Steps:
                 return False
             share.running.add(key)
             try:
-                await node.takeover.adopt(owned)
+                if not await self._begin(owned):
+                    await node.takeover.adopt(owned)
             except HoldfastError:
                 logger.warning(
                     "a step of instance %s could not be begun; the sweeper picks it up", slip.instance_id, exc_info=True
@@ -242,6 +259,23 @@ class Steps:
                     self.ended(key)
         finally:
             node.let_go(slip.instance_id)
+        return True
+
+    async def _begin(self, owned: EffectRow) -> bool:
+        """Run it by the state that this node has in hand; False where that is not the one that recorded it. The row is what
+        counts, and it is this node's: of the state only what the effect was called with is used."""
+        node = self._node
+        hot = node.hot.get(owned.instance_id)
+        if hot is None:
+            return False
+        plan, values = await node.pins.plan(hot.content), await node.values_of(hot)
+        live = decode_state(hot.state, plan, node.clock.now_ns, node.services, values)
+        request = live.effects.get(owned.execution)
+        if request is None or request.attempt != owned.attempt:
+            return False
+        live.new_effects, live.canceled_effects = [], []
+        if not node.effects.has(owned.instance_id, owned.execution):
+            node.effects.run(live, request)
         return True
 
     async def _may_begin(self, slip: Slip, share: Share, each: EachValue) -> bool:
