@@ -253,7 +253,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
             <IconButton icon="redo" label={undoLabel(t("redo"), history.future.at(-1)?.label, keysOf("redo"))} disabled={history.future.length === 0} onClick={() => session.redo()} />
             <button type="button" className="hf-problem-count" data-kind={errors > 0 ? "error" : problems.length > 0 ? "warning" : "none"} aria-pressed={showsProblems} onClick={() => setShowsProblems(!showsProblems)}>
               <i aria-hidden="true" />
-              {problems.length > 0 ? t("problems", { n: problems.length }) : t("noProblems")}
+              <span>{problems.length > 0 ? t("problems", { n: problems.length }) : t("noProblems")}</span>
             </button>
           </>
         )}

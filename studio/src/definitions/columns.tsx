@@ -15,11 +15,12 @@ export const columns = (
 ): Column<Row>[] => [
   { id: "name", label: t("name"), sort: "name", wide: true, cell: (row) => <Name row={row} /> },
   { id: "state", label: t("state"), sort: "published_version", cell: (row) => <State row={row} /> },
-  { id: "version", label: t("version"), sort: "version", number: true, cell: (row) => row.latest_version },
+  { id: "version", label: t("version"), sort: "version", number: true, spare: true, cell: (row) => row.latest_version },
   {
     id: "folder",
     label: t("folder"),
     sort: "folder",
+    spare: true,
     cell: (row) =>
       row.folder ? (
         <span className="row quiet" style={{ gap: 6 }}>
@@ -42,7 +43,7 @@ export const columns = (
       </span>
     ),
   },
-  { id: "origin", label: t("origin"), sort: "origin", cell: (row) => <span className="quiet">{t(row.origin)}</span> },
+  { id: "origin", label: t("origin"), sort: "origin", spare: true, cell: (row) => <span className="quiet">{t(row.origin)}</span> },
   { id: "updated", label: t("updated"), sort: "updated", cell: (row) => <When at={row.updated} /> },
   { id: "actions", label: "", tight: true, cell: (row) => <RowMenu row={row} can={can} ask={ask} /> },
 ];

@@ -214,7 +214,7 @@ const columns = (
       </div>
     ),
   },
-  { id: "version", label: t("version"), sort: "definition_version", number: true, cell: (row) => row.definition_version },
+  { id: "version", label: t("version"), sort: "definition_version", number: true, spare: true, cell: (row) => row.definition_version },
   { id: "id", label: t("id"), sort: "id", cell: (row) => <Id id={row.id} short /> },
   {
     id: "correlation",
@@ -229,9 +229,9 @@ const columns = (
     number: true,
     cell: (row) => (row.incidents > 0 ? <Badge tone="bad">{row.incidents}</Badge> : <span className="faint">0</span>),
   },
-  { id: "created", label: t("created"), sort: "created", cell: (row) => <When at={row.created} /> },
+  { id: "created", label: t("created"), sort: "created", spare: true, cell: (row) => <When at={row.created} /> },
   { id: "updated", label: t("updated"), sort: "updated", cell: (row) => <When at={row.updated} /> },
-  { id: "finished", label: t("finished"), sort: "finished", cell: (row) => <When at={row.finished} /> },
+  { id: "finished", label: t("finished"), sort: "finished", spare: true, cell: (row) => <When at={row.finished} /> },
   {
     id: "actions",
     label: "",

@@ -13,6 +13,8 @@ export type Column<Row> = {
   tight?: boolean;
   /** Takes what the others leave, and is cut off rather than made to scroll. */
   wide?: boolean;
+  /** Left out on narrow screens: the row's own page has it. */
+  spare?: boolean;
   cell: (row: Row) => ReactNode;
 };
 
@@ -86,8 +88,8 @@ export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selec
   );
 }
 
-const kind = <Row,>({ number, tight, wide }: Column<Row>): string =>
-  [number ? "number" : "", tight ? "tight" : "", wide ? "wide" : ""].filter(Boolean).join(" ");
+const kind = <Row,>({ number, tight, wide, spare }: Column<Row>): string =>
+  [number ? "number" : "", tight ? "tight" : "", wide ? "wide" : "", spare ? "spare" : ""].filter(Boolean).join(" ");
 
 export function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(ids);

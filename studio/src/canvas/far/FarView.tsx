@@ -1,14 +1,16 @@
 /** A big workflow seen from afar: one painted picture of it, with what is being moved on a second one above it. */
 
-import { useStoreApi } from "@xyflow/react";
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { useReactFlow, useStoreApi } from "@xyflow/react";
+import { useEffect, useId, useLayoutEffect, useRef, type KeyboardEvent } from "react";
 import { catalogue } from "../../app/messages";
 import { useTheme } from "../../app/theme";
 import { listen, type FarActions, type Hands } from "./hands";
 import { clear, coloursOf, paintFrame, paintHint, paintNotes, paintScene, type Colours, type Part, type View } from "./paint";
-import type { Scene } from "./scene";
+import { nextTo, type Rect, type Scene } from "./scene";
 
-const t = catalogue("far", { label: "{n} activities, seen from afar. Search finds one of them; 0 shows them in full size." });
+const t = catalogue("far", { label: "{n} activities, seen from afar. Arrows go from one to the next; Search finds one of them; 0 shows them in full size." });
+const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+const ENDS: Readonly<Record<string, 1 | -1>> = { Home: 1, End: -1 };
 
 interface FarViewProps {
   readonly scene: Scene;
@@ -23,7 +25,10 @@ export function FarView({ scene, actions }: FarViewProps) {
   const now = useRef({ scene, actions, hands: NOTHING });
   const painter = useRef<Painter | null>(null);
   const store = useStoreApi();
+  const flow = useReactFlow();
   const theme = useTheme((state) => state.theme);
+  const chosen = useId();
+  const current = [...scene.selection].map((id) => scene.cards.get(id)).find((card) => card !== undefined) ?? null;
 
   useLayoutEffect(() => {
     const [below, top] = [still.current, above.current];
@@ -74,12 +79,48 @@ export function FarView({ scene, actions }: FarViewProps) {
   // The colours are those of the page once its theme has changed.
   useEffect(() => painter.current?.paint(), [theme]);
 
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const [step, end] = [STEPS[event.key], ENDS[event.key]];
+    if (event.key === "Enter" && current !== null) actions.open(current.id);
+    else if (step === undefined && end === undefined) return;
+    else {
+      const next = nextTo(scene, end === undefined ? (current?.id ?? null) : null, end ?? step ?? 1);
+      if (next !== null) {
+        actions.select([next.id]);
+        if (!isSeen(next, store.getState())) void flow.setCenter(next.x + next.width / 2, next.y + next.height / 2, { zoom: flow.getZoom() });
+      }
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
   return (
     <>
-      <canvas ref={still} className="hf-far" role="img" aria-label={t("label", { n: scene.cards.size })} />
+      <canvas
+        ref={still}
+        className="hf-far"
+        role="listbox"
+        tabIndex={0}
+        aria-label={t("label", { n: scene.cards.size })}
+        aria-activedescendant={current === null ? undefined : chosen}
+        onKeyDown={onKeyDown}
+      >
+        {current === null ? null : (
+          <span id={chosen} role="option" aria-selected="true">
+            {current.title}
+          </span>
+        )}
+      </canvas>
       <canvas ref={above} className="hf-far" aria-hidden="true" />
     </>
   );
+}
+
+/** Whether all of a card is in sight. */
+function isSeen(card: Rect, { transform: [x, y, zoom], width, height }: { readonly transform: readonly [number, number, number]; readonly width: number; readonly height: number }): boolean {
+  const [left, top] = [card.x * zoom + x, card.y * zoom + y];
+  return left >= 0 && top >= 0 && left + card.width * zoom <= width && top + card.height * zoom <= height;
 }
 
 interface Now {

@@ -6,7 +6,7 @@ import { graphOf, type Point } from "../../model/graph";
 import { placeAll } from "../../model/layout";
 import type { Drawing } from "../nodes";
 import { listen, type FarActions, type Hands } from "./hands";
-import { between, cardAt, cardsIn, cornersOf, sceneOf, type Scene } from "./scene";
+import { between, cardAt, cardsIn, cornersOf, nextTo, sceneOf, type Scene } from "./scene";
 
 const line = (id: string, x: number, y: number) => ({ id, type: "WriteLine", inputs: { text: id }, metadata: { position: { x, y } } });
 
@@ -33,6 +33,15 @@ function sceneWith(selection: readonly string[]): Scene {
 
 describe("a scene", () => {
   const scene = sceneWith([]);
+
+  it("is gone through by keys as it is read, from end to end", () => {
+    const walked: string[] = [];
+    for (let card = nextTo(scene, null, 1); card !== null; card = nextTo(scene, card.id, 1)) walked.push(card.id);
+    expect(walked).toEqual(["one", "two", "three"]);
+    expect(nextTo(scene, null, -1)?.id).toBe("three");
+    expect(nextTo(scene, "two", -1)?.id).toBe("one");
+    expect(nextTo(scene, "gone", 1)?.id).toBe("one");
+  });
 
   it("knows what is under a point and in a frame", () => {
     expect(cardAt(scene, { x: 10, y: 10 })?.id).toBe("one");

@@ -61,6 +61,14 @@ export function cardAt(scene: Scene, point: Point): FarCard | null {
   return found;
 }
 
+/** The card before or after one, as the workflow is read; the first (or last) one if there is none to begin with. */
+export function nextTo(scene: Scene, id: string | null, step: 1 | -1): FarCard | null {
+  const isDown = scene.direction === "down";
+  const cards = [...scene.cards.values()].sort((one, other) => (isDown ? one.y - other.y || one.x - other.x : one.x - other.x || one.y - other.y));
+  const at = id === null ? -1 : cards.findIndex((card) => card.id === id);
+  return at === -1 ? (cards.at(step === 1 ? 0 : -1) ?? null) : (cards[at + step] ?? null);
+}
+
 export function cardsIn(scene: Scene, area: Rect): string[] {
   return [...scene.cards.values()].filter((card) => meets(card, area)).map((card) => card.id);
 }
