@@ -20,12 +20,14 @@ from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing.cluster_driving import all_at_rest, drive_cases, drive_orders, patiently
 from holdfast.testing.cluster_report import ClusterReport, Kill, report
 from holdfast.testing.cluster_work import LEDGER, QUEUE, Ledger, book, case, item, order
-from holdfast.testing.worker_processes import WorkerProcess, keep_alive
+from holdfast.testing.worker_processes import WorkerProcess, keep_alive, somebody_ready
 
 TENANT = "cluster"
 MODULE = "holdfast.testing.cluster_work"
 PATIENCE = 600.0
 """Seconds after the last kill until everything must have ended."""
+STARTING = 5.0
+"""Seconds that a kill waits for somebody who works: on a busy machine they would all be killed while they start."""
 Restart = Callable[[], Awaitable[None]]
 
 
@@ -50,7 +52,9 @@ class Cluster:
         self.kills: list[Kill] = []
 
     async def kill_one(self, store: Store) -> None:
-        """One that works, if there is one. Frozen first: what it has in hand then is all that may have to be done again."""
+        """One that works, or whichever lives if none does in time. Frozen first: what it has in hand then is all that may have
+        to be done again."""
+        await somebody_ready(self.workers, STARTING)
         alive = [item for item in self.workers if item.is_alive]
         if not alive:
             return

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 READY = "is ready"
+LOOK = 0.05
 PATIENCE = 60.0
 """Seconds until a worker must have said that it is ready."""
 
@@ -104,6 +105,16 @@ class WorkerProcess:
         self.kill()
         if self._process is not None:
             await self.ended()
+
+
+async def somebody_ready(workers: Sequence[WorkerProcess], within: float) -> bool:
+    """Whether one of them is, or becomes so in time."""
+    until = asyncio.get_running_loop().time() + within
+    while not any(worker.is_ready for worker in workers):
+        if asyncio.get_running_loop().time() > until:
+            return False
+        await asyncio.sleep(LOOK)
+    return True
 
 
 async def keep_alive(workers: Sequence[WorkerProcess]) -> None:
