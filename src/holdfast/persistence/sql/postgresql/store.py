@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from holdfast.errors import StoreClosed
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
@@ -18,7 +18,6 @@ from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.effects import SqlEffects
-from holdfast.persistence.sql.mail import SqlMail
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.part import system_now
 from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
@@ -26,11 +25,12 @@ from holdfast.persistence.sql.postgresql.connection import Connection, PostgresT
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
 from holdfast.persistence.sql.postgresql.inserts import insert_new
+from holdfast.persistence.sql.postgresql.mail import PostgresMail
 from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
 from holdfast.persistence.sql.postgresql.search import PostgresSearch
 from holdfast.persistence.sql.postgresql.upkeep import PostgresTransfer, PostgresUpkeep
 from holdfast.persistence.sql.records import SqlRecords
-from holdfast.persistence.sql.script import Script
+from holdfast.persistence.sql.script import Rows, Script
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.persistence.sql.work_tables import INBOX, WORK
 from holdfast.ports import Codec, TransientErrors
@@ -43,7 +43,7 @@ class PostgresStore(
     SqlWork,
     PostgresReads,
     SqlEffects,
-    SqlMail,
+    PostgresMail,
     SqlNodes,
     PostgresSearch,
     PostgresUpkeep,
@@ -154,6 +154,9 @@ class PostgresStore(
 
     async def _write(self, make: Callable[[], Script[T]]) -> T:
         return await self._driver.write(make)
+
+    async def _ask(self, sql: str, *values: Any) -> Rows:
+        return await self._driver.fetch(sql, *values)
 
     @property
     def _lookups(self) -> Lookups:
