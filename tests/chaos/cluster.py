@@ -26,6 +26,7 @@ from holdfast.testing.servers import ServiceMissing, postgres_database
 from holdfast.testing.transport_contract.broken_wire import Wire
 from holdfast.testing.transport_contract.services import PORTS, broker_url
 
+CALM_KILLS = 5
 AWAY = 2.0
 """Seconds without an answer, where the broker is not ours."""
 
@@ -57,7 +58,13 @@ async def _fought(
     url: str, folder: Path, instances: int, kills: int, transport: str, restart: Restart
 ) -> ClusterReport:
     return await cluster_chaos(
-        url, folder, instances=instances, kills=kills, transport=transport, restart_broker=restart
+        url,
+        folder,
+        instances=instances,
+        kills=kills,
+        transport=transport,
+        restart_broker=restart,
+        calm_kills=CALM_KILLS,
     )
 
 

@@ -18,16 +18,16 @@ from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing.cluster_driving import all_at_rest, drive_cases, drive_orders, patiently
-from holdfast.testing.cluster_report import ClusterReport, Kill, report
+from holdfast.testing.cluster_report import ClusterReport, Kill, Open, report
 from holdfast.testing.cluster_work import LEDGER, QUEUE, Ledger, book, case, item, order
-from holdfast.testing.worker_processes import WorkerProcess, keep_alive, somebody_ready
+from holdfast.testing.worker_processes import WorkerProcess, keep_alive, ready
 
 TENANT = "cluster"
 MODULE = "holdfast.testing.cluster_work"
 PATIENCE = 600.0
 """Seconds after the last kill until everything must have ended."""
 STARTING = 5.0
-"""Seconds that a kill waits for somebody who works: on a busy machine they would all be killed while they start."""
+"""Seconds that a kill waits for those who should work: on a busy machine they would all be killed while they start."""
 Restart = Callable[[], Awaitable[None]]
 
 
@@ -50,11 +50,12 @@ class Cluster:
             for number in range(workers)
         ]
         self.kills: list[Kill] = []
+        self._counted: set[Open] = set()
 
-    async def kill_one(self, store: Store) -> None:
+    async def kill_one(self, store: Store, *, calm: bool = False) -> None:
         """One that works, or whichever lives if none does in time. Frozen first: what it has in hand then is all that may have
         to be done again."""
-        await somebody_ready(self.workers, STARTING)
+        await ready(self.workers, len(self.workers) if calm else 1, STARTING)
         alive = [item for item in self.workers if item.is_alive]
         if not alive:
             return
@@ -64,9 +65,10 @@ class Cluster:
         owners = [row.owner for row in await patiently(store.list_nodes) if row.id == node]
         owned = [row for owner in owners for row in await patiently(lambda: store.effects_owned(owner))]  # noqa: B023 - asked at once
         worker.kill()
-        self.kills.append(
-            Kill(node, datetime.now(UTC), tuple((row.instance_id, row.execution, row.attempt) for row in owned))
-        )
+        # One that was killed while it started had nothing yet: what its name owns was counted when its last life ended.
+        fresh = {(row.instance_id, row.execution, row.attempt) for row in owned} - self._counted
+        self._counted |= fresh
+        self.kills.append(Kill(node, datetime.now(UTC), tuple(sorted(fresh)), calm=calm))
 
 
 async def cluster_chaos(
@@ -80,9 +82,11 @@ async def cluster_chaos(
     every: timedelta = timedelta(seconds=1),
     alive: timedelta = timedelta(seconds=3),
     restart_broker: Restart | None = None,
+    calm_kills: int = 0,
 ) -> ClusterReport:
-    """Kill a worker every so often, until `kills` are reached; restart the broker once, half-way. One in ten instances is a
-    case, the others are orders."""
+    """Kill a worker every so often, until `kills` are reached; restart the broker once, half-way. Then kill some with the others
+    well and time enough to take over: that is what is promised of a takeover. One in ten instances is a case, the others are
+    orders."""
     begun = monotonic()
     cluster = Cluster(url, folder, workers=workers, transport=transport, alive=alive)
     orders = [f"o{number}" for number in range(instances - instances // 10)]
@@ -102,6 +106,7 @@ async def cluster_chaos(
                 asyncio.create_task(drive_cases(runtime, cases)),
             ]
             restarts = await _fire(cluster, store, kills, every, restart_broker)
+            await _calmly(cluster, store, calm_kills, alive * 2)
             async with asyncio.timeout(PATIENCE):
                 await asyncio.gather(*driving)
                 await all_at_rest(runtime, [*orders, *cases])
@@ -127,6 +132,12 @@ async def _fire(cluster: Cluster, store: Store, kills: int, every: timedelta, re
         return 0
     await restarting
     return 1
+
+
+async def _calmly(cluster: Cluster, store: Store, kills: int, every: timedelta) -> None:
+    for _ in range(kills):
+        await cluster.kill_one(store, calm=True)
+        await asyncio.sleep(every.total_seconds())
 
 
 async def _judged(

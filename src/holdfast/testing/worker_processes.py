@@ -107,10 +107,10 @@ class WorkerProcess:
             await self.ended()
 
 
-async def somebody_ready(workers: Sequence[WorkerProcess], within: float) -> bool:
-    """Whether one of them is, or becomes so in time."""
+async def ready(workers: Sequence[WorkerProcess], count: int, within: float) -> bool:
+    """Whether so many of them are, or become so in time."""
     until = asyncio.get_running_loop().time() + within
-    while not any(worker.is_ready for worker in workers):
+    while sum(worker.is_ready for worker in workers) < count:
         if asyncio.get_running_loop().time() > until:
             return False
         await asyncio.sleep(LOOK)
