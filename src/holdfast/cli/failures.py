@@ -40,6 +40,9 @@ EXTRAS = {
 }
 """Packages that come with an extra, by the name that they are imported by."""
 
+_SHOWN = 60
+"""Characters of what was typed that an error repeats."""
+
 BAD_INPUT = 2
 OUR_BUG = 70
 INTERRUPTED = 130
@@ -80,6 +83,9 @@ def plain_words() -> Iterator[None]:
     except KeyboardInterrupt:
         click.echo("Interrupted.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
+    except UnicodeEncodeError as error:  # an argument as the shell handed it over; nothing of ours is half a character
+        shown = ascii(error.object[:_SHOWN])
+        raise BadInput(f"{shown} is not UTF-8, so nothing can have that name. Write it again, in UTF-8.") from error
     except OSError as error:
         raise _lost_output(error) from error
     except (click.ClickException, click.exceptions.Exit, click.Abort):

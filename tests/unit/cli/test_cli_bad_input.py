@@ -64,6 +64,7 @@ def files(folder: Path) -> None:
     (folder / "wide.json").write_bytes(json.dumps(HELLO).encode("utf-16"))
     (folder / "binary.json").write_bytes(bytes(range(256)))
     (folder / "a_folder").mkdir()
+    (folder / "made.db").touch()  # An empty file is an empty database.
 
 
 TABLE: list[tuple[list[str], str]] = [
@@ -139,6 +140,9 @@ TABLE: list[tuple[list[str], str]] = [
     (["graph", "hello.json", "--format", "crayon"], "'mermaid', 'svg'"),
     (["schema", "-o", "a_folder"], "cannot be written"),
     (["activities", "--activities", "raising_module"], "boom"),
+    (["instances", "show", "a\udcffb", "--store", "sqlite:///made.db"], "is not UTF-8"),
+    (["instances", "list", "--search", "a\udcffb", "--store", "sqlite:///made.db"], "is not UTF-8"),
+    (["resume", "a\udcffb", "--store", "sqlite:///made.db"], "is not UTF-8"),
     (["rnu", "hello.json"], "Did you mean 'run'?"),
     (["instances", "lsit"], "Did you mean 'list'?"),
     (["instances", "list", "--status", "sleeping"], "'suspended'"),
