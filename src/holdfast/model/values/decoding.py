@@ -25,6 +25,9 @@ __all__ = ["decode"]
 _NO_TYPES = TypeRegistry()
 _DEPTH_LIMIT = 3 * MAX_DEPTH
 """A tag and its pairs stand between a container and its items."""
+_CONTAINERS = frozenset({dict, list})
+_FEW = 16
+"""Longer lists are asked first whether they are plain as a whole: a loop's ten thousand items are read with every burst."""
 
 
 def decode(data: Any, types: TypeRegistry | None = None) -> Any:
@@ -39,6 +42,8 @@ def _decode(data: Any, types: TypeRegistry, depth: int) -> Any:
     if depth > _DEPTH_LIMIT:
         raise InvalidState(f"Stored data is nested deeper than {_DEPTH_LIMIT} levels, which no value of ours is.")
     if cls is list:
+        if len(data) > _FEW and _CONTAINERS.isdisjoint(set(map(type, data))):
+            return data[:]
         return [
             _decode(item, types, depth + 1) if item.__class__ is dict or item.__class__ is list else item
             for item in data
