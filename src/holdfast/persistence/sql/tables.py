@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from holdfast.ports import Codec
@@ -30,7 +31,9 @@ def micros_or_none(moment: datetime | None) -> int | None:
     return None if moment is None else micros(moment)
 
 
+@lru_cache(maxsize=4096)
 def moment(number: int) -> datetime:
+    """Remembered: what is written together has the same moments, and is read together."""
     return EPOCH + timedelta(microseconds=number)
 
 

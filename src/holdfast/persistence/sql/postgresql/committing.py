@@ -140,6 +140,8 @@ def _note(placed: _Placed, done: Sequence[int], outcomes: dict[int, CommitOutcom
 
 def _in_order(batch: _Placed) -> tuple[list[tuple[int, Commit]], bool]:
     """By (tenant, instance), which is the order of locks; without those that want what one before them has."""
+    if len(batch) == 1:
+        return [*batch], False
     first: list[tuple[int, Commit]] = []
     wanted: set[tuple[str, ...]] = set()
     for place, commit in batch:

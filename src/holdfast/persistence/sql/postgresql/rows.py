@@ -166,8 +166,9 @@ def _remarks(kinds: dict[str, list[Row]], number: int, commit: Commit, row: Inst
 def _consumed(kinds: dict[str, list[Row]], number: int, commit: Commit) -> int:
     """How many rows must be there."""
     tenant = commit.tenant
-    for work_id in commit.work_consumed:
-        _add(kinds, "work_consumed", (number, tenant, work_id))
+    if commit.work_consumed:
+        rows = [(number, tenant, work_id) for work_id in commit.work_consumed]
+        kinds.setdefault("work_consumed", []).extend(rows)
     for stimulus_id in commit.inbox_consumed:
         _add(kinds, "inbox_consumed", (number, tenant, stimulus_id))
     for ref in commit.effects_consumed:
