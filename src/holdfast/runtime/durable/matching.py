@@ -109,7 +109,8 @@ async def oldest(
         )
         for key in keys
     ]
-    matches = await node.store.find_bookmarks(queries, load=True)
+    # The lane needs the instance next. Where many have passed it by, it is not known which.
+    matches = await node.store.find_bookmarks(queries, load=not passed and not declined)
     for row in matches.instances.values():
         node.saw(row)
     fitting = [
