@@ -18,7 +18,7 @@ KNOWN = ("instance.state", "journal.data")
 """The columns that the dictionary was made for."""
 
 _FILE = "dictionary_3.zstd"
-_LEVEL = 1
+_LEVEL = 3
 
 
 @cache
