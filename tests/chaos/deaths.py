@@ -12,6 +12,7 @@ from holdfast.testing.one_life import died_and_went_on
 from tests.chaos.stores import Opened, postgresql, sqlite
 
 POINTS = ("commit.begin", "commit.done", "claim.taken")
+AT_ONCE = 2
 LIVES_MAX = 60
 """Of one point: a life that is longer does not end."""
 
@@ -39,13 +40,19 @@ def _all_points(opened: Opened) -> tuple[int, list[str]]:
 async def _every_time(database: Callable[[], str], point: str) -> tuple[int, list[str]]:
     """The first time that the point is reached, the second … until a life ends before that."""
     broken: list[str] = []
-    for number in range(1, LIVES_MAX + 1):
-        with TemporaryDirectory() as folder:
-            try:
-                died, wrong = await died_and_went_on(database(), point, number, Path(folder))
-            except TimeoutError as error:
-                died, wrong = True, [f"did not end: {error}"]
-        broken += [f"{point}:{number} {each}" for each in wrong]
-        if not died:
-            return number - 1, broken
+    for first in range(1, LIVES_MAX + 1, AT_ONCE):
+        numbers = range(first, first + AT_ONCE)
+        lives = await asyncio.gather(*(_one_life(database(), point, number) for number in numbers))
+        for number, (died, wrong) in zip(numbers, lives, strict=True):
+            broken += [f"{point}:{number} {each}" for each in wrong]
+            if not died:
+                return number - 1, broken
     return LIVES_MAX, [*broken, f"{point}: {LIVES_MAX} deaths, and no end"]
+
+
+async def _one_life(url: str, point: str, number: int) -> tuple[bool, list[str]]:
+    with TemporaryDirectory() as folder:
+        try:
+            return await died_and_went_on(url, point, number, Path(folder))
+        except TimeoutError as error:
+            return True, [f"did not end: {error}"]
