@@ -22,6 +22,7 @@ from holdfast import (
     activity,
 )
 from holdfast.errors import ActivityFault, PluginError
+from tests.integration.conftest import Cluster
 
 
 class Watch:
@@ -133,6 +134,33 @@ async def test_around_an_effect_it_sees_each_attempt() -> None:
 
     assert log == ["attempt 1 of stumble", "attempt 2 of stumble"]
     assert result.status == "finished"
+
+
+async def test_around_durable_effects_it_stands_where_it_was_placed(cluster: Cluster) -> None:
+    log: list[str] = []
+
+    class Named:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        async def around_effect(self, context: Any, proceed: Callable[[], Awaitable[Any]]) -> Any:
+            log.append(self.name)
+            return await proceed()
+
+    @activity
+    async def act() -> None: ...
+
+    placements = [
+        MiddlewarePlacement(name="b", middleware=Named("b"), after="faults"),
+        MiddlewarePlacement(name="a", middleware=Named("a"), before="b"),
+        MiddlewarePlacement(name="c", middleware=Named("c"), after="b"),
+    ]
+    runtime = await cluster.node(activities=[act], middleware=placements)
+    answer = await runtime.start(Workflow(act.bind(), id="placed"))
+    assert answer.result is not None
+    await runtime.settle(answer.result.instance_id)
+
+    assert log == ["a", "b", "c"]
 
 
 async def test_a_place_that_does_not_exist_is_refused_with_those_that_do() -> None:

@@ -48,7 +48,7 @@ class Driver:
         self.on_line = on_line
         self.lines = list(lines or ())
         self.children = dict(children or {})
-        self.effects = InstanceEffects(live, runner.pools, runner.middleware, runner.cancel_grace)
+        self.effects = InstanceEffects(live, runner.pools, runner.around_effects, runner.cancel_grace)
         self._canceled = asyncio.Event()
         self._finalize = True
         self._child: Driver | None = None

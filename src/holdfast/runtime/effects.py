@@ -20,6 +20,7 @@ from holdfast.execution.context import Facts, RecordingContext
 from holdfast.execution.faults import error_names, source_of, type_name
 from holdfast.execution.invoke import EffectCall
 from holdfast.execution.live import LiveInstance
+from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Node
 from holdfast.execution.record import EffectFailure, EffectRequest, Record
 from holdfast.model import values
@@ -45,8 +46,19 @@ class _Attempt:
         """What the activity's context says; a thread must look for itself."""
 
 
+def around_effects(middleware: tuple[MiddlewarePlacement, ...]) -> tuple[MiddlewarePlacement, ...]:
+    """What of it concerns effects, from the outside in."""
+    return tuple(
+        item
+        for item in ordered(middleware)
+        if isinstance(item, MiddlewarePlacement) and isinstance(item.middleware, EffectMiddleware)
+    )
+
+
 class InstanceEffects:
     """The effects of one instance that run in this process now."""
+
+    __slots__ = ("_finished", "_go_on", "_grace", "_live", "_middleware", "_news", "_on_finished", "_open", "_pools")
 
     def __init__(
         self,
@@ -60,7 +72,7 @@ class InstanceEffects:
         self._on_finished = on_finished
         """Told of each end; without it, `next` hands them out."""
         self._pools = pools
-        self._middleware = [item for item in middleware if isinstance(item.middleware, EffectMiddleware)]
+        self._middleware = middleware
         self._grace = grace
         self._open: dict[int, _Attempt] = {}
         self._finished: list[Finished] = []

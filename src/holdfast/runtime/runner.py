@@ -12,13 +12,13 @@ from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, DefinitionError
 from holdfast.execution import delivery, operating, snapshot
 from holdfast.execution.live import ChildStart, LiveInstance
-from holdfast.execution.pipeline import ordered
 from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Limits
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark
 from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services
 from holdfast.runtime.driver import Driver
+from holdfast.runtime.effects import around_effects
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.result import RunResult
 
@@ -69,7 +69,7 @@ class Runner:
             activities=limits.activities, nanoseconds=min(limits.nanoseconds, YIELD_NS), runaway=limits.runaway
         )
         self.pools = pools
-        self.middleware = tuple(item for item in ordered(middleware) if isinstance(item, MiddlewarePlacement))
+        self.around_effects = around_effects(middleware)
         self.cancel_grace = cancel_grace
 
     # -- starting ------------------------------------------------------------------------------------------------------

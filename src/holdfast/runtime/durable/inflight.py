@@ -6,7 +6,6 @@ A node that could not renew its heartbeat for two thirds of its time to live sta
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from holdfast.model.work import EffectRef, EffectRow
 from holdfast.ports import MiddlewarePlacement
 from holdfast.runtime.durable.changes import fresh_effects
 from holdfast.runtime.durable.jobs import EffectJob
-from holdfast.runtime.effects import Finished, InstanceEffects
+from holdfast.runtime.effects import Finished, InstanceEffects, around_effects
 from holdfast.runtime.pools import EffectPools
 
 if TYPE_CHECKING:
@@ -42,10 +41,10 @@ class EffectsHere:
     ) -> None:
         self._node = node
         self._pools = pools
-        self._middleware = middleware
+        self._middleware = around_effects(middleware)
         self._grace = grace
         self._running: dict[Key, _Running] = {}
-        self._per_instance: Counter[str] = Counter()
+        self._per_instance: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._held: list[tuple[LiveInstance, list[EffectRequest]]] = []
 
@@ -65,8 +64,8 @@ class EffectsHere:
         gone, live.canceled_effects = live.canceled_effects, []
         for execution_id in gone:
             self.cancel((live.id, execution_id), live.stopping or "lost race")
-        place = self._node.placement.queue_of
-        starting = [item for item in fresh_effects(live) if place(live.plan.by_key[item.activity_id]) is None]
+        place, nodes = self._node.placement.queue_of, live.plan.by_key
+        starting = [item for item in fresh_effects(live) if place(nodes[item.activity_id]) is None]
         live.new_effects = []
         if starting:
             self._begin(live, starting)
@@ -83,7 +82,7 @@ class EffectsHere:
         )
         for request in starting:
             self._running[live.id, request.execution_id] = _Running(effects, request.attempt)
-            self._per_instance[live.id] += 1
+            self._per_instance[live.id] = self._per_instance.get(live.id, 0) + 1
         if not self._node.heart.may_start_effects:
             self._held.append((live, starting))
             return
@@ -119,9 +118,9 @@ class EffectsHere:
     def _forget(self, key: Key) -> _Running | None:
         running = self._running.pop(key, None)
         if running is not None:
-            self._per_instance[key[0]] -= 1
-            if not self._per_instance[key[0]]:
-                del self._per_instance[key[0]]
+            left = self._per_instance.pop(key[0]) - 1
+            if left:
+                self._per_instance[key[0]] = left
             self._node.watching.tell(key[0])
             self._node.steps.ended(key)
         return running
