@@ -94,7 +94,7 @@ class Stimuli:
             asked = [self._asked.popleft() for _ in range(min(TOGETHER, len(self._asked)))]
             found = await self._here.store.find_bookmarks([query for query, _ in asked], load=True)
             for row in found.instances.values():
-                node.keep_hot(row)
+                node.saw(row)
             for (_, future), marks in zip(asked, found.bookmarks, strict=True):
                 future.set_result(marks[0])
 
