@@ -3,8 +3,8 @@
     00 plain · 01 zlib · 02 zstd · 03 zstd with the dictionary that is shipped (dictionary.py) · 10 AES-256-GCM over
     one of these: key name, nonce, ciphertext
 
-Compressed on the client and only above a threshold: below it, compression costs more than it saves. For states and journals
-the threshold is lower, and the dictionary makes it worth while. Encryption binds
+Compressed on the client and only above a threshold: below it, compression costs more than it saves. For states and first
+segments the threshold is lower, and the dictionary makes it worth while. Encryption binds
 each payload to its column and tenant, and names its key, so that keys can be rotated: new payloads use the first key,
 old ones are read with theirs.
 """

@@ -1,7 +1,8 @@
 """Small payloads of a known make, compressed with a dictionary that is shipped with the package (rule M18).
 
-States and journals are too small to compress by themselves: what repeats is what all of them say. The dictionary holds that.
-It is trained by `benchmarks/state_dictionary.py`. Once shipped it never changes: its codec byte stands for it.
+States and first segments of a journal are too small to compress by themselves: what repeats is what all of them say. The
+dictionary holds that. It is trained by `benchmarks/state_dictionary.py`. Once shipped it never changes: its codec byte stands
+for it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from typing import Any
 MARK = b"\x03"
 FROM = 100
 """Bytes from which on a payload is compressed."""
-KNOWN = ("instance.state", "journal.data")
-"""The columns that the dictionary was made for."""
+KNOWN = ("instance.state", "instance.first_data")
+"""The columns that are worth it: they lie with every instance, and every update copies them. A later segment is written
+once."""
 
 _FILE = "dictionary_3.zstd"
 _LEVEL = 3

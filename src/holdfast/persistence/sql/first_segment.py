@@ -27,7 +27,7 @@ FIRST_SEGMENT = """select coalesce(first_burst, burst_id), first_entries, coales
 
 def first_of(row: InstanceRow, segment: JournalSegment | None, codec: Codec) -> tuple[int | None, bytes | None]:
     """Count and data for the row of a new instance, or `NOT_HERE`. None is an empty segment."""
-    where = "journal.data|" + row.tenant
+    where = "instance.first_data|" + row.tenant
     if segment is None:
         return 0, codec.encode(b"", where)
     if (
@@ -53,7 +53,7 @@ def read_first(tenant: str, found: Rows, codec: Codec) -> list[JournalSegment]:
     return [
         JournalSegment(
             version=1, burst_id=burst_id, count=entries, written=moment(written),
-            data=codec.decode(data, "journal.data|" + tenant),
+            data=codec.decode(data, "instance.first_data|" + tenant),
         )
         for burst_id, entries, written, data in found
     ]  # fmt: skip
