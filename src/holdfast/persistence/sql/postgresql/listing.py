@@ -58,7 +58,8 @@ def _list(*, looking: bool) -> str:
     select k.tenant as whose, k.id as which, k.created as since, {own}, {GROUP} as group_number
     from again k left join hf_instance i on {_SAME}
 ), listed as (
-    {insert} select {own}, {GROUP} from new k join hf_instance i on {_SAME} returning group_number, tenant, id
+    {insert} select {own}, {GROUP} from new k join hf_instance i on {_SAME} order by k.created
+    returning group_number, tenant, id
 ), listed_again as (
     {insert} select {_OWN}, group_number from found where id is not null order by tenant, id
     on conflict (tenant, created, id) do update set {_CHANGES} returning group_number, tenant, id
