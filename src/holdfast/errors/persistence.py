@@ -24,7 +24,8 @@ class UnstorableText(PersistenceError, ValueError):
         self.text = text
         sign = "the character NUL" if "\0" in text else "half a character (a lone surrogate)"
         shown = ascii(text if len(text) <= 60 else f"{text[:60]}…")
-        super().__init__(f"The {what} {shown} holds {sign}, which no database keeps. Remove it, or encode it.")
+        self.finding = f"The {what} {shown} holds {sign}, which no database keeps."
+        super().__init__(f"{self.finding} Remove it, or encode it.")
 
 
 class InvalidCursor(PersistenceError, ValueError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.errors import InvalidDefinition, UnstorableText
+from holdfast.errors import InvalidDefinition
 from holdfast.model.definition import (
     ActivityNode,
     Definition,
@@ -21,7 +21,6 @@ from holdfast.model.problem import Problem, Severity
 from holdfast.model.reading.findings import Findings, kind_of
 from holdfast.model.reading.nodes import has_type, read_activity, read_object
 from holdfast.model.reading.records import read_record, read_records
-from holdfast.model.texts import is_storable
 from holdfast.model.upgrades import bring_up_to_date
 from holdfast.model.values import TypeRegistry
 
@@ -63,13 +62,11 @@ def read_definition(
     current, problems = bring_up_to_date(document)
     if current is None:
         return None, problems
-    ids = _ids_in(current)
-    findings = Findings(types, trusted=trusted, used_ids=ids)
+    findings = Findings(types, trusted=trusted, used_ids=_ids_in(current))
     root = _read_root(current, findings)
     definition = _read_fields(current, root, findings)
-    for text in (*ids, definition.name or ""):
-        if not is_storable(text):
-            findings.add("", "unstorable-text", str(UnstorableText(text, "id or name")), "Write it without.")
+    findings.storable(definition.id, "id", "/id")
+    findings.storable(definition.name or "", "name", "/name")
     return (definition if root is not None else None), findings.problems
 
 

@@ -28,8 +28,10 @@ from holdfast.model.reader import parse_definition
 from holdfast.model.reading.nodes import OWN_KEYS, needs_literal
 from holdfast.model.writer import write_definition
 
-names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
-texts = st.none() | st.text(max_size=5)
+storable = st.characters(codec="utf-8", exclude_characters="\0")
+"""What a column keeps: ids and names are made of it."""
+names = st.text(storable, min_size=1, max_size=6)
+texts = st.none() | st.text(storable, max_size=5)
 durations = st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=400))
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4),
