@@ -324,3 +324,16 @@ def test_no_json_whatever_raises(anything: Any, keys: dict[str, Any], root_keys:
 def test_a_connection_is_read_by_its_names_in_the_document() -> None:
     node = parse_definition(root(connections=[{"from": "a", "to": "b"}])).root
     assert node.connections == (Connection(source="a", target="b"),)
+
+
+def test_ids_and_names_that_no_column_keeps_are_told_and_data_is_left_alone() -> None:
+    line = {"type": "WriteLine", "id": "say", "inputs": {"text": {"id": "a\0b"}}}
+    wrong = {"id": "a\0b", "name": "half \ud800", "root": {"type": "Sequence", "id": "x\0", "activities": [line]}}
+
+    _, problems = read_definition(wrong)
+
+    assert [(item.path, item.code) for item in problems if item.code == "unstorable-text"] == [
+        ("/root/id", "unstorable-text"),
+        ("/id", "unstorable-text"),
+        ("/name", "unstorable-text"),
+    ]

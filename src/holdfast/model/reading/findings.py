@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.errors import InvalidState, UnknownValueType
+from holdfast.errors import InvalidState, UnknownValueType, UnstorableText
 from holdfast.model.problem import Problem, Severity
+from holdfast.model.texts import is_storable
 from holdfast.model.values import TypeRegistry, decode
 
 __all__ = ["Findings"]
@@ -28,6 +29,11 @@ class Findings:
 
     def wrong_kind(self, path: str, what: str, wanted: str, got: object) -> None:
         self.add(path, "wrong-kind", f"{what} must be {wanted}, not {kind_of(got)}.", f"Write {wanted} here.")
+
+    def storable(self, text: str, what: str, path: str) -> None:
+        """It has a column in every store."""
+        if not is_storable(text):
+            self.add(path, "unstorable-text", UnstorableText(text, what).finding, "Write it without.")
 
     def literal(self, raw: Any, path: str) -> Any:
         """A value with its type tags resolved; the raw data with a problem if they cannot be."""

@@ -80,6 +80,7 @@ def read_activity(raw: dict[str, Any], path: str, findings: Findings) -> Activit
 def _read_id(raw: dict[str, Any], type_name: str, path: str, findings: Findings) -> str:
     found = raw.get("id")
     if isinstance(found, str) and found:
+        findings.storable(found, "id", pointer(path, "id"))
         return found
     if found is not None:
         findings.wrong_kind(pointer(path, "id"), "The id", "text that is not empty", found)
