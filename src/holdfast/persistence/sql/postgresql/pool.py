@@ -1,6 +1,7 @@
 """A few connections of one kind, made when they are needed, at most so many.
 
-A connection that broke, or that was left in the middle of something, is ended and not given to anybody again.
+A connection that broke, or that was left in the middle of something, is ended and not given to anybody again. One that is
+being made is not interrupted: a driver that is torn out of its greeting complains where nobody listens.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ class Pool:
         self._connect = connect
         self._places = asyncio.Semaphore(limit)
         self._idle: list[Connection] = []
+        self._making: set[asyncio.Future[Connection]] = set()
 
     async def take(self) -> Connection:
         await self._places.acquire()
@@ -28,9 +30,19 @@ class Pool:
                 connection = self._idle.pop()
                 if not connection.is_closed():
                     return connection
-            return await self._connect()
+            return await self._made()
         except BaseException:
             self._places.release()
+            raise
+
+    async def _made(self) -> Connection:
+        making = asyncio.ensure_future(self._connect())
+        self._making.add(making)
+        making.add_done_callback(self._making.discard)
+        try:
+            return await asyncio.shield(making)
+        except asyncio.CancelledError:
+            making.add_done_callback(_unwanted)
             raise
 
     def give_back(self, connection: Connection) -> None:
@@ -58,8 +70,16 @@ class Pool:
             yield connection
 
     async def close(self) -> None:
+        if self._making:
+            await asyncio.wait(self._making, timeout=_GOODBYE)
         while self._idle:
             await end(self._idle.pop())
+
+
+def _unwanted(made: asyncio.Future[Connection]) -> None:
+    """Nobody waits for it any more."""
+    if not made.cancelled() and made.exception() is None:
+        made.result().terminate()
 
 
 @asynccontextmanager
