@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -226,6 +227,30 @@ async def test_one_sweep_takes_over_all_that_a_node_left(cluster: Any, monkeypat
 
     assert await b.node.takeover.sweep() == 7
     assert all(b.node.effects.of(name) for name in left)
+
+
+async def test_what_was_lost_before_is_taken_over_alone(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(takeover, "ALONE", 60.0)
+    a, b, c = [await cluster.node(name, activities=[wait_elsewhere]) for name in "abc"]
+    lost = [(await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(3)]
+    await cluster.died(a)
+    assert await b.node.takeover.sweep() == 3
+    await cluster.died(b)
+
+    sweeping = asyncio.create_task(c.node.takeover.sweep())
+    seen, store = 0, c.node.store
+    async with asyncio.timeout(30):
+        while not any(map(c.node.effects.of, lost)):
+            seen = await store.wait_for_change(seen, timedelta(milliseconds=20))
+    held = [
+        sum(row.owner == c.node.owner for row in await c.node.store.effects_of(cluster.tenant, name)) for name in lost
+    ]
+    bench.gate.set()
+
+    assert sum(held) == 1
+    assert await sweeping  # The others had ended where they were, or were taken over, too.
+    for name in lost:
+        assert (await c.settle(name)).status is Status.FINISHED
 
 
 async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_over(cluster: Any) -> None:

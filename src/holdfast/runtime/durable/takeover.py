@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,6 +42,8 @@ LOST_MAX = 3
 UNTOLD = 3
 """How many times as many attempts an effect has whose receipts are not kept."""
 PAGE = 100
+ALONE = 1.0
+"""Seconds that one which was lost before has for itself; most take less."""
 AT_ONCE = 16
 """Effects of one sweep that are looked after at one time."""
 BEGINNING = ("", 0)
@@ -109,13 +113,33 @@ class TakeOver:
         node, taken = self._node, 0
         while True:
             lost = await self._lost.next(lambda after: node.store.lost_effects(node.tenant, PAGE, after))
-            # What was lost before may be what its processes died of: one at a time, or it takes all that begin with it along.
             suspects = [row for row in lost if row.attempt > 1 and not row.queue]
             moved = sum(map(bool, await self._each([row for row in lost if row not in suspects], self.take)))
-            moved += sum([bool(await self._safely(row, self.take)) for row in suspects])
+            moved += await self._one_by_one(suspects)
             taken += moved
             if len(lost) < PAGE or not moved or not node.heart.may_start_effects:
                 return taken
+
+    async def _one_by_one(self, suspects: list[EffectRow]) -> int:
+        """What was lost before may be what its processes died of: the next waits for its end, for a while, or dies with it. In
+        no order: where processes die of something else, the first would be lost each time."""
+        random.shuffle(suspects)
+        taken = 0
+        for row in suspects:
+            if await self._safely(row, self.take):
+                taken += 1
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ALONE):
+                        await self._ended(row)
+        return taken
+
+    async def _ended(self, row: EffectRow) -> None:
+        node = self._node
+        while True:
+            news = node.watching.news(row.instance_id)  # Subscribe, then look.
+            if not node.effects.has(row.instance_id, row.execution):
+                return
+            await news
 
     async def _send_again(self, row: EffectRow) -> None:
         await self._receipts.complete(row)
