@@ -11,6 +11,7 @@ import logging
 from collections.abc import Container, Coroutine, Iterable
 from datetime import timedelta
 from functools import partial
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -38,6 +39,7 @@ from holdfast.runtime.durable.jobs import (
     StoredResumeJob,
 )
 from holdfast.runtime.durable.lookout import POLL, Lookout
+from holdfast.runtime.durable.pace import MOST, Pace
 from holdfast.runtime.durable.verb_jobs import AgainJob
 from holdfast.runtime.ending import end
 
@@ -46,12 +48,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("holdfast")
 
-LIMIT = 256
-"""Rows of one claim: what is run together."""
 HANDS = 2
 """Claims at a time: while the store commits one, the next is run."""
-HELD_MAX = 250
-"""Rows in hand outside of claims from which on no more are taken."""
+HELD_MAX = 250 + MOST * HANDS
+"""Rows in hand from which on no more are taken: those of claims, and others."""
 GRACE = 10.0
 """Seconds that a claim under way may take when the node stops."""
 ATTEMPTS_MAX = 3
@@ -81,6 +81,7 @@ class Uptake:
         self._task: asyncio.Task[None] | None = None
         self._pending: set[asyncio.Task[None]] = set()
         self._claims: set[asyncio.Task[int]] = set()
+        self._pace = Pace()
         self.in_hand = InHand()
 
     # -- rows that this node has just written itself -------------------------------------------------------------------
@@ -154,7 +155,7 @@ class Uptake:
             return 0
         if node.gate.careful:
             return await care.take_one(node)
-        if len(self.in_hand) >= HELD_MAX + LIMIT * HANDS:
+        if len(self.in_hand) >= HELD_MAX:
             return 0
         return await asyncio.shield(self._in_claim())
 
@@ -166,19 +167,21 @@ class Uptake:
         return task
 
     async def _claim(self) -> int:
-        node = self._node
+        node, limit = self._node, self._pace.rows
         # Those in hand are in the table until their commit. Locked here, they would keep that commit waiting.
         mine = [(node.tenant, row_id) for row_id in self.in_hand]
-        async with node.store.claim(node.work_queues, LIMIT, lacking=node.pins.lacking, without=mine) as claim:
+        async with node.store.claim(node.work_queues, limit, lacking=node.pins.lacking, without=mine) as claim:
             rows = [row for row in claim.rows if row.id not in self.in_hand]
             node.pins.current.saw(claim.epoch)
             self.in_hand.update(row.id for row in rows)
-            if len(rows) == LIMIT and len(self._claims) < HANDS:
+            if len(rows) == limit and len(self._claims) < HANDS:
                 self._in_claim().add_done_callback(_failed_aside)
             if rows and telemetry.wants("work.taken"):
                 await self._tell(rows)
             now, later = self._divided(rows)
+            begun = thread_time()
             await self._claimed.run(now, claim)
+            self._pace.did(len(now), thread_time() - begun)
         for row in later:
             self._begin(row)
         return len(rows)
