@@ -130,6 +130,13 @@ describe("properties", () => {
 // -- one by one --------------------------------------------------------------------------------------------------------
 
 describe("adding", () => {
+  it("gives the sequence around two an id of its own", () => {
+    const session = open(order, { id: "check", port: "otherwise" });
+    session.run(commands.addActivity({ type: "Sequence" }));
+
+    expect(faultsOf(session.get().document)).toEqual([]);
+  });
+
   it("connects from the outcome it was dragged from", () => {
     const session = open();
     session.run(commands.addActivity({ type: "WriteLine", after: { id: "kind", outcome: "Default" }, at: { x: 3, y: 5 } }));

@@ -13,8 +13,9 @@ export function withDocument(state: EditorState, document: Definition): EditorSt
 export function setActivities(document: Definition, level: Level, activities: readonly Activity[]): Definition {
   if (level.kind !== "single") return setAt(document, level.path, activities);
   if (activities.length > 1) {
-    const id = Ids.of(document).take("Sequence");
-    return setAt(document, level.path, { type: "Sequence", id, activities });
+    const sequence = (id: string) => setAt(document, level.path, { type: "Sequence", id, activities });
+    // Counted with what is put in: that may be a sequence itself.
+    return sequence(Ids.of(sequence("")).take("Sequence"));
   }
   const [only] = activities;
   return setAt(document, level.path, only ?? emptySlot(document, level));
