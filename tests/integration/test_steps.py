@@ -543,3 +543,22 @@ async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pyte
 
     await cluster.node("b", activities=ALL, queues=(QUEUE,))
     assert await a.nodes.unserved() == []
+
+
+@pytest.mark.parametrize("drained", [False, True])
+async def test_a_node_that_takes_no_work_leaves_its_steps_to_others(
+    cluster: Cluster, carried: Carried, drained: bool
+) -> None:
+    """One that only starts instances, or is being drained, begins nothing, though it serves the queue."""
+    a = await cluster.node(
+        "a", work=drained, activities=ALL, queues=("default", QUEUE), placement=await carried.placement()
+    )
+    if drained:
+        await a.node.steps.stop_taking()
+
+    identity = await start(a, doubled(queue=QUEUE))
+    await a.settled(identity)
+
+    (row,) = await a.node.store.effects_of(cluster.tenant, identity)
+    assert row.owner == NOBODY
+    assert bench.calls == []

@@ -71,7 +71,7 @@ class Steps:
             return
         self._changed.set()
         self._sending.send(live, instance, queued)
-        if self._taking is not None and self._placement.rows and not self._node.gate.careful:
+        if self._taking and self._placement.rows and not self._node.gate.careful:
             self._take_own(live, instance, queued)
 
     def _take_own(self, live: LiveInstance, instance: InstanceRow, queued: Sequence[EffectRow]) -> None:
