@@ -24,7 +24,6 @@ from holdfast.model.ticket import Ticket
 from holdfast.model.work import EffectRow, WorkRow
 from holdfast.ports import Delivery
 from holdfast.runtime.allowance import Limit
-from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.lookout import BREATH, Lookout
 from holdfast.runtime.durable.placement import STEP_QUEUE, Placement, step_priority, step_row
 from holdfast.runtime.each import EachValue
@@ -210,12 +209,11 @@ class Steps:
                 await asyncio.sleep(PAUSE)
 
     async def _take_delivery(self, delivery: Delivery, share: Share, mark: str) -> None:
-        ticket = delivery.ticket
         try:
-            if ticket.instance_id is None or ticket.execution is None or ticket.tenant != self._node.tenant:
-                await delivery.ack()
-            else:
+            if self._is_ours(delivery.ticket):
                 await self._run(TicketSlip(self._node, delivery), share)
+            else:
+                await delivery.ack()
         finally:
             share.in_hand.discard(mark)
             self._fewer(share)
@@ -223,16 +221,17 @@ class Steps:
     async def run_to_end(self, ticket: Ticket) -> bool:
         """Run what a ticket names, and wait until it has ended: for carriers whose own workers count what they run.
         Whether it was begun here."""
-        if ticket.instance_id is None or ticket.execution is None or ticket.tenant != self._node.tenant:
+        if not self._is_ours(ticket):
             return False
-        begun = await self._run(TicketAlone(ticket), Share(()))
-        node, identity = self._node, ticket.instance_id
-        while begun:
-            news = node.watching.news(identity)  # Subscribe, then look.
-            if not node.effects.has(identity, ticket.execution):
-                break
-            await news
+        slip = TicketAlone(ticket)
+        begun = await self._run(slip, Share(()))
+        if begun:
+            await self._node.effects.ended(slip.instance_id, slip.ref.execution)
         return begun
+
+    def _is_ours(self, ticket: Ticket) -> bool:
+        """A step of this tenant: a broker may bring anything."""
+        return ticket.instance_id is not None and ticket.execution is not None and ticket.tenant == self._node.tenant
 
     async def _run(self, slip: Slip, share: Share) -> bool:
         """Run what a slip names, if it is still so and its turn; whether it was begun here."""
@@ -248,8 +247,7 @@ class Steps:
                 return False
             share.running.add(key)
             try:
-                if not await self._begin(owned):
-                    await node.takeover.adopt(owned)
+                await node.takeover.adopt(owned)
             except HoldfastError:
                 logger.warning(
                     "a step of instance %s could not be begun; the sweeper picks it up", slip.instance_id, exc_info=True
@@ -259,23 +257,6 @@ class Steps:
                     self.ended(key)
         finally:
             node.let_go(slip.instance_id)
-        return True
-
-    async def _begin(self, owned: EffectRow) -> bool:
-        """Run it by the state that this node has in hand; False where that is not the one that recorded it. The row is what
-        counts, and it is this node's: of the state only what the effect was called with is used."""
-        node = self._node
-        hot = node.hot.get(owned.instance_id)
-        if hot is None:
-            return False
-        plan, values = await node.pins.plan(hot.content), await node.values_of(hot)
-        live = decode_state(hot.state, plan, node.clock.now_ns, node.services, values)
-        request = live.effects.get(owned.execution)
-        if request is None or request.attempt != owned.attempt:
-            return False
-        live.new_effects, live.canceled_effects = [], []
-        if not node.effects.has(owned.instance_id, owned.execution):
-            node.effects.run(live, request)
         return True
 
     async def _may_begin(self, slip: Slip, share: Share, each: EachValue) -> bool:

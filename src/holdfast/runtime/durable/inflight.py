@@ -57,6 +57,14 @@ class EffectsHere:
     def has(self, instance_id: str, execution_id: int) -> bool:
         return (instance_id, execution_id) in self._running
 
+    async def ended(self, instance_id: str, execution_id: int) -> None:
+        """Until it does not run here any more."""
+        while True:
+            news = self._node.watching.news(instance_id)  # Subscribe, then look.
+            if not self.has(instance_id, execution_id):
+                return
+            await news
+
     # -- after a commit ------------------------------------------------------------------------------------------------
 
     def start(self, live: LiveInstance) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -21,6 +21,7 @@ from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.execution.record import EffectFailure
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
+from holdfast.model.stored import InstanceRow
 from holdfast.model.work import NOBODY, DeadLetterRow, EffectRef, EffectRow
 from holdfast.runtime.durable.care import CAREFUL_FOR
 from holdfast.runtime.durable.encoding import decode_state, encode_payload
@@ -130,16 +131,8 @@ class TakeOver:
                 taken += 1
                 with suppress(TimeoutError):
                     async with asyncio.timeout(ALONE):
-                        await self._ended(row)
+                        await self._node.effects.ended(row.instance_id, row.execution)
         return taken
-
-    async def _ended(self, row: EffectRow) -> None:
-        node = self._node
-        while True:
-            news = node.watching.news(row.instance_id)  # Subscribe, then look.
-            if not node.effects.has(row.instance_id, row.execution):
-                return
-            await news
 
     async def _send_again(self, row: EffectRow) -> None:
         await self._receipts.complete(row)
@@ -260,20 +253,36 @@ class TakeOver:
         self._node.submit(LostJob(row.instance_id, row.ref, failed, letter))
 
     async def adopt(self, row: EffectRow) -> None:
-        """Run an effect that is this node's now."""
-        node = self._node
+        """Run an effect that is this node's now.
+
+        By the state in hand, if that is the one which recorded this attempt: the row is what counts, and of the state only
+        what the effect was called with is used. Else by the stored one.
+        """
+        node, hot = self._node, self._node.hot.get(row.instance_id)
+        if hot is not None and await self._run_by(row, hot, await node.values_of(hot), recorded=True):
+            return
         stored, values = await node.state(row.instance_id)
+        await self._run_by(row, stored, values)
+
+    async def _run_by(
+        self, row: EffectRow, stored: InstanceRow, values: Mapping[str, bytes], *, recorded: bool = False
+    ) -> bool:
+        """With `recorded` only the attempt that this state holds; whether there is nothing left to do."""
+        node = self._node
         plan = await node.pins.plan(stored.content)
         live = decode_state(stored.state, plan, node.clock.now_ns, node.services, values)
         request = live.effects.get(row.execution)
+        if recorded and (request is None or request.attempt != row.attempt):
+            return False
         if request is None or node.effects.has(row.instance_id, row.execution):
-            return  # Canceled between the two reads, its row is gone; or begun meanwhile.
+            return True  # Canceled between the two reads, its row is gone; or begun meanwhile.
         if await self._ends_processes(row, row.attempt - request.attempt):
             await self._bury(replace(row, activity_id=request.activity_id))  # It may have migrated since.
-            return
+            return True
         request.attempt = live.waiters[row.execution].attempt = row.attempt
         live.new_effects, live.canceled_effects = [], []
         node.effects.run(live, request)
+        return True
 
     async def _ends_processes(self, row: EffectRow, lost: int) -> bool:
         """Nodes that died between taking it and running it died of something else. Without a journal nobody can tell: then
