@@ -138,7 +138,7 @@ async def _postgres(here: World) -> AsyncIterator[Others]:
     await insert.open()
     cpu = here.processor
     try:
-        steps_at = {f"step {many}": in_flight(steps, min(many, CONNECTIONS), cpu) for many in IN_FLIGHT}
+        steps_at = {f"step {many}": in_flight(steps, many, cpu) for many in IN_FLIGHT}
         yield steps_at | {"floor": in_flight(PostgresFloor(opened[0], sizes), 1, cpu)}, insert.timed
     finally:
         for connection in opened:
