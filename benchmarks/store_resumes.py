@@ -26,6 +26,7 @@ from benchmarks.store_turns import Measure, Samples, Turn, best_rate, in_flight,
 from holdfast.model.stored import BookmarkQuery, BookmarkRow
 from holdfast.persistence.sql.sqlite.connection import connect
 from holdfast.runtime.durable.jobs import ResumeJob
+from holdfast.runtime.durable.matching import forget_older
 
 FEW, MANY = 5_000, 1_000_000
 IN_FLIGHT = 512
@@ -89,13 +90,12 @@ class Stimuli:
         return found
 
     async def _look(self) -> None:
-        node = self._here.runtime.node
+        node, store = self._here.runtime.node, self._here.store
         while self._asked:
             asked = [self._asked.popleft() for _ in range(min(TOGETHER, len(self._asked)))]
-            found = await self._here.store.find_bookmarks([query for query, _ in asked], load=True)
-            for row in found.instances.values():
-                node.saw(row)
+            found = await store.find_bookmarks([query for query, _ in asked])
             for (_, future), marks in zip(asked, found.bookmarks, strict=True):
+                forget_older(node, marks[0])
                 future.set_result(marks[0])
 
 

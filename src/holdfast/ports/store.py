@@ -88,8 +88,6 @@ class Matches(Struct, frozen=True, kw_only=True):
     epoch: int
     bookmarks: Sequence[Sequence[BookmarkRow]]
     """Per query, in its order."""
-    instances: Mapping[InstanceKey, InstanceRow]
-    """The instances of all of them, if they were asked for."""
 
 
 class ReadStore(Protocol):
@@ -97,9 +95,8 @@ class ReadStore(Protocol):
 
     async def load(self, keys: Sequence[InstanceKey]) -> Loaded: ...
 
-    async def find_bookmarks(self, queries: Sequence[BookmarkQuery], *, load: bool = False) -> Matches:
-        """Bookmarks by key, with `load` their instances in the same round trip. Fast with a million bookmarks of one
-        key and different correlations."""
+    async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
+        """Bookmarks by key. Fast with a million bookmarks of one key and different correlations."""
 
     async def bookmarks_of(self, tenant: str, instance_id: str) -> Sequence[BookmarkRow]:
         """In order of `seq`."""

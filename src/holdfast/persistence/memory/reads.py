@@ -14,10 +14,8 @@ class MemoryReads(MemoryPart):
     async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
         return Loaded(epoch=self._tables.epoch, instances=self._rows(keys))
 
-    async def find_bookmarks(self, queries: Sequence[BookmarkQuery], *, load: bool = False) -> Matches:
-        found = [self._sleepers(query) for query in queries]
-        keys = [InstanceKey(row.tenant, row.instance_id) for rows in found for row in rows]
-        return Matches(epoch=self._tables.epoch, bookmarks=found, instances=self._rows(keys) if load else {})
+    async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
+        return Matches(epoch=self._tables.epoch, bookmarks=[self._sleepers(query) for query in queries])
 
     async def bookmarks_of(self, tenant: str, instance_id: str) -> Sequence[BookmarkRow]:
         rows = self._tables.bookmarks.get(InstanceKey(tenant, instance_id), {}).values()

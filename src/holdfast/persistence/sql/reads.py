@@ -23,8 +23,8 @@ class SqlReads(SqlPart):
     async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
         return await self._read(self._load(keys))
 
-    async def find_bookmarks(self, queries: Sequence[BookmarkQuery], *, load: bool = False) -> Matches:
-        return await self._read(self._matches(queries, load))
+    async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
+        return await self._read(self._matches(queries))
 
     async def bookmarks_of(self, tenant: str, instance_id: str) -> Sequence[BookmarkRow]:
         return await self._read(self._bookmarks_of(tenant, instance_id))
@@ -60,15 +60,13 @@ class SqlReads(SqlPart):
                 found[InstanceKey(tenant, row.id)] = row
         return found
 
-    def _matches(self, queries: Sequence[BookmarkQuery], load: bool) -> Script[Matches]:
+    def _matches(self, queries: Sequence[BookmarkQuery]) -> Script[Matches]:
         epoch = yield from self._epoch()
         found: list[list[BookmarkRow]] = []
         for query in queries:
             rows = yield from self._sleepers(query)
             found.append(rows)
-        keys = [InstanceKey(row.tenant, row.instance_id) for rows in found for row in rows]
-        instances = (yield from self._instances(keys)) if load else {}
-        return Matches(epoch=epoch, bookmarks=found, instances=instances)
+        return Matches(epoch=epoch, bookmarks=found)
 
     def _sleepers(self, query: BookmarkQuery) -> Script[list[BookmarkRow]]:
         sql, values = _OF_KEY, list[Value]([query.tenant, query.key])

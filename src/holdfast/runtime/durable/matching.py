@@ -109,17 +109,26 @@ async def oldest(
         )
         for key in keys
     ]
-    # The lane needs the instance next. Where many have passed it by, it is not known which.
-    matches = await node.store.find_bookmarks(queries, load=not passed and not declined)
-    for row in matches.instances.values():
-        node.saw(row)
+    matches = await node.store.find_bookmarks(queries)
     fitting = [
         mark
         for marks in matches.bookmarks
         for mark in marks
         if mark.type == found.type and mark.instance_id not in passed and place_of(mark) not in declined
     ]
-    return min(fitting, key=age, default=None)
+    if not fitting:
+        return None
+    mark = fitting[0] if len(fitting) == 1 else min(fitting, key=age)
+    forget_older(node, mark)
+    return mark
+
+
+def forget_older(node: Node, mark: BookmarkRow) -> None:
+    """A hot row from before the bookmark does not have it: the lane need not try. Whether one is old cannot be told for
+    certain by the clocks of several nodes; the version check does."""
+    row = node.hot.get(mark.instance_id)
+    if row is not None and row.updated < mark.created:
+        node.forget(mark.instance_id)
 
 
 # -- an instance-addressed stimulus reads the instance (rule M5) -------------------------------------------------------

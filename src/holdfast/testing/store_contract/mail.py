@@ -76,7 +76,7 @@ class MailContract(ContractBase):
         woken: list[str] = []
 
         for _ in range(3):
-            found = await store.find_bookmarks([BookmarkQuery(tenant=tenant, key=PAID)], load=True)
+            found = await store.find_bookmarks([BookmarkQuery(tenant=tenant, key=PAID)])
             for mark in found.bookmarks[0]:
                 row = instance(mark.instance_id, 2, tenant=tenant)
                 await committed(store, commit_of(row, bookmarks_burned=(mark.ref,)))

@@ -43,16 +43,7 @@ class ReadContract(ContractBase):
         )
 
         assert [[row.instance_id for row in rows] for rows in found.bookmarks] == [["b"], [], ["b", "c", "a"]]
-        assert found.instances == {}
         assert found.epoch == await store.epoch()
-
-    async def test_bookmarks_and_their_instances_in_one_read(self, store: Store, tenant: str) -> None:
-        await self._sleep(store, tenant, [bookmark(tenant, "a"), bookmark(tenant, "b", name="Other")])
-
-        found = await store.find_bookmarks([BookmarkQuery(tenant=tenant, key=PAID)], load=True)
-
-        assert list(found.instances) == [InstanceKey(tenant, "a")]
-        assert found.instances == (await store.load([InstanceKey(tenant, "a")])).instances
 
     async def test_a_stimulus_with_a_correlation_finds_only_its_own(self, store: Store, tenant: str) -> None:
         """M5: many asleep on one event type, addressed by correlation id."""

@@ -1,4 +1,4 @@
-"""The reads that every resume does, each in one round trip: instances by key, bookmarks by key with their instances."""
+"""The reads that every resume does, each in one round trip for many who ask: instances by key, bookmarks by key."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
@@ -24,9 +24,8 @@ _LOAD = f"""select e.value, i.* from {_EPOCH} left join (
 
 
 @lru_cache(maxsize=256)
-def _find(correlated: bool, oldest: bool, limit: int, load: bool) -> str:
+def _find(correlated: bool, oldest: bool, limit: int) -> str:
     """One range of the primary key per query. LIMIT is part of the text: as a parameter it misleads the planner."""
-    mark = ", ".join("b." + name for name in BOOKMARK.names)
     correlation = " and correlation = q.correlation" if correlated else ""
     after = "" if oldest else " and (instance_id > q.after or (instance_id = q.after and seq > q.after_seq))"
     asked = {"number": "int4", "wake_key": "int8"}
@@ -34,21 +33,18 @@ def _find(correlated: bool, oldest: bool, limit: int, load: bool) -> str:
     asked |= {} if oldest else {"after": "text", "after_seq": "int4"}
     arrays = ", ".join(f"${place}::{kind}[]" for place, kind in enumerate(asked.values(), 2))
     order = "created, instance_id, seq" if oldest else "instance_id, seq"
-    instance = " left join hf_instance i on i.tenant = b.tenant and i.id = b.instance_id" if load else ""
     return f"""select e.value, f.* from {_EPOCH} left join (
-        select q.number, {mark}{", " + _INSTANCE if load else ""}
-        from unnest({arrays}) q({", ".join(asked)})
+        select q.number, b.* from unnest({arrays}) q({", ".join(asked)})
         cross join lateral (select {BOOKMARK.columns} from hf_bookmark
             where tenant = $1::text and wake_key = q.wake_key{correlation}{after} order by {order} limit {limit}) b
-        {instance}) f on true"""
+        ) f on true"""
 
 
 class Found(NamedTuple):
-    """The answer to one query: the epoch, its bookmarks, and their instances if they were asked for."""
+    """The answer to one query."""
 
     epoch: int
     bookmarks: list[BookmarkRow]
-    instances: dict[InstanceKey, InstanceRow]
 
 
 class Lookups:
@@ -58,11 +54,10 @@ class Lookups:
         self._fetch = fetch
         self._codec = codec
         self.instances = Together(self._load, limit)
-        self.bookmarks: Together[BookmarkQuery, Found] = Together(partial(self._find, load=False), limit)
-        self.sleepers: Together[BookmarkQuery, Found] = Together(partial(self._find, load=True), limit)
+        self.bookmarks = Together(self._find, limit)
 
     async def close(self) -> None:
-        for each in (self.instances, self.bookmarks, self.sleepers):
+        for each in (self.instances, self.bookmarks):
             await each.close()
 
     async def _load(self, keys: Sequence[InstanceKey]) -> list[tuple[int, InstanceRow | None]]:
@@ -71,27 +66,19 @@ class Lookups:
         found = {row.key: row for row in (INSTANCE.decode(row[1:], self._codec) for row in rows if row[1] is not None)}
         return [(rows[0][0], found.get(key)) for key in keys]
 
-    async def _find(self, queries: Sequence[BookmarkQuery], *, load: bool) -> list[Found]:
-        answers: list[Found] = []
-        found: dict[int, Found] = {}
+    async def _find(self, queries: Sequence[BookmarkQuery]) -> list[Found]:
+        decode, codec = BOOKMARK.decode, self._codec
+        marks: list[list[BookmarkRow]] = [[] for _ in queries]
+        epoch = 0
         for (_, *shape), group in grouped(enumerate(queries), lambda place: _shape(place[1])).items():
-            rows = await self._fetch(_find(*shape, load), *_parameters(group))
-            found |= {place: Found(rows[0][0], [], {}) for place, _ in group}
+            rows = await self._fetch(_find(*shape), *_parameters(group))
+            epoch = rows[0][0]
             for row in rows:
                 if row[1] is not None:
-                    self._note(row, found[row[1]])
-        for place, query in enumerate(queries):
-            answers.append(found[place])
-            _sort(query, found[place].bookmarks)
-        return answers
-
-    def _note(self, row: Sequence[Any], found: Found) -> None:
-        width = 2 + len(BOOKMARK.names)
-        mark = BOOKMARK.decode(row[2:width], self._codec)
-        found.bookmarks.append(mark)
-        if len(row) > width and row[width] is not None:
-            instance = INSTANCE.decode(row[width:], self._codec)
-            found.instances[instance.key] = instance
+                    marks[row[1]].append(decode(row[2:], codec))
+        for query, found in zip(queries, marks, strict=True):
+            _sort(query, found)
+        return [Found(epoch, found) for found in marks]
 
 
 class PostgresReads(SqlReads):
@@ -105,15 +92,11 @@ class PostgresReads(SqlReads):
         answers = await self._lookups.instances.ask(keys)
         return Loaded(epoch=answers[0][0], instances={row.key: row for _, row in answers if row is not None})
 
-    async def find_bookmarks(self, queries: Sequence[BookmarkQuery], *, load: bool = False) -> Matches:
+    async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         if not queries:
-            return Matches(epoch=await self._read(self._epoch()), bookmarks=[], instances={})
-        lookups = self._lookups
-        answers = await (lookups.sleepers if load else lookups.bookmarks).ask(queries)
-        instances: dict[InstanceKey, InstanceRow] = {}
-        for answer in answers:
-            instances |= answer.instances
-        return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers], instances=instances)
+            return Matches(epoch=await self._read(self._epoch()), bookmarks=[])
+        answers = await self._lookups.bookmarks.ask(queries)
+        return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers])
 
 
 def _shape(query: BookmarkQuery) -> tuple[str, bool, bool, int]:
