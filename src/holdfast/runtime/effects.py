@@ -1,4 +1,4 @@
-"""Runs the effects of one instance: a task each, in a fresh context; results come back in the order they end.
+"""Runs effects: a task each, in a fresh context; results come back in the order they end.
 
 The task that drives segments never awaits user code (rule H13). A cancellation has a cause, written before it happens: a
 CancelledError that nobody caused is the fault of whoever raised it (rule M1).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from functools import partial
 from inspect import isawaitable
@@ -33,17 +33,31 @@ GoOn = Callable[[Finished], bool]
 """Takes the end of the only effect that was open, where it ended; False if whoever waits has to be woken for the rest."""
 
 
-class _Attempt:
-    """One attempt while it runs; a later one of the same execution knows nothing of its cancellation."""
+class Attempt:
+    """One attempt from its start to its end; a later one of the same execution knows nothing of its cancellation."""
 
-    __slots__ = ("canceled", "cause", "task")
+    __slots__ = ("canceled", "cause", "live", "request", "task")
 
-    def __init__(self) -> None:
-        self.task: asyncio.Task[None]
+    def __init__(self, live: LiveInstance, request: EffectRequest) -> None:
+        self.live = live
+        self.request = request
+        self.task: asyncio.Task[None] | None = None
+        """None as long as it is not begun."""
         self.cause: str | None = None
         """Why it was canceled, if anybody did."""
         self.canceled = False
         """What the activity's context says; a thread must look for itself."""
+
+    def cancel(self, cause: str) -> asyncio.Task[None] | None:
+        """Its task, which may take a while to clean up; None if it was never begun."""
+        self.cause = cause
+        self.canceled = True
+        if self.task is not None:
+            self.task.cancel()
+        return self.task
+
+
+Heard = Callable[[Attempt, Record | EffectFailure], None]
 
 
 def around_effects(middleware: tuple[MiddlewarePlacement, ...]) -> tuple[MiddlewarePlacement, ...]:
@@ -55,10 +69,17 @@ def around_effects(middleware: tuple[MiddlewarePlacement, ...]) -> tuple[Middlew
     )
 
 
-class InstanceEffects:
-    """The effects of one instance that run in this process now."""
+async def ended(tasks: Iterable[asyncio.Task[None] | None], grace: timedelta) -> None:
+    """Wait for what was canceled; each may take the grace period to clean up, then it is left alone."""
+    ending = [task for task in tasks if task is not None]
+    if ending:
+        await asyncio.wait(ending, timeout=grace.total_seconds())
 
-    __slots__ = ("_finished", "_go_on", "_grace", "_live", "_middleware", "_news", "_on_finished", "_open", "_pools")
+
+class InstanceEffects:
+    """The effects of one instance that a driver runs in this process now."""
+
+    __slots__ = ("_finished", "_go_on", "_grace", "_live", "_news", "_open", "_tasks")
 
     def __init__(
         self,
@@ -66,31 +87,19 @@ class InstanceEffects:
         pools: EffectPools,
         middleware: tuple[MiddlewarePlacement, ...],
         grace: timedelta,
-        on_finished: Callable[[Finished], None] | None = None,
     ) -> None:
         self._live = live
-        self._on_finished = on_finished
-        """Told of each end; without it, `next` hands them out."""
-        self._pools = pools
-        self._middleware = middleware
+        self._tasks = EffectTasks(pools, middleware, self._ended)
         self._grace = grace
-        self._open: dict[int, _Attempt] = {}
+        self._open: dict[int, Attempt] = {}
         self._finished: list[Finished] = []
         self._news: asyncio.Future[None] | None = None
         self._go_on: GoOn | None = None
 
-    # -- for the driver ------------------------------------------------------------------------------------------------
-
     def start(self, request: EffectRequest) -> None:
         """Begin an attempt. Its row is committed already."""
-        node = self._live.plan.by_key[request.activity_id]
-        attempt = _Attempt()
-        bare = node.effect.bare and node.timeout is None and not self._middleware
-        work = self._attempt(node, request, None if bare else self._context(request, attempt), attempt)
-        attempt.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
-        self._open[request.execution_id] = attempt
-        if telemetry.listeners:
-            telemetry.emit("effect.started", **self._fields(node, request))
+        attempt = self._open[request.execution_id] = Attempt(self._live, request)
+        self._tasks.begin(attempt)
 
     async def next(self, go_on: GoOn | None = None) -> list[Finished]:
         """Wait until at least one effect has ended or somebody called `wake`; everything that has ended by then.
@@ -113,52 +122,18 @@ class InstanceEffects:
             self._news.set_result(None)
 
     async def cancel(self, execution_ids: list[int], cause: str) -> None:
-        """End these; each may take the grace period to clean up, then it is left alone."""
-        ending = [self._open[key] for key in execution_ids if key in self._open]
-        for attempt in ending:
-            attempt.cause = cause
-            attempt.canceled = True
-            attempt.task.cancel()
-        if ending:
-            await asyncio.wait([attempt.task for attempt in ending], timeout=self._grace.total_seconds())
+        """End these, within the grace period."""
+        await ended([self._open[key].cancel(cause) for key in execution_ids if key in self._open], self._grace)
 
     async def cancel_all(self, cause: str) -> None:
         await self.cancel(list(self._open), cause)
 
-    # -- one attempt ---------------------------------------------------------------------------------------------------
-
-    async def _attempt(
-        self, node: Node, request: EffectRequest, context: RecordingContext | None, attempt: _Attempt
-    ) -> None:
+    def _ended(self, attempt: Attempt, result: Record | EffectFailure) -> None:
+        request = attempt.request
         key = request.execution_id
-        result: Record | EffectFailure
-        try:
-            if context is None:
-                value = await node.effect.function(**(values.copy(request.inputs) if request.inputs else {}))
-                result = Record(outputs={"result": values.copy(value)})
-            else:
-                result = await self._outcome(node, request, context, attempt)
-        except asyncio.CancelledError:
-            cause = attempt.cause
-            if cause is None:
-                error = ExecutionError(f"'{node.key}' was canceled by the code that it called, not by anybody's wish.")
-                result = failure(error)
-            else:
-                result = EffectFailure(type="Canceled", message=f"canceled: {cause}", cause=cause)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
-            result = failure(error)
         if self._open.get(key) is attempt:
             del self._open[key]
-        if telemetry.listeners:
-            self._tell(node, request, result)
-        if self._on_finished is not None:
-            self._on_finished((key, request.attempt, result))
-        else:
-            self._hand_out((key, request.attempt, result))
-
-    def _hand_out(self, finished: Finished) -> None:
+        finished = (key, request.attempt, result)
         news, go_on = self._news, self._go_on
         if go_on is None or news is None or self._open or news.done():
             self._finished.append(finished)
@@ -170,43 +145,68 @@ class InstanceEffects:
                 news.set_exception(error)
         self.wake()
 
-    async def _outcome(
-        self, node: Node, request: EffectRequest, context: RecordingContext, attempt: _Attempt
-    ) -> Record:
+
+class EffectTasks:
+    """Runs attempts, of whatever instance, as a task each, and tells how each ended."""
+
+    __slots__ = ("_heard", "_middleware", "_pools")
+
+    def __init__(self, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], heard: Heard) -> None:
+        self._pools = pools
+        self._middleware = middleware
+        self._heard = heard
+
+    def begin(self, attempt: Attempt) -> None:
+        request = attempt.request
+        node = attempt.live.plan.by_key[request.activity_id]
+        bare = node.effect.bare and node.timeout is None and not self._middleware
+        work = self._run(node, attempt, None if bare else _context(attempt))
+        attempt.task = asyncio.get_running_loop().create_task(work, context=contextvars.Context())
+        if telemetry.listeners:
+            telemetry.emit("effect.started", **_fields(node, attempt))
+
+    # -- one attempt ---------------------------------------------------------------------------------------------------
+
+    async def _run(self, node: Node, attempt: Attempt, context: RecordingContext | None) -> None:
+        result: Record | EffectFailure
+        try:
+            if context is None:
+                value = await node.effect.function(**_by_value(attempt.request.inputs))
+                result = Record(outputs={"result": values.copy(value)})
+            else:
+                result = await self._outcome(node, attempt, context)
+        except asyncio.CancelledError:
+            result = _canceled(node, attempt.cause)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+            result = failure(error)
+        if telemetry.listeners:
+            _tell(node, attempt, result)
+        self._heard(attempt, result)
+
+    async def _outcome(self, node: Node, attempt: Attempt, context: RecordingContext) -> Record:
+        request = attempt.request
         if node.timeout is None and not self._middleware:
             await self._invoke(node.effect, request, context)
         else:
-            await self._surrounded(node, request, context, attempt)
+            await self._surrounded(node, attempt, context)
         context.record.state = context.state
         return context.record
 
-    async def _surrounded(
-        self, node: Node, request: EffectRequest, context: RecordingContext, attempt: _Attempt
-    ) -> None:
+    async def _surrounded(self, node: Node, attempt: Attempt, context: RecordingContext) -> None:
         """With middleware around it, and within its time."""
-        call = partial(self._invoke, node.effect, request, context)
+        call = partial(self._invoke, node.effect, attempt.request, context)
         for placement in reversed(self._middleware):
             if not placement.types or node.definition.type in placement.types:
                 call = partial(placement.middleware.around_effect, context, call)
         if node.timeout is None:
             await call()
         else:
-            await self._within(node.timeout, node, attempt, call)
-
-    async def _within(
-        self, limit: timedelta, node: Node, attempt: _Attempt, call: Callable[[], Awaitable[Any]]
-    ) -> None:
-        try:
-            async with asyncio.timeout(limit.total_seconds()) as deadline:
-                await call()
-        except TimeoutError:
-            if not deadline.expired():
-                raise
-            attempt.canceled = True
-            raise ActivityTimeout(node.key, str(limit)) from None
+            await _within(node.timeout, node, attempt, call)
 
     async def _invoke(self, call: EffectCall, request: EffectRequest, context: RecordingContext) -> None:
-        inputs = values.copy(request.inputs) if request.inputs else {}
+        inputs = _by_value(request.inputs)
         if call.mode == "async":
             result = call.run(inputs, context, request.method, request.argument)
             if isawaitable(result):
@@ -217,42 +217,69 @@ class InstanceEffects:
         else:
             await self._pools.in_thread(lambda: call.run(inputs, context, request.method, request.argument))
 
-    def _context(self, request: EffectRequest, attempt: _Attempt) -> RecordingContext:
-        live, key = self._live, request.execution_id
-        activation = live.waiters[key]
-        facts = Facts(
-            instance_id=live.id,
-            correlation_id=live.correlation_id,
-            definition_id=live.definition_id,
-            activity_id=request.activity_id,
-            execution_id=key,
-            attempt=request.attempt,
-            now=live.moment(),
-            trace=live.trace,
-        )
-        kept = activation.data.get("state") if activation.data.__class__ is dict else None
-        state = values.copy(kept) if kept else {}
-        return RecordingContext(facts, live.services, state, is_canceled=lambda: attempt.canceled)
 
-    # -- telling -------------------------------------------------------------------------------------------------------
+async def _within(limit: timedelta, node: Node, attempt: Attempt, call: Callable[[], Awaitable[Any]]) -> None:
+    try:
+        async with asyncio.timeout(limit.total_seconds()) as deadline:
+            await call()
+    except TimeoutError:
+        if not deadline.expired():
+            raise
+        attempt.canceled = True
+        raise ActivityTimeout(node.key, str(limit)) from None
 
-    def _fields(self, node: Node, request: EffectRequest) -> dict[str, Any]:
-        return {
-            "instance_id": self._live.id,
-            "definition_id": self._live.definition_id,
-            "activity_id": node.key,
-            "activity_type": node.definition.type,
-            "attempt": request.attempt,
-        }
 
-    def _tell(self, node: Node, request: EffectRequest, result: Record | EffectFailure) -> None:
-        fields = self._fields(node, request)
-        if isinstance(result, Record):
-            telemetry.emit("effect.finished", **fields)
-        elif result.cause == "timeout":
-            telemetry.emit("effect.timed_out", **fields)
-        else:
-            telemetry.emit("effect.faulted", **fields, type=result.type)
+def _by_value(inputs: dict[str, Any]) -> dict[str, Any]:
+    """What the activity changes in them stays with the activity; most are scalars, and a call copies the rest of a dict."""
+    return inputs if values.SCALARS.issuperset(map(type, inputs.values())) else values.copy(inputs)
+
+
+def _context(attempt: Attempt) -> RecordingContext:
+    live, request = attempt.live, attempt.request
+    key = request.execution_id
+    activation = live.waiters[key]
+    facts = Facts(
+        instance_id=live.id,
+        correlation_id=live.correlation_id,
+        definition_id=live.definition_id,
+        activity_id=request.activity_id,
+        execution_id=key,
+        attempt=request.attempt,
+        now=live.moment(),
+        trace=live.trace,
+    )
+    kept = activation.data.get("state") if activation.data.__class__ is dict else None
+    state = values.copy(kept) if kept else {}
+    return RecordingContext(facts, live.services, state, is_canceled=lambda: attempt.canceled)
+
+
+# -- telling -----------------------------------------------------------------------------------------------------------
+
+
+def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:
+    return {
+        "instance_id": attempt.live.id,
+        "definition_id": attempt.live.definition_id,
+        "activity_id": node.key,
+        "activity_type": node.definition.type,
+        "attempt": attempt.request.attempt,
+    }
+
+
+def _tell(node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
+    fields = _fields(node, attempt)
+    if isinstance(result, Record):
+        telemetry.emit("effect.finished", **fields)
+    elif result.cause == "timeout":
+        telemetry.emit("effect.timed_out", **fields)
+    else:
+        telemetry.emit("effect.faulted", **fields, type=result.type)
+
+
+def _canceled(node: Node, cause: str | None) -> EffectFailure:
+    if cause is None:
+        return failure(ExecutionError(f"'{node.key}' was canceled by the code that it called, not by anybody's wish."))
+    return EffectFailure(type="Canceled", message=f"canceled: {cause}", cause=cause)
 
 
 def failure(error: BaseException) -> EffectFailure:

@@ -358,11 +358,7 @@ class Node:
         self.watching.tell(instance_id)
 
     def works_on(self, instance_id: str) -> bool:
-        return (
-            instance_id in self._held
-            or self.effects.of(instance_id)
-            or any(lane.has(instance_id) for lane in self._lanes)
-        )
+        return instance_id in self._held or self.effects.of(instance_id) or self.lane_of(instance_id).has(instance_id)
 
 
 def _calendar(services: Services) -> CronCalendar:
