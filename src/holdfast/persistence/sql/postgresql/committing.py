@@ -7,7 +7,6 @@ safe, since a burst that was committed is found by its id (rule M3).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
 from holdfast.persistence import faultpoints
@@ -20,7 +19,8 @@ from holdfast.persistence.sql.postgresql.statement import statement_of
 from holdfast.ports import Codec, TransientErrors
 
 _Placed = Sequence[tuple[int, Commit]]
-_PLACE = itemgetter(0)
+_Outcomes = list[CommitOutcome | None]
+"""By the place in the batch; None as long as it is not known."""
 _DOUBT = 16
 """Where many want the same instances, sending everything twice would cost more than a look."""
 
@@ -39,21 +39,20 @@ class Committer:
         """How many statements look first, since one that did not was refused."""
 
     async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
-        outcomes: dict[int, CommitOutcome] = {}
+        outcomes: _Outcomes = [None] * len(batch)
 
-        async def attempt() -> None:
+        async def attempt() -> list[CommitOutcome]:
             async with self._lanes.connection() as connection:
                 await self._write(connection, _left(batch, outcomes), outcomes)
-            await self._settle(batch, outcomes)
+            return await self._settled(batch, outcomes)
 
-        await retrying(attempt, transient=self._transient, policy=self._policy)
-        return [outcomes[place] for place in range(len(batch))]
+        return await retrying(attempt, transient=self._transient, policy=self._policy)
 
     async def commit_claimed(self, connection: Connection, batch: Sequence[Commit]) -> list[CommitOutcome]:
         """In the open transaction of a claim, which ends with it. If it breaks, as if there had been no claim: what
         was claimed is consumed, and that is a guard."""
-        placed, repeated = _in_order(list(enumerate(batch)))
-        outcomes: dict[int, CommitOutcome] = {}
+        placed = _in_order(list(enumerate(batch)))
+        outcomes: _Outcomes = [None] * len(batch)
         try:
             rows = rows_of([commit for _, commit in placed], self._codec)
             done = await self._ask(connection, rows, confident=rows.may_be_confident(claimed=True))
@@ -64,13 +63,11 @@ class Committer:
             await roll_back(connection)
             return await self.commit(batch)
         _note(placed, done, outcomes)
-        if len(outcomes) < len(batch) or repeated:
-            await retrying(lambda: self._settle(batch, outcomes), transient=self._transient, policy=self._policy)
-        return [outcomes[place] for place in range(len(batch))]
+        return await retrying(lambda: self._settled(batch, outcomes), transient=self._transient, policy=self._policy)
 
-    async def _write(self, connection: Connection, batch: _Placed, outcomes: dict[int, CommitOutcome]) -> None:
+    async def _write(self, connection: Connection, batch: _Placed, outcomes: _Outcomes) -> None:
         """All at once; if the database refuses, each half by itself, until the poison stands alone."""
-        placed, _ = _in_order(batch)
+        placed = _in_order(batch)
         if not placed:
             return
         try:
@@ -89,59 +86,61 @@ class Committer:
         _note(placed, done, outcomes)
 
     async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
-        if faultpoints.hook is None:
-            if self._doubt:
-                self._doubt -= 1
-            elif rows.may_be_confident(claimed=False) and await self._went_well(connection, rows):
+        """Which were written. Few steps on purpose: one who is alone waits for each of them."""
+        if faultpoints.hook is not None:
+            return await self._send_in_steps(connection, rows)
+        if self._doubt:
+            self._doubt -= 1
+        elif rows.may_be_confident(claimed=False):
+            text, values = statement_of(rows, confident=True)
+            try:
+                await connection.fetch(text, *values)
+            except Exception as error:
+                if not (is_refused_guard(error) or is_there_already(error)):
+                    raise
+                self._doubt = _DOUBT  # Nothing was written, because not every guard held.
+            else:
                 return range(len(rows.kinds["commits"]))
-            return await self._ask(connection, rows)
-        async with in_transaction(connection):  # a test wants to stand between the steps of the one statement
+        return await self._ask(connection, rows)
+
+    async def _send_in_steps(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
+        """A test wants to stand between the steps of the one statement."""
+        async with in_transaction(connection):
             faultpoints.reached("commit.locked")
             done = await self._ask(connection, rows)
             faultpoints.reached("commit.written")
         faultpoints.reached("commit.done")
         return done
 
-    async def _went_well(self, connection: Connection, rows: BatchRows) -> bool:
-        """Written without a look before; False if nothing was, because not every guard held."""
-        try:
-            await self._ask(connection, rows, confident=True)
-        except Exception as error:
-            if not (is_refused_guard(error) or is_there_already(error)):
-                raise
-            self._doubt = _DOUBT
-            return False
-        return True
-
     async def _ask(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:
         text, values = statement_of(rows, confident=confident)
         found: Sequence[int] = (await connection.fetch(text, *values))[0][0]
         return range(len(rows.kinds["commits"])) if confident else found
 
-    async def _settle(self, batch: Sequence[Commit], outcomes: dict[int, CommitOutcome]) -> None:
-        losers = _left(batch, outcomes)
-        if losers:
-            written = [commit for place, commit in enumerate(batch) if outcomes.get(place) is COMMITTED]
-            await self._settler.settle(losers, _added(written), outcomes.__setitem__)
+    async def _settled(self, batch: Sequence[Commit], outcomes: _Outcomes) -> list[CommitOutcome]:
+        """One outcome each: those who were not written are asked for."""
+        if None in outcomes:
+            written = [commit for place, commit in enumerate(batch) if outcomes[place] is COMMITTED]
+            await self._settler.settle(_left(batch, outcomes), _added(written), outcomes.__setitem__)
+        return [outcome for outcome in outcomes if outcome is not None]
 
 
-def _left(batch: Sequence[Commit], outcomes: dict[int, CommitOutcome]) -> _Placed:
-    if not outcomes:
-        return list(enumerate(batch))
-    return [(place, commit) for place, commit in enumerate(batch) if place not in outcomes]
+def _left(batch: Sequence[Commit], outcomes: _Outcomes) -> _Placed:
+    return [(place, commit) for place, commit in enumerate(batch) if outcomes[place] is None]
 
 
-def _note(placed: _Placed, done: Sequence[int], outcomes: dict[int, CommitOutcome]) -> None:
-    if len(done) == len(placed):
-        outcomes.update(dict.fromkeys(map(_PLACE, placed), COMMITTED))
+def _note(placed: _Placed, done: Sequence[int], outcomes: _Outcomes) -> None:
+    if len(done) == len(outcomes):
+        outcomes[:] = [COMMITTED] * len(outcomes)
     else:
-        outcomes.update((placed[number][0], COMMITTED) for number in done)
+        for number in done:
+            outcomes[placed[number][0]] = COMMITTED
 
 
-def _in_order(batch: _Placed) -> tuple[list[tuple[int, Commit]], bool]:
+def _in_order(batch: _Placed) -> _Placed:
     """By (tenant, instance), which is the order of locks; without those that want what one before them has."""
     if len(batch) == 1:
-        return [*batch], False
+        return batch
     first: list[tuple[int, Commit]] = []
     wanted: set[tuple[str, ...]] = set()
     for place, commit in batch:
@@ -158,7 +157,7 @@ def _in_order(batch: _Placed) -> tuple[list[tuple[int, Commit]], bool]:
             wanted.update(wants)
         first.append((place, commit))
     first.sort(key=_lock_order)
-    return first, len(first) < len(batch)
+    return first
 
 
 def _lock_order(placed: tuple[int, Commit]) -> tuple[str, str]:

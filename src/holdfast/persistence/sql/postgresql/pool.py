@@ -52,17 +52,8 @@ class Pool:
             self._idle.append(connection)
         self._places.release()
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        connection = await self.take()
-        try:
-            yield connection
-        except BaseException as error:
-            if breaks_connection(error):
-                connection.terminate()
-            raise
-        finally:
-            self.give_back(connection)
+    def connection(self) -> Lent:
+        return Lent(self)
 
     @asynccontextmanager
     async def transaction(self, begin: str = "begin") -> AsyncIterator[Connection]:
@@ -74,6 +65,24 @@ class Pool:
             await asyncio.wait(self._making, timeout=_GOODBYE)
         while self._idle:
             await end(self._idle.pop())
+
+
+class Lent:
+    """`async with` a connection. A class, since each commit goes through it: an async generator is registered with the loop."""
+
+    __slots__ = ("_connection", "_pool")
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def __aenter__(self) -> Connection:
+        connection = self._connection = await self._pool.take()
+        return connection
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None and breaks_connection(error):
+            self._connection.terminate()
+        self._pool.give_back(self._connection)
 
 
 def _unwanted(made: asyncio.Future[Connection]) -> None:
