@@ -334,3 +334,37 @@ async def test_the_backlog_of_another_tenant_is_in_nobodys_way(cluster: Any) -> 
     while not (await a.read(identity)).status.at_rest:
         seen = await a.node.store.wait_for_change(seen, timedelta(seconds=1))
     assert (await a.read(identity)).variables == {"count": 1}
+
+
+async def test_who_waits_for_the_end_is_told_by_the_commit_that_ended_it(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was just written need not be asked for; what may go on elsewhere is read."""
+    here, asked = await cluster.node("a"), list[str]()
+    row, settling = here.node.row, asyncio.Event()
+
+    async def read(instance_id: str) -> Any:
+        asked.append(instance_id)
+        return await row(instance_id)
+
+    @activity(name="until_somebody_waits")
+    async def until_somebody_waits(fails: bool) -> int:
+        await settling.wait()
+        if fails:
+            raise ValueError("no")
+        return 7
+
+    async def ended(*, fails: bool) -> Any:
+        settling.clear()
+        root = Sequence(until_somebody_waits.bind(fails, result="x"), SetOutput("x", expr("x")))
+        started = (await here.start(Workflow(root, variables={"x": 0}, outputs={"x": int}))).result
+        waiting = asyncio.ensure_future(here.settle(started.instance_id))
+        await asyncio.sleep(0)
+        settling.set()
+        return await waiting
+
+    monkeypatch.setattr(here.node, "row", read)
+    finished = await ended(fails=False)
+    assert (finished.status, finished.outputs, asked) == (Status.FINISHED, {"x": 7}, [])
+    faulted = await ended(fails=True)
+    assert (faulted.status, asked) == (Status.FAULTED, [faulted.instance_id])

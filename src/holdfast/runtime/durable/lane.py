@@ -278,6 +278,7 @@ class Lane:
             node.uptake.take_own(commit.work_added)
         if row.finished is not None:
             node.post.ended(live.id)
+            node.watching.ended(row)
         if commit.bookmarks_added:
             node.post.parked(_waiting(live, commit))
 

@@ -20,6 +20,7 @@ from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, JournalEntry, Status
+from holdfast.model.stored import InstanceRow
 from holdfast.model.texts import storable
 from holdfast.ports import Outlet, WorkflowDispatcher
 from holdfast.runtime.client import InstanceClient
@@ -30,6 +31,7 @@ from holdfast.runtime.dispatching.inline import InlineDispatcher
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.history import Moment, moments, state_at
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
+from holdfast.runtime.durable.large_values import is_split
 from holdfast.runtime.durable.losing import other_request, place_taken
 from holdfast.runtime.durable.node import Node, OnLine
 from holdfast.runtime.outbox import Relay
@@ -318,10 +320,11 @@ class Runtime:
 
     async def read(self, instance_id: str) -> RunResult:
         """The instance as it is stored."""
-        row, values = await self.node.state(instance_id)
+        return await self._result(*await self.node.state(instance_id))
+
+    async def _result(self, row: InstanceRow, values: Mapping[str, bytes]) -> RunResult:
         plan = await self.node.pins.plan(row.content)
-        live = decode_state(row.state, plan, self.node.clock.now_ns, self.node.services, values)
-        return RunResult(live, [], {})
+        return RunResult(decode_state(row.state, plan, self.node.clock.now_ns, self.node.services, values), [], {})
 
     async def find(self, instance_id: str) -> RunResult | None:
         """The instance as it is stored; None if it is not there (yet)."""
@@ -345,9 +348,10 @@ class Runtime:
         return await self.node.takeover.recover(instance_id, held=held)
 
     async def settle(self, instance_id: str) -> RunResult:
-        """Wait until nothing of the instance runs on this node any more: no effect, no job; then read it."""
-        await self.settled(instance_id)
-        return await self.read(instance_id)
+        """Wait until nothing of the instance runs on this node any more: no effect, no job; then read it, unless it ended
+        here for good."""
+        ended = await self.node.watching.rest(instance_id)
+        return await (self.read(instance_id) if ended is None or is_split(ended.state) else self._result(ended, {}))
 
     async def settled(self, instance_id: str) -> None:
         await self.node.watching.rest(instance_id)
