@@ -1,12 +1,16 @@
-"""What holds for every test: how hypothesis searches, and a repository root to look at."""
+"""What holds for every test: how hypothesis searches, a repository root to look at, databases of real servers."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from holdfast.testing.mysql_server import mysql_database
+from holdfast.testing.servers import Needed, postgres_database
 
 # `suite` gives every machine the same examples, so that a failure can be looked at twice; `search` looks for new ones.
 # Neither limits the time of an example: other work on the machine is not a fault of the code.
@@ -19,3 +23,24 @@ settings.load_profile(os.environ.get("HOLDFAST_TEST_PROFILE", "suite"))
 def root() -> Path:
     """The repository."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """An empty PostgreSQL database for the tests of a module."""
+    with Needed("postgres"), postgres_database() as url:
+        yield url
+
+
+@pytest.fixture
+def fresh_postgres() -> Iterator[str]:
+    """An empty PostgreSQL database for one test."""
+    with Needed("postgres"), postgres_database() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def mysql() -> Iterator[str]:
+    """An empty MySQL or MariaDB database for the tests of a module."""
+    with Needed("mysql"), mysql_database() as url:
+        yield url

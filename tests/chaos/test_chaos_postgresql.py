@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.testing.chaos import chaos
-from holdfast.testing.servers import PostgresServer, ServiceMissing, given_or
+from holdfast.testing.servers import Needed, PostgresServer
 
 pytestmark = pytest.mark.service("postgres")
 
@@ -16,11 +16,8 @@ pytestmark = pytest.mark.service("postgres")
 @pytest.fixture
 def server() -> Iterator[PostgresServer]:
     """One of our own, since it is stopped in the middle of its work."""
-    try:
-        with PostgresServer() as server:
-            yield server
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
+    with Needed("postgres"), PostgresServer() as server:
+        yield server
 
 
 async def test_killed_workers_and_a_crashed_server_lose_nothing(server: PostgresServer) -> None:

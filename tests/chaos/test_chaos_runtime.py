@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from holdfast.persistence.faultpoints import POINTS
 from holdfast.testing.runtime_chaos import dies_at, runtime_chaos
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 
 DEADLY = [point for point in POINTS if point != "migrate.step"]
 """Points that a running node passes; migrations die in the store's own tests."""
@@ -31,18 +29,9 @@ async def test_a_node_dies_at_each_point(tmp_path: Path, point: str) -> None:
     assert report.kills == 1
 
 
-@pytest.fixture
-def postgres() -> Iterator[str]:
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
-
-
 @pytest.mark.service("postgres")
-async def test_killed_nodes_on_postgresql(postgres: str) -> None:
-    report = await runtime_chaos(postgres, kills=3, instances=24, resumes=100)
+async def test_killed_nodes_on_postgresql(fresh_postgres: str) -> None:
+    report = await runtime_chaos(fresh_postgres, kills=3, instances=24, resumes=100)
 
     assert report.sound, report
     assert report.kills == 3

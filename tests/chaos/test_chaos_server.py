@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from tests.chaos.server_chaos import server_chaos
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'served.db'}"
-        return
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
+        return f"sqlite:///{tmp_path / 'served.db'}"
+    url: str = request.getfixturevalue("fresh_postgres")
+    return url
 
 
 @pytest.mark.timeout(300)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.testing.chaos import chaos
-from holdfast.testing.mysql_server import emptied, executed, mysql_database, need_mysql
+from holdfast.testing.mysql_server import emptied, executed, need_mysql
 from holdfast.testing.store_contract import ProcessContract, StoreContract
 from holdfast.testing.store_machine import compare
 
@@ -18,10 +18,9 @@ need_mysql()
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    """One database for the module; each test empties it."""
-    with mysql_database() as url:
-        yield url
+def database(mysql: str) -> str:
+    """One for the module; each test empties it."""
+    return mysql
 
 
 async def opened(database: str) -> Store:

@@ -17,7 +17,6 @@ from holdfast.persistence.sql.postgresql.connection import LANE, ORDINARY, conne
 from holdfast.persistence.sql.postgresql.pool import end
 from holdfast.persistence.sql.postgresql.reads import _find, _parameters
 from holdfast.ports import Store
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_contract import ProcessContract, StoreContract
 from holdfast.testing.store_machine import compare
 from holdfast.testing.store_rows import bookmark, commit_of, instance, later, settlement, work
@@ -28,13 +27,9 @@ _ALL = InstanceFilter()
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    """One database for the module; each test empties it."""
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
+def database(postgres: str) -> str:
+    """One for the module; each test empties it."""
+    return postgres
 
 
 @pytest.fixture
@@ -146,7 +141,7 @@ class TestPostgresStore(StoreContract, ProcessContract):
         found = await store.find_bookmarks(queries)
         lane = await connect(self.address, LANE)
         plan = await lane.fetch(
-            "explain (analyze, format json) " + _find(True, True, 1, False), *_parameters(list(enumerate(queries)))
+            "explain (analyze, format json) " + _find(True, True, 1), *_parameters(list(enumerate(queries)))
         )
         await end(lane)
 

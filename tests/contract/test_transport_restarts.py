@@ -14,7 +14,7 @@ import pytest
 from holdfast.dispatch import transport_from_url
 from holdfast.errors import TransportMisconfigured
 from holdfast.ports import Disconnected, Transport, TransportEvent
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.servers import Needed, ServiceMissing
 from holdfast.testing.transport_contract.base import WITHIN, step, steps, take, take_all, until
 
 
@@ -33,7 +33,8 @@ class Server:
         path = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
         service = program.partition("-")[0]
         if path is None:
-            given_or(service, pytest.skip, pytest.fail, ServiceMissing(f"{program} is not on PATH"))
+            with Needed(service):
+                raise ServiceMissing(f"{program} is not on PATH")
         self.port = free_port()
         self._command = [path or program, *(part.format(port=self.port) for part in arguments)]
         self._process: asyncio.subprocess.Process | None = None

@@ -19,7 +19,8 @@ from holdfast.ports import Store
 from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing.mysql_server import mysql_database
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
+from holdfast.testing.servers import Needed, postgres_database
+from tests.integration.bench import bench
 
 _TENANTS = count(1)
 
@@ -98,6 +99,13 @@ class Cluster:
         }
 
 
+@pytest.fixture(autouse=True)
+def _bench() -> Iterator[None]:
+    bench.renew()
+    yield
+    bench.gate.set()
+
+
 @pytest.fixture(scope="session")
 def servers() -> Iterator[dict[str, str]]:
     """URLs of databases of our own, started when a test first asks for one."""
@@ -129,11 +137,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str,
         return "memory://"
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'holdfast.db'}"
-    try:
+    with Needed("postgres" if request.param == "postgresql" else "mysql"):
         return servers[request.param]
-    except ServiceMissing as missing:
-        given_or("postgres" if request.param == "postgresql" else "mysql", pytest.skip, pytest.fail, missing)
-        raise
 
 
 @pytest.fixture

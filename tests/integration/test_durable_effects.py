@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -35,28 +34,7 @@ from holdfast.runtime.alterations import Alterations
 from holdfast.runtime.durable import takeover
 from holdfast.runtime.durable.messages import read_again
 from holdfast.runtime.operators import Operators
-
-
-class Bench:
-    """What effects of a test share."""
-
-    def __init__(self) -> None:
-        self.calls: list[Any] = []
-        self.gate = asyncio.Event()
-        self.begun = asyncio.Event()
-        self.canceled = asyncio.Event()
-        self.together = asyncio.Barrier(5)
-
-
-bench: Bench
-
-
-@pytest.fixture(autouse=True)
-def _bench() -> Iterator[None]:
-    global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
-    bench = Bench()
-    yield
-    bench.gate.set()
+from tests.integration.bench import bench
 
 
 @activity

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
 from holdfast.errors import DefinitionError, HoldfastError, InstanceFaulted, NoResult
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.servers import Needed
 
 
 @dataclass
@@ -60,11 +60,8 @@ WORKFLOWS = (fulfil, approving, delegating)
 def url(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'kept.db'}"
-    try:
+    with Needed("postgres"):
         return servers["postgresql"]
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
-        raise
 
 
 @pytest.fixture

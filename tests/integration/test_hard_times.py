@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +24,6 @@ from holdfast.persistence.sql.script import Script, ask
 from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_rows import commit_of, instance, message
 
 LARGE = os.urandom(200_000).hex()
@@ -128,28 +127,19 @@ async def test_a_result_that_finds_the_disk_full_waits_for_room(disk: Disk, monk
 # -- statements that are cut short -------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def postgres() -> Iterator[str]:
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
-
-
 @pytest.mark.service("postgres")
 @pytest.mark.parametrize("limit", ["statement_timeout", "lock_timeout"])
-async def test_a_statement_that_is_cut_short_is_told_and_not_half_done(postgres: str, limit: str) -> None:
+async def test_a_statement_that_is_cut_short_is_told_and_not_half_done(fresh_postgres: str, limit: str) -> None:
     """Somebody holds the row; the server's administrator limits how long a statement may wait for it."""
     import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 
-    first = store_from_url(postgres)
+    first = store_from_url(fresh_postgres)
     await first.open()
     assert list(await first.commit([commit_of(instance("i"))])) == [COMMITTED]
-    hasty = store_from_url(f"{postgres}?{limit}=100")
+    hasty = store_from_url(f"{fresh_postgres}?{limit}=100")
     await hasty.open()
     burst = commit_of(instance("i", 2), outbox_added=(message(""),))
-    holder = await asyncpg.connect(postgres)
+    holder = await asyncpg.connect(fresh_postgres)
     try:
         async with holder.transaction():
             await holder.execute("select * from hf_instance where id = 'i' for update")

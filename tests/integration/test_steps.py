@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -23,29 +22,10 @@ from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.permits import Permits
 from holdfast.runtime.shares import Share
 from holdfast.runtime.step_slips import TicketAlone
+from tests.integration.bench import bench
 from tests.integration.conftest import Cluster
 
 QUEUE = "heavy"
-
-
-class Bench:
-    def __init__(self) -> None:
-        self.calls: list[Any] = []
-        self.gate = asyncio.Event()
-        self.begun = asyncio.Event()
-        self.here = 0
-        self.most = 0
-
-
-bench: Bench
-
-
-@pytest.fixture(autouse=True)
-def _bench() -> Iterator[None]:
-    global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
-    bench = Bench()
-    yield
-    bench.gate.set()
 
 
 @activity

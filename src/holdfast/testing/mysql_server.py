@@ -10,13 +10,10 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
-import pytest
-
-from holdfast.testing.servers import ServiceMissing, given_or
+from holdfast.testing.servers import Needed, ServiceMissing
 
 MYSQL_URL = "HOLDFAST_TEST_MYSQL_URL"
 _USUAL = "mysql://root@127.0.0.1:3306"
@@ -28,10 +25,8 @@ Rows = list[tuple[object, ...]]
 
 def need_mysql() -> None:
     """At the head of a test module: skip it as a whole, in one line, or fail where the server is required."""
-    try:
+    with Needed("mysql"):
         mysql_server()
-    except ServiceMissing as missing:
-        given_or("mysql", partial(pytest.skip, allow_module_level=True), pytest.fail, missing)
 
 
 @contextmanager

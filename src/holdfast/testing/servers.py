@@ -17,7 +17,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -205,8 +205,19 @@ async def _executed(url: str, sql: str) -> None:
         await connection.close()
 
 
-def given_or(
-    service: str, skip: Callable[[str], object], fail: Callable[[str], object], missing: ServiceMissing
-) -> None:
-    """Skip with one visible line, or fail where the service is required."""
-    (fail if is_required(service) else skip)(f"{service}: {missing}")
+class Needed:
+    """Around what asks for a service, in a test, a fixture or at the head of a test module: where the service is missing, they
+    are skipped with one visible line, or fail if it is required."""
+
+    def __init__(self, service: str) -> None:
+        self._service = service
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, ServiceMissing):
+            import pytest  # Whoever measures has servers without tests.
+
+            if is_required(self._service):
+                pytest.fail(f"{self._service}: {error}")
+            pytest.skip(f"{self._service}: {error}", allow_module_level=True)

@@ -26,8 +26,8 @@ from holdfast.ports import Transport
 from holdfast.runtime.durable.placement import INLINE, Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.result import RunResult
-from holdfast.testing.servers import ServiceMissing, given_or
-from holdfast.testing.transport_contract.services import PORTS, broker_url
+from holdfast.testing.servers import Needed
+from holdfast.testing.transport_contract.services import PORTS, broker_at_hand, broker_url
 from tests.integration.conftest import Cluster
 
 SCENES = "HOLDFAST_TEST_SCENES"
@@ -108,16 +108,14 @@ def _scenes() -> list[Any]:
 def place(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[str, str]) -> tuple[str, str, str]:
     """The store's address, the carrier, and where effects go that say nothing themselves."""
     store, carrier, default = request.param
-    try:
-        if carrier in PORTS:
-            broker_url(carrier)
-        if store == "memory":
-            return "memory://", carrier, default
-        url = f"sqlite:///{tmp_path / 'scene.db'}" if store == "sqlite" else servers[store]
-    except ServiceMissing as missing:
-        given_or(carrier if carrier in PORTS else STORES[store][0], pytest.skip, pytest.fail, missing)
-        raise
-    return url, carrier, default
+    if carrier in PORTS:
+        broker_at_hand(carrier)
+    if store == "memory":
+        return "memory://", carrier, default
+    if store == "sqlite":
+        return f"sqlite:///{tmp_path / 'scene.db'}", carrier, default
+    with Needed(*STORES[store]):
+        return servers[store], carrier, default
 
 
 @pytest.fixture

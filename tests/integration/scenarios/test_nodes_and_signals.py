@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -13,42 +12,24 @@ import pytest
 from holdfast import Delay, Event, ForEach, ParallelForEach, Sequence, SetVariable, Status, Workflow, activity, expr
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
+from tests.integration.bench import bench
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
 
 SOON = timedelta(milliseconds=20)
 
 
-class Bench:
-    def __init__(self) -> None:
-        self.calls: Counter[Any] = Counter()
-        self.order: list[Any] = []
-        self.gate = asyncio.Event()
-        self.begun = asyncio.Event()
-
-
-bench: Bench
-
-
-@pytest.fixture(autouse=True)
-def _bench() -> Iterator[None]:
-    global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
-    bench = Bench()
-    yield
-    bench.gate.set()
-
-
 @activity
 async def work(name: Any) -> Any:
-    bench.calls[str(name)] += 1
-    bench.order.append(name)
+    bench.counts[str(name)] += 1
+    bench.calls.append(name)
     return name
 
 
 @activity
 async def gated(say: str) -> str:
     """The first call hangs until the gate is open, and cannot be canceled: as a frozen process."""
-    bench.calls[say] += 1
-    number = bench.calls[say]
+    bench.counts[say] += 1
+    number = bench.counts[say]
     bench.begun.set()
     if number == 1:
         while not bench.gate.is_set():
@@ -82,7 +63,7 @@ async def test_07_and_08_a_late_result_of_a_dead_node_is_refused(scene: Scene) -
 
     assert result.variables["said"] == "x 2"
     assert (await b.read(identity)).variables["said"] == "x 2"
-    assert bench.calls == Counter({"x": 2, "after": 1})
+    assert bench.counts == Counter({"x": 2, "after": 1})
     receipts = [entry.data for entry in await b.journal(identity) if entry.event is JournalEvent.TAKEN_OVER]
     assert [(item["node"], item["attempt"]) for item in receipts] == [(a.node.name, 2)]
 
@@ -99,7 +80,7 @@ async def test_09_an_effect_that_outlasts_many_heartbeats_is_never_taken_over(sc
     bench.gate.set()
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.calls == Counter({"long": 1})
+    assert bench.counts == Counter({"long": 1})
 
 
 async def test_11_and_12_sweepers_beside_live_traffic_start_nothing_early_or_twice(scene: Scene) -> None:
@@ -116,9 +97,9 @@ async def test_11_and_12_sweepers_beside_live_traffic_start_nothing_early_or_twi
         assert (await at_rest(a, name)).status is Status.FINISHED
     await sweeping
 
-    assert set(bench.calls.values()) == {1}
+    assert set(bench.counts.values()) == {1}
     for number in range(20):
-        assert bench.order.index(number) < bench.order.index(f"after {number}")
+        assert bench.calls.index(number) < bench.calls.index(f"after {number}")
 
 
 async def test_21_an_event_before_its_waiter_is_kept_and_taken_once(scene: Scene) -> None:
@@ -135,7 +116,7 @@ async def test_21_an_event_before_its_waiter_is_kept_and_taken_once(scene: Scene
     bench.gate.set()
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.order == ["payload"]
+    assert bench.calls == ["payload"]
     with pytest.raises(HoldfastError):
         await b.stimuli.event("go", "late", instance_id=identity)
 
@@ -151,7 +132,7 @@ async def test_21_two_waiters_of_one_name_take_two_events_the_oldest_first(scene
     await a.stimuli.event("go", "y", instance_id=identity)
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert sorted(bench.order) == ["1x", "2y"]
+    assert sorted(bench.calls) == ["1x", "2y"]
 
 
 async def _waits(runtime: Any, identity: str, count: int) -> bool:
@@ -170,7 +151,7 @@ async def test_22_who_hangs_up_cancels_nothing(scene: Scene) -> None:
         await b.stimuli.event("go", instance_id=identity)
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.calls["after"] == 1
+    assert bench.counts["after"] == 1
 
 
 async def test_24_loops_in_loops_settle_innermost_first(scene: Scene) -> None:
@@ -187,7 +168,7 @@ async def test_24_loops_in_loops_settle_innermost_first(scene: Scene) -> None:
 
     result = await at_rest(b, identity)
     assert result.variables["count"] == 6
-    assert bench.order == ["1.1", "1.2", "2.1", "2.2", "3.1", "3.2", "after"]
+    assert bench.calls == ["1.1", "1.2", "2.1", "2.2", "3.1", "3.2", "after"]
 
 
 async def test_27_a_hundred_starts_with_one_key_are_one(scene: Scene) -> None:
@@ -199,7 +180,7 @@ async def test_27_a_hundred_starts_with_one_key_are_one(scene: Scene) -> None:
     assert len(started) == 1
     assert {item.existing for item in answers if item.result is None} == set(started)
     assert (await at_rest(b, started[0])).status is Status.FINISHED
-    assert bench.calls == Counter({"once": 1})
+    assert bench.counts == Counter({"once": 1})
 
 
 async def test_30_running_instances_stay_on_their_version_when_another_is_deployed(scene: Scene) -> None:
@@ -213,4 +194,4 @@ async def test_30_running_instances_stay_on_their_version_when_another_is_deploy
     for name in (*names, newer):
         assert (await at_rest(a, name)).status is Status.FINISHED
 
-    assert bench.calls == Counter({"old": 10, "extra": 1, "new": 1})
+    assert bench.counts == Counter({"old": 10, "extra": 1, "new": 1})

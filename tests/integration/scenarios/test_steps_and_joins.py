@@ -32,48 +32,30 @@ from holdfast import (
 )
 from holdfast.errors import InstanceAtRest
 from holdfast.model.instance import JournalEvent
+from tests.integration.bench import bench
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
 
 SOON = timedelta(milliseconds=20)
 
 
-class Bench:
-    def __init__(self) -> None:
-        self.calls: Counter[Any] = Counter()
-        self.order: list[Any] = []
-        self.begun = asyncio.Event()
-        self.canceled = asyncio.Event()
-        self.here = 0
-        self.most = 0
-
-
-bench: Bench
-
-
-@pytest.fixture(autouse=True)
-def _bench() -> None:
-    global bench  # noqa: PLW0603 - activities are functions of the module, as users write them
-    bench = Bench()
-
-
 @activity
 async def work(name: Any) -> Any:
-    bench.calls[str(name)] += 1
-    bench.order.append(name)
+    bench.counts[str(name)] += 1
+    bench.calls.append(name)
     return name
 
 
 @activity
 async def stumble(times: int) -> int:
-    bench.calls["stumble"] += 1
-    if bench.calls["stumble"] <= times:
+    bench.counts["stumble"] += 1
+    if bench.counts["stumble"] <= times:
         raise ConnectionError("not yet")
-    return bench.calls["stumble"]
+    return bench.counts["stumble"]
 
 
 @activity
 async def refuse() -> None:
-    bench.calls["refuse"] += 1
+    bench.counts["refuse"] += 1
     raise ValueError("never")
 
 
@@ -103,9 +85,9 @@ async def unstorable() -> object:
 
 class Third(Poll):
     async def poll(self, context: Context) -> Any:
-        bench.calls["poll"] += 1
-        bench.order.append((context.execution_id, context.state.get("polling_since")))
-        return bench.calls["poll"] if bench.calls["poll"] >= 3 else None
+        bench.counts["poll"] += 1
+        bench.calls.append((context.execution_id, context.state.get("polling_since")))
+        return bench.counts["poll"] if bench.counts["poll"] >= 3 else None
 
 
 ALL = [work, stumble, refuse, hang, narrow, unstorable, Third]
@@ -125,7 +107,7 @@ async def test_02_a_join_runs_once_and_sees_all_outputs(scene: Scene, branches: 
 
     result = await at_rest(b, identity)
     assert result.status is Status.FINISHED
-    assert bench.calls == Counter({"begin": 1, "after": 1, **{f"p{number}": 1 for number in range(branches)}})
+    assert bench.counts == Counter({"begin": 1, "after": 1, **{f"p{number}": 1 for number in range(branches)}})
     assert [result.variables[f"v{number}"] for number in range(branches)] == [f"p{n}" for n in range(branches)]
     await scene.cluster.check(a, identity)
 
@@ -139,9 +121,9 @@ async def test_10_a_poll_goes_on_elsewhere_with_its_start_and_its_count(scene: S
 
     result = await at_rest(b, identity)
     assert result.variables["found"] == 3
-    executions = {execution for execution, _ in bench.order}
+    executions = {execution for execution, _ in bench.calls}
     assert len(executions) == 1
-    assert len({since for _, since in bench.order[1:]}) == 1
+    assert len({since for _, since in bench.calls[1:]}) == 1
 
 
 async def test_13_the_last_two_end_at_once_and_the_run_ends_once(scene: Scene) -> None:
@@ -162,7 +144,7 @@ async def test_14_what_follows_a_failure_does_not_run(scene: Scene) -> None:
 
     result = await at_rest(b, identity)
     assert result.status is Status.FAULTED
-    assert bench.calls == Counter({"refuse": 1})
+    assert bench.counts == Counter({"refuse": 1})
 
 
 async def test_15_a_handled_failure_is_no_failure(scene: Scene) -> None:
@@ -173,7 +155,7 @@ async def test_15_a_handled_failure_is_no_failure(scene: Scene) -> None:
 
     assert (await at_rest(b, first)).status is Status.FINISHED
     assert (await at_rest(a, second)).status is Status.FINISHED
-    assert bench.calls == Counter({"refuse": 1, "handler": 1, "fine": 1})
+    assert bench.counts == Counter({"refuse": 1, "handler": 1, "fine": 1})
 
 
 async def test_16_and_17_a_manual_retry_runs_what_failed_and_what_follows_once(scene: Scene) -> None:
@@ -190,7 +172,7 @@ async def test_16_and_17_a_manual_retry_runs_what_failed_and_what_follows_once(s
     result = await at_rest(a, identity)
 
     assert result.status is Status.FINISHED
-    assert bench.calls == Counter({"before": 1, "stumble": 2, "after": 1})
+    assert bench.counts == Counter({"before": 1, "stumble": 2, "after": 1})
     assert sum(isinstance(item, InstanceAtRest) for item in answers) <= 1
     with pytest.raises(InstanceAtRest):
         await a.retry(identity)
@@ -212,7 +194,7 @@ async def test_18_automatic_retries_wait_longer_each_time_also_over_a_restart(sc
 
 
 async def _reached(name: str, count: int) -> bool:
-    return bench.calls[name] >= count
+    return bench.counts[name] >= count
 
 
 async def test_18_an_error_that_is_not_to_be_retried_fails_at_once(scene: Scene) -> None:
@@ -221,7 +203,7 @@ async def test_18_an_error_that_is_not_to_be_retried_fails_at_once(scene: Scene)
     identity = await start(a, Workflow(refuse.bind(retry=choosy), id="choosy"))
 
     assert (await at_rest(b, identity)).status is Status.FAULTED
-    assert bench.calls["refuse"] == 1
+    assert bench.counts["refuse"] == 1
 
 
 async def test_19_a_step_that_takes_too_long_is_canceled_and_fails(scene: Scene) -> None:
@@ -266,7 +248,7 @@ async def test_20_cancel_ends_it_wherever_it_is(scene: Scene, where: str) -> Non
 
     result = await at_rest(a, identity)
     assert result.status is Status.CANCELED
-    assert bench.calls["after"] == 0
+    assert bench.counts["after"] == 0
     export = await a.node.store.export_instance(scene.cluster.tenant, identity)
     assert export is not None
     assert not export.effects
@@ -282,7 +264,7 @@ async def test_23_a_loop_waits_for_all_and_keeps_its_limit(scene: Scene, items: 
     identity = await start(a, flow, items=items)
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.order == ["after"]
+    assert bench.calls == ["after"]
     assert limit == 0 or bench.most <= limit
 
 
@@ -301,7 +283,7 @@ async def test_26_data_that_looks_like_code_stays_data(scene: Scene) -> None:
 
     result = await at_rest(b, identity)
     assert result.variables["kept"] == text
-    assert bench.order == [text, text]
+    assert bench.calls == [text, text]
 
 
 async def test_28_values_keep_their_types_through_every_carrier(scene: Scene) -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from holdfast.engine import Holdfast
 from holdfast.errors import UnstorableText
-from holdfast.testing.servers import postgres_database
 
 from .conftest import Caller, Serve
 from .documents import FAILING, HELLO, WAITING
@@ -23,13 +22,12 @@ HALF = "a\ud800b"
 NOT_TRIED = {"/api/auth/login", "/api/auth/logout", "/api/nodes/this/pause"}
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.service("postgres"))])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/odd.db"
-        return
-    with postgres_database() as url:
-        yield url
+        return f"sqlite:///{tmp_path}/odd.db"
+    url: str = request.getfixturevalue("fresh_postgres")
+    return url
 
 
 @pytest.fixture

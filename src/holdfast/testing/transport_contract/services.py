@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-import pytest
-
-from holdfast.testing.servers import ServiceMissing, is_required
+from holdfast.testing.servers import Needed, ServiceMissing
 
 _USUAL: Mapping[str, tuple[str, str, str]] = {
     "rabbitmq": ("amqp://guest:guest@127.0.0.1:5672/", "aio_pika", "HOLDFAST_TEST_RABBITMQ_URL"),
@@ -41,9 +39,5 @@ def broker_url(service: str) -> str:
 def broker_at_hand(service: str) -> str:
     """For the head of a test module: its address, or one line that says why the module is skipped. Where the service is
     required, that is an error."""
-    try:
+    with Needed(service):
         return broker_url(service)
-    except ServiceMissing as missing:
-        if is_required(service):
-            raise
-        pytest.skip(f"{service}: {missing}", allow_module_level=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 
 import pytest
 
@@ -15,13 +13,12 @@ from holdfast.errors import StoreClosed, StoreUnavailable
 from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
 from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import InstanceKey
-from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.mysql import MysqlStore
 from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
 from holdfast.persistence.sql.mysql.session import Session
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.testing import faults
-from holdfast.testing.mysql_server import emptied, executed, kill_connections, mysql_database, need_mysql
+from holdfast.testing.mysql_server import executed, kill_connections, need_mysql
 from holdfast.testing.store_rows import (
     commit_of,
     instance,
@@ -32,31 +29,6 @@ from holdfast.testing.store_rows import (
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()
-
-QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with mysql_database() as url:
-        yield url
-
-
-@pytest.fixture
-async def store(database: str) -> AsyncIterator[MysqlStore]:
-    await emptied(database)
-    store = MysqlStore(address_of(database), retry=QUICK)
-    await store.open()
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def another(database: str, store: MysqlStore) -> AsyncIterator[MysqlStore]:
-    another = MysqlStore(address_of(database), retry=QUICK)
-    await another.open()
-    yield another
-    await another.close()
 
 
 class TestBrokenConnections:

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from holdfast.persistence.sql.postgresql import PostgresStore
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_rows import bookmark, stimulus, work
 
 pytestmark = pytest.mark.service("postgres")
 MANY = 50
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
 
 
 @pytest.fixture

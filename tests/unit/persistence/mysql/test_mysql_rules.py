@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -18,13 +18,12 @@ from holdfast.model.guard import idempotency_key
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, Owner
-from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.mysql import MysqlStore
 from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
 from holdfast.persistence.sql.mysql.session import Session, Use
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.persistence.sql.script import Script, ask
-from holdfast.testing.mysql_server import emptied, execute, executed, mysql_database, need_mysql
+from holdfast.testing.mysql_server import execute, executed, need_mysql
 from holdfast.testing.store_rows import (
     FAR_OFF,
     bookmark,
@@ -39,31 +38,6 @@ from holdfast.testing.store_rows import (
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()
-
-QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with mysql_database() as url:
-        yield url
-
-
-@pytest.fixture
-async def store(database: str) -> AsyncIterator[MysqlStore]:
-    await emptied(database)
-    store = MysqlStore(address_of(database), retry=QUICK)
-    await store.open()
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def another(database: str, store: MysqlStore) -> AsyncIterator[MysqlStore]:
-    another = MysqlStore(address_of(database), retry=QUICK)
-    await another.open()
-    yield another
-    await another.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from importlib.resources import files
 from urllib.parse import urlsplit
 
@@ -13,11 +12,9 @@ from holdfast.errors import SchemaMismatch, StoreMisconfigured
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.migrations import migrations_of, statements_of
 from holdfast.persistence.sql.postgresql import PostgresStore
-from holdfast.persistence.sql.postgresql.connection import ORDINARY, Connection, connect
+from holdfast.persistence.sql.postgresql.connection import Connection
 from holdfast.persistence.sql.postgresql.migrating import check_server, migrate
-from holdfast.persistence.sql.postgresql.pool import end
 from holdfast.testing import faults
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_processes import answer_of, start
 from tests.unit.persistence import filled_before
 
@@ -33,27 +30,14 @@ _ATTRIBUTES = """select c.relname, c.relkind::text, coalesce(array_to_string(c.r
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'c') order by 1, 5"""
 
 
-@pytest.fixture(scope="module")
-def server_database() -> Iterator[str]:
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
+@pytest.fixture
+def connection(admin: Connection) -> Connection:
+    return admin
 
 
 @pytest.fixture
-async def connection(server_database: str) -> AsyncIterator[Connection]:
-    """On an empty schema."""
-    connection = await connect(server_database, ORDINARY)
-    await connection.execute("drop schema public cascade; create schema public")
-    yield connection
-    await end(connection)
-
-
-@pytest.fixture
-def url(server_database: str, connection: Connection) -> str:
-    return server_database
+def url(database: str, admin: Connection) -> str:
+    return database
 
 
 async def shape_of(connection: Connection) -> list[list[tuple[object, ...]]]:

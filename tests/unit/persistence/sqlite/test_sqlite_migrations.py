@@ -23,11 +23,6 @@ Shape = dict[str, list[tuple[object, ...]]]
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "holdfast.db"
-
-
-@pytest.fixture
 def connection(database: Path) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(database, isolation_level=None)) as connection:
         yield connection

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
 from holdfast.persistence.sql.postgresql.connection import ORDINARY, Connection, connect
 from holdfast.persistence.sql.postgresql.pool import Pool
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 
 pytestmark = pytest.mark.service("postgres")
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
 
 
 class Slow:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from holdfast.testing import servers
-from holdfast.testing.servers import REQUIRED, PostgresServer, ServiceMissing, given_or, postgres_server
+from holdfast.testing.servers import REQUIRED, Needed, PostgresServer, ServiceMissing, postgres_server
 
 
 def test_a_missing_service_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REQUIRED, "mysql")
 
-    with pytest.raises(pytest.skip.Exception, match="postgres: nobody answers"):
-        given_or("postgres", pytest.skip, pytest.fail, ServiceMissing("nobody answers"))
+    with pytest.raises(pytest.skip.Exception, match="postgres: nobody answers"), Needed("postgres"):
+        raise ServiceMissing("nobody answers")
 
 
 def test_a_missing_service_that_is_required_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(REQUIRED, "mysql, postgres")
 
-    with pytest.raises(pytest.fail.Exception, match="postgres: nobody answers"):
-        given_or("postgres", pytest.skip, pytest.fail, ServiceMissing("nobody answers"))
+    with pytest.raises(pytest.fail.Exception, match="postgres: nobody answers"), Needed("postgres"):
+        raise ServiceMissing("nobody answers")
 
 
 def test_a_given_address_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

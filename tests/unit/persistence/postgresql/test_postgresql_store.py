@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -22,13 +22,12 @@ from holdfast.model.work import DeadLetterRow, ScheduleRow
 from holdfast.persistence.codec import EncryptingCodec, PayloadCodec
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.postgresql import PostgresStore
-from holdfast.persistence.sql.postgresql.connection import LANE, ORDINARY, Connection, connect
+from holdfast.persistence.sql.postgresql.connection import LANE, Connection, connect
 from holdfast.persistence.sql.postgresql.listening import CHANNEL
 from holdfast.persistence.sql.postgresql.pool import end
 from holdfast.persistence.sql.postgresql.rows import rows_of
 from holdfast.persistence.sql.postgresql.statement import statement_of
 from holdfast.testing import faults
-from holdfast.testing.servers import ServiceMissing, given_or, postgres_database
 from holdfast.testing.store_rows import (
     AT,
     FAR_OFF,
@@ -49,24 +48,6 @@ pytestmark = pytest.mark.service("postgres")
 
 NO_WAIT = RetryPolicy(delay=timedelta(0))
 ALL = InstanceFilter()
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    try:
-        with postgres_database() as url:
-            yield url
-    except ServiceMissing as missing:
-        given_or("postgres", pytest.skip, pytest.fail, missing)
-
-
-@pytest.fixture
-async def admin(database: str) -> AsyncIterator[Connection]:
-    """A session of its own, on an empty schema."""
-    connection = await connect(database, ORDINARY)
-    await connection.execute("drop schema public cascade; create schema public")
-    yield connection
-    await end(connection)
 
 
 @pytest.fixture

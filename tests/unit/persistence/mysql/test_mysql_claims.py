@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from datetime import timedelta
 
 import pytest
 
 pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installed")
 
 from holdfast.model.commit import COMMITTED
-from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.mysql import MysqlStore
-from holdfast.persistence.sql.mysql.url import address_of
-from holdfast.testing.mysql_server import emptied, kill_connections, mysql_database, need_mysql
+from holdfast.testing.mysql_server import kill_connections, need_mysql
 from holdfast.testing.store_rows import (
     FAR_OFF,
     commit_of,
@@ -25,31 +21,6 @@ from holdfast.testing.store_rows import (
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()
-
-QUICK = RetryPolicy(retries=3, delay=timedelta(milliseconds=1))
-
-
-@pytest.fixture(scope="module")
-def database() -> Iterator[str]:
-    with mysql_database() as url:
-        yield url
-
-
-@pytest.fixture
-async def store(database: str) -> AsyncIterator[MysqlStore]:
-    await emptied(database)
-    store = MysqlStore(address_of(database), retry=QUICK)
-    await store.open()
-    yield store
-    await store.close()
-
-
-@pytest.fixture
-async def another(database: str, store: MysqlStore) -> AsyncIterator[MysqlStore]:
-    another = MysqlStore(address_of(database), retry=QUICK)
-    await another.open()
-    yield another
-    await another.close()
 
 
 class TestClaims:

@@ -45,11 +45,6 @@ NO_WAIT = RetryPolicy(delay=timedelta(0))
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "holdfast.db"
-
-
-@pytest.fixture
 async def store(database: Path) -> AsyncIterator[SqliteStore]:
     store = SqliteStore(database, retry=NO_WAIT)
     await store.open()
@@ -218,7 +213,7 @@ async def test_batches_of_many_callers_go_together() -> None:
 async def test_a_million_sleepers_on_one_event_are_found_by_their_index(store: SqliteStore, database: Path) -> None:
     """E7: the plan of a lookup by correlation id uses key and correlation, whatever the number of sleepers."""
     statements: list[str] = []
-    script = store._matches([BookmarkQuery(key=wake_key("Paid"), correlation=correlation_key("order-1"))], load=False)
+    script = store._matches([BookmarkQuery(key=wake_key("Paid"), correlation=correlation_key("order-1"))])
     statement = next(script)
     while "hf_bookmark" not in statement.sql:
         statement = script.send([(0,)])
