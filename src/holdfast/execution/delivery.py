@@ -18,8 +18,8 @@ from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
 from holdfast.ports import Services
 
-RUNNING_STATUS, INSTANCE_STARTED = Status.RUNNING, JournalEvent.INSTANCE_STARTED
-EFFECT_RESULT = JournalEvent.EFFECT_RESULT
+RUNNING_STATUS, INSTANCE_STARTED = Status.RUNNING, JournalEvent.INSTANCE_STARTED.value
+EFFECT_RESULT = JournalEvent.EFFECT_RESULT.value
 
 
 def start(

@@ -27,7 +27,7 @@ from holdfast.model.scope import Scope, Shape
 from holdfast.ports import Services
 
 PENDING = Status.PENDING
-EFFECT_RECORDED = JournalEvent.EFFECT_RECORDED
+EFFECT_RECORDED = JournalEvent.EFFECT_RECORDED.value
 
 
 class LiveInstance(Struct, eq=False, weakref=True):
@@ -271,7 +271,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     def moment(self) -> datetime:
         return moment(self.now())
 
-    def note(self, event: JournalEvent, activation: Activation | None, data: Any = None) -> None:
+    def note(self, event: str, activation: Activation | None, data: Any = None) -> None:
         if activation is None:
             self.journal.append((event, -1, 0, self.now(), data))
         else:

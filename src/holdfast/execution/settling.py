@@ -18,10 +18,10 @@ FINISHED, CANCELED = Status.FINISHED, Status.CANCELED
 """Looked up once: before Python 3.12 a member of an enumeration costs as much as a call."""
 
 EVENTS = {
-    SUSPENDED: JournalEvent.INSTANCE_SUSPENDED,
-    FINISHED: JournalEvent.INSTANCE_FINISHED,
-    Status.FAULTED: JournalEvent.INSTANCE_FAULTED,
-    CANCELED: JournalEvent.INSTANCE_CANCELED,
+    SUSPENDED.word: JournalEvent.INSTANCE_SUSPENDED.value,
+    FINISHED.word: JournalEvent.INSTANCE_FINISHED.value,
+    Status.FAULTED.word: JournalEvent.INSTANCE_FAULTED.value,
+    CANCELED.word: JournalEvent.INSTANCE_CANCELED.value,
 }
 
 
@@ -35,7 +35,7 @@ def settle(live: LiveInstance) -> None:
     if status is live.status:
         return
     live.status = status
-    event = EVENTS.get(status)
+    event = EVENTS.get(status.word)
     if event is not None:
         live.note(event, None, {"cause": live.stopping} if status is CANCELED else None)
 

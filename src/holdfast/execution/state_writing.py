@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from holdfast.execution.activation import Activation
 from holdfast.execution.composite import UNSET
@@ -18,6 +19,7 @@ from holdfast.execution.state import FACTS
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.scope import FIRST_SLOT, Scope, Shape
+from holdfast.model.values import TypeRegistry
 
 _INT_MAX = 1 << 63
 _ACTIVITY = BookmarkKind.ACTIVITY
@@ -34,27 +36,27 @@ Array = tuple[Any, ...]
 def written(live: LiveInstance) -> Array:
     """The state, without the journal: what reads as a `State`. As arrays right away: objects that are made only to be
     written down cost more than the writing."""
-    return _Writer(live).state()
+    return _Writer(live, live.plan.types).state()
 
 
-class _Writer:
-    __slots__ = ("frames", "live", "numbers", "scopes", "types")
-
-    def __init__(self, live: LiveInstance) -> None:
-        self.live = live
-        self.types = live.plan.types
-        self.scopes: list[Array] = []
-        self.numbers: dict[int, int] = {}
-        self.frames: list[dict[str, Any]] = []
-        """Variables of compiled functions: written together, since they may share objects (rule M17)."""
+class _Writer(Struct, eq=False):
+    live: LiveInstance
+    types: TypeRegistry
+    scopes: list[Array] = []
+    numbers: dict[int, int] = {}
+    frames: list[dict[str, Any]] = []
+    """Variables of compiled functions: written together, since they may share objects (rule M17)."""
 
     def state(self) -> Array:
         live = self.live
         activations = self.activations()
+        begin: Array = (live.id, self.scopes, activations, *_facts(live))
+        has_rest = self.frames or any(_rest(live)) or live.trigger_payload is not None
+        if not has_rest and not live.bookmarks and not live.queue:
+            return begin
         marks = [self.bookmark(item) for item in live.bookmarks.values()]
         queue = [(node.key, owner.id, self.scope(scope)) for node, owner, scope in live.queue] if live.queue else []
-        rest = self._rest() if self.frames or any(_rest(live)) or live.trigger_payload is not None else ()
-        return (live.id, self.scopes, activations, *_facts(live), marks, queue, *rest)
+        return (*begin, marks, queue, *self._rest()) if has_rest else (*begin, marks, queue)
 
     def _rest(self) -> Array:
         """What most states do not have, from `effects` to `incidents`."""
@@ -88,12 +90,14 @@ class _Writer:
         shape: Shape = scope[1]
         if isinstance(shape, FrameShape):
             self.scopes.append((shape.key, parent, len(self.frames)))
-            self.frames.append(dict(_set_values(scope, shape)))
+            self.frames.append(_set_values(scope, shape))
             return number
-        found: dict[str, Any] = {}
-        for label, value in _set_values(scope, shape):
-            small = value.__class__ is int and -1 < value < _INT_MAX  # Counters are everywhere.
-            found[label] = value if small or _is_plain(value) else values.encode(value, self.types)
+        found = _set_values(scope, shape)
+        for label, value in found.items():
+            if not (value.__class__ is int and -1 < value < _INT_MAX) and not _is_plain(
+                value
+            ):  # Counters are everywhere.
+                found[label] = values.encode(value, self.types)
         self.scopes.append((shape.key, parent, None, found))
         return number
 
@@ -166,14 +170,14 @@ def _is_plain(value: Any) -> bool:
     return value is None or kind is bool or (kind is int and -_INT_MAX <= value < _INT_MAX)
 
 
-def _set_values(scope: Scope, shape: Shape) -> list[tuple[str, Any]]:
-    """Values that differ from their defaults, with the labels that they are stored under."""
+def _set_values(scope: Scope, shape: Shape) -> dict[str, Any]:
+    """Values that differ from their defaults, by the labels that they are stored under."""
     defaults = shape.defaults
-    return [
-        (label, value)
+    return {
+        label: value
         for label, index in shape.labels or slots(shape)
         if (value := scope[index]) is not defaults[index - FIRST_SLOT] and value is not UNSET
-    ]
+    }
 
 
 def slots(shape: Shape) -> list[tuple[str, int]]:

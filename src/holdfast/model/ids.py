@@ -60,25 +60,33 @@ def decode_id(text: str) -> int:
 class IdGenerator:
     """Makes ids for one worker number, in one thread. A clock that stands still or goes back does not make it repeat itself."""
 
-    __slots__ = ("_head", "_head_of", "_last", "_nanoseconds", "_worker")
+    __slots__ = ("_head", "_last", "_nanoseconds", "_tail", "_until", "_worker")
 
     def __init__(self, nanoseconds: Callable[[], int], worker: int) -> None:
         if not 0 <= worker < WORKERS:
             raise ValueError(f"worker {worker} is not below {WORKERS}: lease one from the node registry")
         self._nanoseconds = nanoseconds
         self._worker = worker << 12
-        self._head_of = -1
         self._head = ""
-        """All but the last two characters, for as long as they stay the same: ten bits of sequence later."""
+        """All but the last two characters of the last id, which stay the same for ten bits of sequence."""
+        self._tail = 0
+        """Those ten bits."""
         self._last = -1
-        """The last (milliseconds, sequence) as one number; a millisecond that is used up counts on into the next."""
+        """(Milliseconds, sequence) of the last id that had another head, as one number; a millisecond that is used up counts
+        on into the next."""
+        self._until = 0
+        """The end of the last id's millisecond."""
 
     def __call__(self) -> str:
-        moment = self._nanoseconds() // 1_000_000 << 12
-        if moment <= self._last:
-            moment = self._last + 1
-        self._last = moment
-        number = (moment >> 12) << 22 | self._worker | moment & _SEQUENCES - 1
-        if number >> 10 != self._head_of:
-            self._head_of, self._head = number >> 10, encode_id(number)[:-2]
-        return self._head + _PAIRS[number & 1023]
+        now = self._nanoseconds()
+        if now < self._until and self._tail < 1023:
+            self._tail = tail = self._tail + 1
+            return self._head + _PAIRS[tail]
+        moment = now // 1_000_000 << 12
+        last = self._last | self._tail
+        if moment <= last:
+            moment = last + 1
+        self._last, self._tail = moment & -1024, moment & 1023
+        self._until = ((moment >> 12) + 1) * 1_000_000
+        self._head = encode_id((moment >> 12) << 22 | self._worker | moment & _SEQUENCES - 1)[:-2]
+        return self._head + _PAIRS[self._tail]

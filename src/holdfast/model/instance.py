@@ -10,7 +10,16 @@ from typing import Any
 from msgspec import Struct
 
 
-class Status(StrEnum):
+class _Known(StrEnum):
+    """What is asked of a status for every burst, as plain attributes: a property of an enumeration, and its hash, are calls."""
+
+    at_rest: bool
+    """The instance has ended; only a retry of a faulted one moves it again."""
+    word: str
+    """The value."""
+
+
+class Status(_Known):
     """Where an instance is in its life."""
 
     PENDING = "pending"
@@ -20,13 +29,10 @@ class Status(StrEnum):
     FAULTED = "faulted"
     CANCELED = "canceled"
 
-    @property
-    def at_rest(self) -> bool:
-        """The instance has ended; only a retry of a faulted one moves it again."""
-        return self in _AT_REST
 
-
-_AT_REST = frozenset({Status.FINISHED, Status.FAULTED, Status.CANCELED})
+for _status in Status:
+    _status.word = _status.value
+    _status.at_rest = _status in (Status.FINISHED, Status.FAULTED, Status.CANCELED)
 
 TRANSITIONS: Mapping[Status, frozenset[Status]] = {
     Status.PENDING: frozenset({Status.RUNNING, Status.CANCELED}),

@@ -49,19 +49,22 @@ def remember(live: LiveInstance, row: InstanceRow) -> Before:
     )
 
 
-class Consumed(Struct, kw_only=True):
+class Consumed(Struct, frozen=True, kw_only=True):
     """Rows that this segment used up, and guards that it asks for."""
 
-    work: list[str] = []
-    effects: list[EffectRef] = []
-    guards: list[Guard] = []
-    bookmarks: set[str] = set()
+    work: tuple[str, ...] = ()
+    effects: tuple[EffectRef, ...] = ()
+    guards: tuple[Guard, ...] = ()
+    bookmarks: tuple[str, ...] = ()
     """Those that were woken: a child that woke its parent has ended by itself."""
-    schedules: list[ScheduleStep] = []
-    inbox: list[str] = []
-    drops: list[str] = []
-    adds: list[WorkRow] = []
+    schedules: tuple[ScheduleStep, ...] = ()
+    inbox: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    adds: tuple[WorkRow, ...] = ()
     """Work that the jobs themselves ask for."""
-    buries: list[DeadLetterRow] = []
-    closed: dict[str, Task] = {}
-    """Tasks that somebody completed, by the bookmark that waited."""
+    buries: tuple[DeadLetterRow, ...] = ()
+    closed: tuple[tuple[str, Task], ...] = ()
+    """Tasks that somebody completed, with the bookmark that waited."""
+
+
+NOTHING = Consumed()

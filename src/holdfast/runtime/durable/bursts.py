@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
@@ -23,7 +24,7 @@ from holdfast.model.commit import Commit
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Status
 from holdfast.model.stored import InstanceRow
-from holdfast.runtime.durable.before import NEW, Before, Consumed, remember
+from holdfast.runtime.durable.before import NEW, NOTHING, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.history import with_snapshot
 from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
 
 Fail = Callable[[Job, Exception], None]
+T = TypeVar("T")
 
 
 class Burst(Struct, kw_only=True):
@@ -209,8 +211,8 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
         return Commit(
             tenant=node.tenant,
             burst_id=node.next_id(),
-            work_consumed=tuple(consumed.work),
-            inbox_consumed=tuple(consumed.inbox),
+            work_consumed=consumed.work,
+            inbox_consumed=consumed.inbox,
         )
     starts = _take_child_starts(burst, live) if live.child_starts else ()
     if live.plan.definition.options.transient and _is_transient(burst, live, consumed):
@@ -257,24 +259,43 @@ def _is_transient(burst: Burst, live: LiveInstance, consumed: Consumed) -> bool:
 
 
 def _consumed(jobs: list[Job]) -> Consumed:
-    found = Consumed()
-    for job in jobs:
-        if job.consumes_work is not None and job.consumes_work not in found.work:
-            found.work.append(job.consumes_work)
-        if job.consumes_effect is not None:
-            found.effects.append(job.consumes_effect)
-        if job.guards:
-            found.guards.extend(job.guards)
-        if job.fires is not None:
-            found.schedules.append(job.fires)
-        if job.consumes_inbox:
-            found.inbox = list(dict.fromkeys((*found.inbox, *job.consumes_inbox)))
-        if job.drops or job.adds or job.buries:
-            found.drops.extend(job.drops)
-            found.adds.extend(job.adds)
-            found.buries.extend(job.buries)
-        if isinstance(job, ResumeJob):
-            found.bookmarks.add(job.bookmark_id)
-            if isinstance(job, TaskJob) and job.closed is not None:
-                found.closed[job.bookmark_id] = job.closed
-    return found
+    if len(jobs) == 1:
+        return _used_by(jobs[0])
+    each = [_used_by(job) for job in jobs]
+    return Consumed(
+        work=_once(item.work for item in each),
+        effects=_all(item.effects for item in each),
+        guards=_all(item.guards for item in each),
+        bookmarks=_once(item.bookmarks for item in each),
+        schedules=_all(item.schedules for item in each),
+        inbox=_once(item.inbox for item in each),
+        drops=_all(item.drops for item in each),
+        adds=_all(item.adds for item in each),
+        buries=_all(item.buries for item in each),
+        closed=_all(item.closed for item in each),
+    )
+
+
+def _used_by(job: Job) -> Consumed:
+    if job.__class__ is StartJob and job.consumes_work is None and job.fires is None and not job.guards:
+        return NOTHING  # As most starts.
+    return Consumed(
+        work=() if job.consumes_work is None else (job.consumes_work,),
+        effects=() if job.consumes_effect is None else (job.consumes_effect,),
+        guards=job.guards,
+        bookmarks=(job.bookmark_id,) if isinstance(job, ResumeJob) else (),
+        schedules=() if job.fires is None else (job.fires,),
+        inbox=job.consumes_inbox,
+        drops=job.drops,
+        adds=job.adds,
+        buries=job.buries,
+        closed=((job.bookmark_id, job.closed),) if isinstance(job, TaskJob) and job.closed is not None else (),
+    )
+
+
+def _all(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(chain.from_iterable(groups))
+
+
+def _once(groups: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(groups)))

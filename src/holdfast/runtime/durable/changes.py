@@ -10,7 +10,7 @@ from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
 from holdfast.model.commit import Commit
-from holdfast.model.instance import Incident, Status, moment
+from holdfast.model.instance import Incident, moment
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import (
     IncidentRow,
@@ -34,9 +34,6 @@ from holdfast.runtime.durable.large_values import Packed
 from holdfast.runtime.durable.placement import Placement, step_priority, step_row
 from holdfast.runtime.durable.reply_rows import reply_records
 from holdfast.runtime.durable.slots import slots
-
-_STATUSES = {status: status.value for status in Status}
-"""Asked of an enumeration, a value is a call."""
 
 
 class Maker:
@@ -108,15 +105,15 @@ class Maker:
         if released:
             rows["guards_released"] = released
         if consumed.work:
-            rows["work_consumed"] = tuple(consumed.work)
+            rows["work_consumed"] = consumed.work
         if consumed.effects:
-            rows["effects_consumed"] = tuple(consumed.effects)
+            rows["effects_consumed"] = consumed.effects
         if consumed.schedules:
-            rows["schedules_fired"] = tuple(consumed.schedules)
+            rows["schedules_fired"] = consumed.schedules
         if consumed.inbox:
-            rows["inbox_consumed"] = tuple(consumed.inbox)
+            rows["inbox_consumed"] = consumed.inbox
         if consumed.buries:
-            rows["dead_letters"] = tuple(consumed.buries)
+            rows["dead_letters"] = consumed.buries
 
     def _instance(
         self,
@@ -129,13 +126,13 @@ class Maker:
         state: bytes,
     ) -> InstanceRow:
         parent, definition = live.parent_id, live.plan.definition
-        status = _STATUSES[live.status]
+        status = live.status
         return InstanceRow(
             tenant=self.tenant,
             id=live.id,
             version=version,
             burst_id=burst_id,
-            status=status,
+            status=status.word,
             content=content,
             definition_id=definition.id,
             definition_version=self.numbers.get(content, definition.version),
@@ -145,7 +142,7 @@ class Maker:
             incidents=len(live.incidents),
             created=before.created or moment(live.created),
             updated=now,
-            finished=(before.finished or now) if live.status.at_rest else None,
+            finished=(before.finished or now) if status.at_rest else None,
             state=state,
         )
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.msgpack import Ext
 
 from holdfast.errors import InvalidState, StoreError
@@ -45,7 +46,7 @@ class StateMoved(StoreError):
         super().__init__(f"Instance {instance_id} changed while it was read. Read it again.")
 
 
-class Packed(NamedTuple):
+class Packed(Struct, frozen=True):
     state: bytes
     values: Mapping[str, bytes]
     """Everything that the state refers to."""

@@ -18,7 +18,7 @@ def slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple
     looked whether it is free, and the burst counts as having happened at that moment."""
     slot = live.plan.slot
     if slot is nowhere:
-        return tuple(consumed.guards), ()
+        return consumed.guards, ()
     held = None if before.version == 0 or before.at_rest else slot(before.correlation_id)
     wanted = None if live.status.at_rest else slot(live.correlation_id)
     taken = [*consumed.guards, *([wanted] if wanted is not None and wanted != held else [])]

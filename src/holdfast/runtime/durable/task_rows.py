@@ -68,7 +68,7 @@ def task_records(
 def _closed(task: Task, consumed: Consumed, key: str) -> Task:
     if key not in consumed.bookmarks:
         return replace(task, state=TaskState.CANCELED)
-    return consumed.closed.get(key) or replace(task, state=TaskState.COMPLETED)
+    return dict(consumed.closed).get(key) or replace(task, state=TaskState.COMPLETED)
 
 
 def _plain(value: Any) -> Any:
