@@ -152,8 +152,9 @@ def _check_instance(commit: Commit, instance: InstanceRow) -> None:
         raise BatchRefused(
             f"The row of instance '{instance.id}' must carry the commit's burst id and a version from 1 on."
         )
-    if commit.journal is not None and commit.journal.version != instance.version:
-        raise BatchRefused(f"The journal segment of instance '{instance.id}' must carry the version of its row.")
+    segment = commit.journal
+    if segment is not None and (segment.version != instance.version or segment.burst_id != commit.burst_id):
+        raise BatchRefused(f"The journal segment of instance '{instance.id}' must carry version and burst of its row.")
     if not (commit.bookmarks_added or commit.effects_added or commit.values_added or commit.incidents_added):
         return
     groups: tuple[Sequence[BookmarkRow | EffectRow | ValueRow | IncidentRow], ...] = (

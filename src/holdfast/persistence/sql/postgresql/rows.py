@@ -100,11 +100,10 @@ def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: Ins
         first = first_of(row, commit.journal, codec)
         _add(kinds, "new", (number, *INSTANCE.encode(row, codec), *first))
         if first is NOT_HERE:
-            _add(kinds, "journal", (number, *_segment(commit, row, micros(row.updated), codec)))
+            segment = _segment(commit, row, micros(row.updated), codec)
+            _add(kinds, "journal", (number, tenant, name, row.version, row.burst_id, *segment))
     else:
-        now = micros(row.updated)
-        _add(kinds, "changed", (number, *_changed(row, now, codec)))
-        _add(kinds, "journal", (number, *_segment(commit, row, now, codec)))
+        _add(kinds, "changed", _changed(number, commit, row, codec))
     for ref in commit.bookmarks_burned:
         _add(kinds, "bookmark_burned", (number, tenant, ref.key, ref.correlation, name, ref.seq))
     for mark in commit.bookmarks_added:
@@ -120,25 +119,24 @@ def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: Ins
         _remarks(kinds, number, commit, row, codec)
 
 
-def _changed(row: InstanceRow, now: int, codec: Codec) -> Row:
+def _changed(number: int, commit: Commit, row: InstanceRow, codec: Codec) -> Row:
+    """An instance that goes on, with its segment."""
+    tenant, finished, now = row.tenant, row.finished, micros(row.updated)
     return (
-        row.tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_version,
-        row.correlation_id, row.name, row.incidents, now,
-        None if row.finished is None else micros(row.finished), codec.encode(row.state, "instance.state|" + row.tenant),
+        number, tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_version,
+        row.correlation_id, row.name, row.incidents, now, None if finished is None else micros(finished),
+        codec.encode(row.state, "instance.state|" + tenant), *_segment(commit, row, now, codec),
     )  # fmt: skip
 
 
 def _segment(commit: Commit, row: InstanceRow, now: int, codec: Codec) -> Row:
-    """`now` is when the row was updated, in microseconds; so, mostly, was its segment."""
-    segment, tenant = commit.journal, row.tenant
+    """What it says beside its row, whose version and burst it has (`check_batch`). `now` is when the row was updated, in
+    microseconds; so, mostly, was its segment."""
+    segment, where = commit.journal, "journal.data|" + row.tenant
     if segment is None:
-        empty = codec.encode(b"", "journal.data|" + tenant)
-        return tenant, row.id, row.version, commit.burst_id, 0, 0, now, empty
-    return (
-        tenant, row.id, segment.version, segment.burst_id, segment.first, segment.count,
-        now if segment.written is row.updated else micros(segment.written),
-        codec.encode(segment.data, "journal.data|" + tenant),
-    )  # fmt: skip
+        return 0, 0, now, codec.encode(b"", where)
+    written = now if segment.written is row.updated else micros(segment.written)
+    return segment.first, segment.count, written, codec.encode(segment.data, where)
 
 
 def _guards(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow) -> None:

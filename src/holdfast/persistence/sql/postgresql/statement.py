@@ -54,6 +54,8 @@ _TYPES: Mapping[str, str] = {
 _CHANGES = (
     "version, burst_id, status, content, definition_version, correlation_id, name, incidents, updated, finished, state"
 )
+_SEGMENT = "first_entry, entries, written, data"
+"""What the segment of a changed instance says beside its row. Where that one is written, it is."""
 _EFFECT_KEY = "tenant, instance_id, execution"
 _ADDED: Mapping[str, Table[Any]] = {
     "journal": JOURNAL, "bookmark_added": BOOKMARK, "effect_added": EFFECT, "incident_added": INCIDENT,
@@ -73,7 +75,7 @@ _GONE = {
 KINDS = {
     "commits": "number, does, needed, tenant, id, version",
     "new": "number, " + NEW_COLUMNS,
-    "changed": "number, tenant, id, " + _CHANGES,
+    "changed": f"number, tenant, id, {_CHANGES}, {_SEGMENT}",
     "guard_taken": "number, tenant, kind, name, fingerprint, instance_id, created",
     "effect_consumed": f"number, {_EFFECT_KEY}, attempt, owner_node, owner_boot",
     "incident_resolved": "number, tenant, instance_id, id",
@@ -204,9 +206,11 @@ def _insert_instances(text: _Text, where: str = "") -> str:
 
 def _update_instances(text: _Text, where: str = "") -> str:
     changes = ", ".join(f"{column} = u.{column}" for column in _CHANGES.split(", "))
+    segment = ", ".join(f"u.{column}" for column in _SEGMENT.split(", "))
     return (
         f"moved as (update hf_instance t set {keep_first('t.')}, {changes} from {text.rows('changed')}"
-        f" where {_matching('tenant, id')} and t.version = u.version - 1{where} returning u.number, t.tenant, t.id, t.created)"
+        f" where {_matching('tenant, id')} and t.version = u.version - 1{where}"
+        f" returning u.number, t.tenant, t.id, t.created, u.version, u.burst_id, {segment})"
     )
 
 
@@ -336,6 +340,11 @@ def _inserts(text: _Text) -> Iterator[str]:
                 f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
                 f" where {text.of_ok}{first}{once})"
             )
+    if "changed" in text:
+        yield (
+            f"segments as (insert into hf_journal (tenant, instance_id, version, burst_id, {_SEGMENT})"
+            f" select tenant, id, version, burst_id, {_SEGMENT} from moved)"
+        )
     for kind, written, is_new in (("new", "made", True), ("changed", "moved", False)):
         if kind in text:
             gather = "array[{}]" if text.single else "array_agg({})"

@@ -216,7 +216,7 @@ create type hf_row_new as (
 create type hf_row_changed as (
     number integer, tenant text, id text, version integer, burst_id text, status text, content text,
     definition_version integer, correlation_id text, name text, incidents integer, updated bigint, finished bigint,
-    state bytea
+    state bytea, first_entry integer, entries integer, written bigint, data bytea
 );
 create type hf_row_guard_taken as (
     number integer, tenant text, kind text, name text, fingerprint text, instance_id text, created bigint
