@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from holdfast import (
     Event,
     Holdfast,
+    Parallel,
     Runner,
     Sequence,
     SetVariable,
@@ -21,6 +23,7 @@ from holdfast import (
     expr,
 )
 from holdfast.execution import delivery, segment, snapshot
+from holdfast.execution.activation import Activation
 from holdfast.execution.segment import Ended, Limits, run_segment
 from holdfast.model.instance import JournalEvent
 from holdfast.testing.clock import VirtualClock
@@ -104,6 +107,26 @@ def test_a_segment_that_is_thrown_away_and_run_again_gives_the_same(make_engine:
 
 
 # -- commits -----------------------------------------------------------------------------------------------------------
+
+
+def activations() -> int:
+    return sum(type(item) is Activation for item in gc.get_objects())
+
+
+def test_an_instance_that_is_let_go_leaves_nothing_to_the_collector(make_engine: Any) -> None:
+    engine = make_engine()
+    gc.collect()
+    gc.disable()
+    try:
+        others = activations()
+        live = begun(engine, Workflow(Sequence(Parallel(Event("a"), Sequence(Event("b"))))))
+        run_segment(live, Limits())
+        assert live.status is Status.SUSPENDED
+        assert activations() > others
+        del live
+        assert activations() == others
+    finally:
+        gc.enable()
 
 
 def lines(**options: Any) -> list[WriteLine]:
