@@ -114,8 +114,8 @@ class Committer:
 
     async def _ask(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:
         text, values = statement_of(rows, confident=confident)
-        found: Sequence[int] = (await connection.fetch(text, *values))[0][0]
-        return range(len(rows.kinds["commits"])) if confident else found
+        found = await connection.fetch(text, *values)
+        return range(len(rows.kinds["commits"])) if confident else found[0][0]
 
     async def _settled(self, batch: Sequence[Commit], outcomes: _Outcomes) -> list[CommitOutcome]:
         """One outcome each: those who were not written are asked for."""

@@ -127,15 +127,25 @@ def _confident(shape: tuple[str, ...], single: bool) -> str:
     if "changed" in text:
         parts.append(_update_instances(text))
     parts += [*_deletes(text), *_inserts(text)]
+    lists = _lists(text)
     counted = (("changed", "moved"), *((kind, f"gone_{kind}") for kind in _HELD))
     fits = " and ".join(f"(select count(*) from {name}) = {text.count(kind)}" for kind, name in counted if kind in text)
-    return f"with {', '.join(parts)} select 1 / (case when {fits or 'true'} then 1 else 0 end)"
+    if not fits and lists:  # All are new: there is nothing to ask, and the last insert is the statement.
+        *lists, (_, end) = lists
+    else:
+        end = f"select 1 / (case when {fits or 'true'} then 1 else 0 end)"
+    return f"with {', '.join([*parts, *_named(lists)])} {end}"
 
 
 @lru_cache(maxsize=1024)
 def _text(shape: tuple[str, ...], guarded: bool, single: bool) -> str:
     text = _Text(shape, single)
-    parts = [*(_guarded(text) if guarded else _versioned(text)), *_deletes(text), *_inserts(text)]
+    parts = [
+        *(_guarded(text) if guarded else _versioned(text)),
+        *_deletes(text),
+        *_inserts(text),
+        *_named(_lists(text)),
+    ]
     taken_back = f", 1 / (case when {_counts(text)} then 1 else 0 end)" if guarded else ""
     return f"with {', '.join(parts)} select array(select number from ok){taken_back}"
 
@@ -345,11 +355,21 @@ def _inserts(text: _Text) -> Iterator[str]:
             f"segments as (insert into hf_journal (tenant, instance_id, version, burst_id, {_SEGMENT})"
             f" select tenant, id, version, burst_id, {_SEGMENT} from moved)"
         )
-    for kind, written, is_new in (("new", "made", True), ("changed", "moved", False)):
-        if kind in text:
-            gather = "array[{}]" if text.single else "array_agg({})"
-            gathered = ", ".join(gather.format(column) for column in ("tenant", "id", "created"))
-            yield (
-                f"unlisted_{kind} as (insert into hf_unlisted (is_new, tenants, ids, createds)"
-                f" select {is_new}, {gathered} from {written}{'' if text.single else ' having count(*) > 0'})"
-            )
+
+
+def _lists(text: _Text) -> list[tuple[str, str]]:
+    """What is to be listed (`listing.py`): a name and an insert for new instances, and for those that went on."""
+    gather, where = ("array[{}]", "") if text.single else ("array_agg({})", " having count(*) > 0")
+    gathered = ", ".join(gather.format(column) for column in ("tenant", "id", "created"))
+    return [
+        (
+            f"unlisted_{kind}",
+            f"insert into hf_unlisted (is_new, tenants, ids, createds) select {is_new}, {gathered} from {written}{where}",
+        )
+        for kind, written, is_new in (("new", "made", True), ("changed", "moved", False))
+        if kind in text
+    ]
+
+
+def _named(parts: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{name} as ({part})" for name, part in parts]
