@@ -52,7 +52,8 @@ class Lane:
         self.node = node
         self.limits = limits
         self._waiting: deque[Job] = deque()
-        self._news = asyncio.Event()
+        self._sleeping: asyncio.Future[None] | None = None
+        """Done when there is news; a bare future, since each who is alone waits for it to wake."""
         self._in_hand: dict[str, int] = {}
         """Jobs per instance that wait here or are under way."""
         self._task: asyncio.Task[None] | None = None
@@ -69,7 +70,7 @@ class Lane:
     async def stop(self, grace: float = 10.0) -> None:
         """Finish the batch under way, then end; what still waits is refused."""
         self._stopping = True
-        self._news.set()
+        self._wake()
         if self._task is not None:
             _, late = await asyncio.wait([self._task], timeout=grace)
             for task in late:  # The store does not answer: whether it was committed is not known.
@@ -95,19 +96,26 @@ class Lane:
         in_hand, name = self._in_hand, job.instance_id
         in_hand[name] = in_hand.get(name, 0) + 1
         self._waiting.append(job)
-        self._news.set()
+        if self._sleeping is not None:
+            self._wake()
 
     def look(self) -> None:
         """An instance that was run elsewhere is free again."""
         if self._waiting:
-            self._news.set()
+            self._wake()
+
+    def _wake(self) -> None:
+        sleeping, self._sleeping = self._sleeping, None
+        if sleeping is not None and not sleeping.done():
+            sleeping.set_result(None)
 
     async def _run(self) -> None:
+        create_future = asyncio.get_running_loop().create_future
         while not self._stopping:
-            self._news.clear()
             bursts = self._take()
             if not bursts:
-                await self._news.wait()
+                self._sleeping = create_future()
+                await self._sleeping
                 continue
             taken = [(burst.instance_id, len(burst.jobs)) for burst in bursts]
             await self.work(bursts)
