@@ -164,7 +164,7 @@ def _effect(builder: NodeBuilder, activity: Any) -> Op:
         _apply(live, activation, record, outputs)
 
     node.hooks.result = result
-    bare = activity.context_name is None and activity.mode == "async"
+    bare = activity.context_name is None and activity.mode in ("async", "thread")
     node.effect = EffectCall(run=_call(activity), mode=activity.mode, function=activity.function, bare=bare)
     return op
 

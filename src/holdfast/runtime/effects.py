@@ -171,7 +171,11 @@ class EffectTasks:
         result: Record | EffectFailure
         try:
             if context is None:
-                value = await node.effect.function(**_by_value(attempt.request.inputs))
+                function, inputs = node.effect.function, _by_value(attempt.request.inputs)
+                if node.effect.mode == "async":
+                    value = await function(**inputs)
+                else:
+                    value = await self._pools.in_thread(partial(function, **inputs))
                 result = Record(outputs={"result": values.copy(value)})
             else:
                 result = await self._outcome(node, attempt, context)

@@ -260,6 +260,54 @@ async def test_threads_are_bounded(make_engine: Make) -> None:
     assert most == 2
 
 
+@pytest.mark.parametrize("threads_max", [1, 2, 32])
+async def test_a_result_does_not_wait_for_a_neighbour_that_blocks(make_engine: Make, threads_max: int) -> None:
+    """However few threads there are: those who block here end only when what was done before them is known."""
+    release = threading.Event()
+
+    @activity
+    def quick() -> None: ...
+
+    @activity
+    def slow() -> None:
+        release.wait()
+
+    @activity
+    async def let_go() -> None:
+        release.set()
+
+    branches = [*(quick.bind() for _ in range(5)), Sequence(quick.bind(), let_go.bind())]
+    behind = [Sequence(slow.bind(), quick.bind()) for _ in range(3)]
+    result = await make_engine(threads_max=threads_max).runner.run(Parallel(*branches, *behind))
+    assert result.status is Status.FINISHED
+
+
+async def test_what_is_canceled_before_a_thread_takes_it_never_begins(make_engine: Make) -> None:
+    began, release, begun = threading.Event(), threading.Event(), list[str]()
+
+    @activity
+    def hold() -> None:
+        began.set()
+        release.wait()
+
+    @activity
+    def other() -> None:
+        begun.append("other")
+
+    engine = make_engine(threads_max=1)
+    first = asyncio.create_task(engine.runner.run(hold.bind()))
+    await asyncio.to_thread(began.wait)
+    second = asyncio.create_task(engine.runner.run(other.bind()))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.wait([second])
+    assert engine._pools.lost == 0
+    release.set()
+    assert (await first).status is Status.FINISHED
+    assert begun == []
+
+
 def test_an_engine_outlives_an_event_loop(make_engine: Make) -> None:
     runner = make_engine(threads_max=1).runner
 
@@ -612,7 +660,11 @@ async def test_whatever_an_effect_raises_is_a_fault_and_not_a_hang(runner: Runne
     def leaves() -> None:
         sys.exit(3)
 
-    for act, name in ((strange, "Strange"), (leaves, "SystemExit")):
+    @activity
+    def runs_out() -> None:
+        next(iter(()))
+
+    for act, name in ((strange, "Strange"), (leaves, "SystemExit"), (runs_out, "RuntimeError")):
         result = await runner.run(act.bind())
         assert result.status is Status.FAULTED
         assert result.incidents[0].type == name
