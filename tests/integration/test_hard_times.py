@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sqlite3
 from collections.abc import AsyncIterator
@@ -22,9 +23,11 @@ from holdfast.persistence import store_from_url
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.script import Script, ask
 from holdfast.persistence.sql.sqlite import SqliteStore
+from holdfast.runtime import outage
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing.store_rows import commit_of, instance, message
+from holdfast.testing.transport_contract import Wire
 
 LARGE = os.urandom(200_000).hex()
 """What no compression makes small."""
@@ -84,7 +87,9 @@ async def test_a_full_disk_is_told_and_leaves_nothing_half_written(disk: Disk) -
     assert (await disk.store.stats()).outbox == 1
 
 
-async def test_a_result_that_finds_the_disk_full_waits_for_room(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_result_that_finds_the_disk_full_waits_for_room(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """The effect has happened: its result is neither lost nor made again, nor called the activity's fault."""
     begun, full, refused = asyncio.Event(), asyncio.Event(), asyncio.Event()
     calls = []
@@ -121,6 +126,7 @@ async def test_a_result_that_finds_the_disk_full_waits_for_room(disk: Disk, monk
 
         assert (await runtime.read("i")).variables["text"] == LARGE
     assert calls == [1]
+    assert "The store is away: The disk of" in caplog.text
     engine.close()
 
 
@@ -217,3 +223,37 @@ async def test_a_clock_that_jumps_fires_each_timer_once(tmp_path: Path, jump: ti
             assert events.count(JournalEvent.RESUMED) == 2
             assert events.count(JournalEvent.INSTANCE_FINISHED) == 1
         assert not await one.node.store.list_dead_letters("")
+
+
+# -- a server that goes away -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.service(name)) for name in ("postgres", "mysql")])
+def address(request: pytest.FixtureRequest) -> tuple[str, int]:
+    """Of a database, with the port that is usual for it."""
+    return request.getfixturevalue(request.param), {"postgres": 5432, "mysql": 3306}[request.param]
+
+
+async def test_a_server_that_goes_away_is_told_in_few_lines(
+    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The wire is cut and mended: one line each, no traceback, and what waited goes on."""
+    monkeypatch.setattr(outage, "QUIET", 0.5)
+    wire = await Wire.to(*address)
+    quick: dict[str, Any] = {"store_retries": 1, "store_retry_delay": "10ms", "node_alive": "3s"}
+    try:
+        async with asyncio.timeout(60), Holdfast(store=wire.url(address[0]), entry_points=False, **quick) as app:
+            await app.runtime.start(Workflow(Delay(timedelta(milliseconds=500)), id="nap"), instance_id="i")
+            await wire.down()
+            while "The store is away" not in caplog.text:  # noqa: ASYNC110 - a log tells nobody that it was written
+                await asyncio.sleep(0.02)
+            await wire.up()
+            while "The store is back" not in caplog.text:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+            assert (await app.runtime.wait_at_rest("i")).status is Status.FINISHED
+    finally:
+        await wire.close()
+
+    told = [record for record in caplog.records if record.levelno > logging.INFO]
+    assert [record.getMessage()[:17] for record in told] == ["The store is away", "The store is back"]
+    assert not any(record.exc_info for record in told)

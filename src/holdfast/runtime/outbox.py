@@ -128,8 +128,8 @@ class Relay:
             try:
                 if not await self.deliver():
                     seen = await self._node.store.wait_for_change(seen, LOOK)
-            except Exception:
-                logger.warning("the outbox could not be drained", exc_info=True)
+            except Exception:  # noqa: BLE001 - it is told, and tried again
+                self._node.outage.warn("the outbox could not be drained")
                 await asyncio.sleep(LOOK.total_seconds())
 
     async def deliver(self) -> int:

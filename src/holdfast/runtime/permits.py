@@ -1,43 +1,22 @@
 """A limit of a queue for the whole cluster: so many steps at a time, so many per second, whichever nodes run them.
 
-One record per queue holds how many places each node has, and the allowance per second. It changes by compare-and-set, so nobody
-counts past the limit; places of a node that is not alive are free again. A node keeps its places while it has work for them.
+A node takes places for many steps at once and keeps them while it has work for them; one record per queue (`tally.py`) says how
+many each has.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import random
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, json
-from msgspec.structs import replace
+from msgspec import json
 
-from holdfast.errors import StoreError
-from holdfast.model.record_rows import RecordRow
 from holdfast.runtime.allowance import Limit
+from holdfast.runtime.tally import Tally, agree, burst_of, life
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
-
-logger = logging.getLogger("holdfast")
-
-KIND = "limit"
-TRIES = 20
-JITTER = 0.01
-"""Seconds, at most, per lost compare-and-set."""
-
-
-class Places(Struct, frozen=True, kw_only=True):
-    """What the record of a queue says."""
-
-    held: Mapping[str, int] = {}
-    """By node and life."""
-    tokens: float
-    filled: datetime
 
 
 class Permits:
@@ -47,7 +26,6 @@ class Permits:
         self._node = node
         self._queue = queue
         self._limit = limit
-        self._burst = max(1.0, limit.per_second or 0.0)
         self.held = 0
         """Places that are this node's."""
         self.tokens = 0
@@ -88,37 +66,29 @@ class Permits:
 
     async def _change(self, wanted: int, used: int) -> None:
         """Take places for so many more, or give back what is beyond `used`."""
-        try:
-            for attempt in range(TRIES):
-                if await self._changed(wanted, used):
-                    return
-                await asyncio.sleep(random.uniform(0, JITTER * (attempt + 1)))
-        except StoreError:
-            logger.warning("the limit of queue %s could not be read", self._queue, exc_info=True)
 
-    async def _changed(self, wanted: int, used: int) -> bool:
-        """False if somebody else was faster."""
-        node, store = self._node, self._node.store
-        now, row = await store.now(), await store.get_record(self._node.tenant, KIND, self._queue)
-        alive = {_name(item.owner) for item in await store.list_nodes() if item.alive_at(now)}
-        places = _read(row) if row is not None else Places(tokens=self._burst, filled=now)
-        me = _name(node.owner)
-        others = {name: count for name, count in places.held.items() if name in alive and name != me}
-        held = self._places(used + wanted, others)
-        tokens = self._refilled(places, now)
-        taken = self._taken(wanted, tokens)
-        left = min(self._burst, tokens - taken)
-        new = Places(held={**others, **({me: held} if held else {})}, tokens=left, filled=now)
-        if row is not None and new.held == places.held and not taken:
-            self.held = held
-            return True
-        made = RecordRow(
-            tenant=node.tenant, kind=KIND, id=self._queue, created=now, updated=now, payload=json.encode(new)
+        def change(payload: bytes | None, now: datetime, alive: set[str]) -> tuple[bytes | None, tuple[int, int]]:
+            return self._changed(wanted, used, payload, now, alive)
+
+        self.held, taken = await agree(self._node, self._queue, change, f"the limit of queue {self._queue}") or (
+            self.held,
+            0,
         )
-        if not await store.put_record(made if row is None else replace(made, version=row.version + 1)):
-            return False
-        self.held, self.tokens = held, self.tokens + taken
-        return True
+        self.tokens += taken
+
+    def _changed(
+        self, wanted: int, used: int, payload: bytes | None, now: datetime, alive: set[str]
+    ) -> tuple[bytes | None, tuple[int, int]]:
+        """With the places that this node has then, and the beginnings that it takes."""
+        stored = None if payload is None else json.decode(payload, type=Tally)
+        tally = (stored or Tally(tokens=burst_of(self._limit), filled=now)).at(now, alive, self._limit)
+        me = life(self._node.owner)
+        others = tally.others(me)
+        held, taken = self._places(used + wanted, others), self._taken(wanted, tally.tokens)
+        left = min(burst_of(self._limit), tally.tokens - taken)
+        new = Tally(held={**others, **({me: held} if held else {})}, tokens=left, filled=now)
+        as_it_is = stored is not None and new.held == stored.held and not taken
+        return (None if as_it_is else json.encode(new)), (held, taken)
 
     def _places(self, wanted: int, others: Mapping[str, int]) -> int:
         if self._limit.concurrency is None:
@@ -131,17 +101,3 @@ class Permits:
         if self._limit.per_second is None:
             return 0
         return -spare if wanted == 0 else min(max(0, wanted - spare), int(tokens))
-
-    def _refilled(self, places: Places, now: datetime) -> float:
-        rate = self._limit.per_second
-        if rate is None:
-            return 0.0
-        return min(self._burst, places.tokens + max(0.0, (now - places.filled).total_seconds()) * rate)
-
-
-def _name(owner: tuple[str, int]) -> str:
-    return f"{owner[0]}.{owner[1]}"
-
-
-def _read(row: RecordRow) -> Places:
-    return json.decode(row.payload, type=Places)

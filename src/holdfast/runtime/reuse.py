@@ -115,7 +115,7 @@ class Reuse:
         self._epoch = -1
         self._known: dict[str, str] = {}
         """Id and content of those that this put there."""
-        self._rounds = Rounds("reuse", self.refresh, lambda: LOOK, "published workflows could not be read")
+        self._rounds = Rounds("reuse", self.refresh, lambda: LOOK, "published workflows could not be read", node.outage)
 
     def start(self) -> None:
         self._rounds.start()

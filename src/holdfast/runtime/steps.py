@@ -179,7 +179,7 @@ class Steps:
                 if not rows:
                     await lookout.wait()
             except StoreError:
-                logger.warning("steps could not be read from the work table", exc_info=True)
+                node.outage.warn("steps could not be read from the work table")
                 await asyncio.sleep(PAUSE)
 
     async def _take_row(self, row: WorkRow, share: Share) -> None:
@@ -249,9 +249,7 @@ class Steps:
             try:
                 await node.takeover.adopt(owned)
             except HoldfastError:
-                logger.warning(
-                    "a step of instance %s could not be begun; the sweeper picks it up", slip.instance_id, exc_info=True
-                )
+                node.outage.warn("a step of instance %s could not be begun; the sweeper picks it up", slip.instance_id)
             finally:
                 if not node.effects.has(*key):
                     self.ended(key)
@@ -301,9 +299,8 @@ class Steps:
         await slip.settle()
         return owned
 
-    @staticmethod
-    async def _give_back(slip: Slip, error: Exception) -> None:
-        logger.warning("a step of instance %s could not be taken", slip.instance_id, exc_info=error)
+    async def _give_back(self, slip: Slip, error: Exception) -> None:
+        self._node.outage.warn("a step of instance %s could not be taken", slip.instance_id, because=error)
         await asyncio.sleep(PAUSE)
         await slip.give_back()
 

@@ -74,7 +74,7 @@ class Backend:
                     if not self.engine.is_open:
                         await stack.enter_async_context(self.engine)
                     await self._open_accounts(stack)
-                    self._watch = Watch(self.store, self.tenant)
+                    self._watch = Watch(self.runtime.node)
                     stack.push_async_callback(self._watch.close)
                     await self._open_metrics(stack)
                     self._stack = stack.pop_all()
@@ -97,7 +97,7 @@ class Backend:
         if self.auth:
             self.first_password = await accounts.first_admin(settings.admin_password)
         self.accounts = accounts
-        await stack.enter_async_context(sweeping(self.store, self.tenant, accounts))
+        await stack.enter_async_context(sweeping(self.runtime.node, accounts))
 
     async def _open_metrics(self, stack: AsyncExitStack) -> None:
         from holdfast.server.metrics import Metrics

@@ -157,7 +157,7 @@ class Metrics:
         try:
             self._stuck.set(len(await self._backend.store.find_stuck(STUCK_MAX)))
         except HoldfastError:
-            logger.warning("stuck instances could not be counted", exc_info=True)
+            self._backend.runtime.node.outage.warn("stuck instances could not be counted")
 
 
 def _age(since: datetime | None, now: datetime) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -13,8 +12,7 @@ from holdfast.identity.accounts import Accounts
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.replies import REPLY
 from holdfast.ports import Store
-
-logger = logging.getLogger("holdfast")
+from holdfast.runtime.durable.node import Node
 
 EVERY = timedelta(minutes=10)
 PAGE = 500
@@ -32,9 +30,9 @@ async def sweep(store: Store, tenant: str, accounts: Accounts) -> int:
 
 
 @asynccontextmanager
-async def sweeping(store: Store, tenant: str, accounts: Accounts) -> AsyncIterator[None]:
+async def sweeping(node: Node, accounts: Accounts) -> AsyncIterator[None]:
     """Again and again, while the block lasts."""
-    task = asyncio.create_task(_sweep_always(store, tenant, accounts), name="holdfast-sweep")
+    task = asyncio.create_task(_sweep_always(node, accounts), name="holdfast-sweep")
     try:
         yield
     finally:
@@ -42,10 +40,10 @@ async def sweeping(store: Store, tenant: str, accounts: Accounts) -> AsyncIterat
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _sweep_always(store: Store, tenant: str, accounts: Accounts) -> None:
+async def _sweep_always(node: Node, accounts: Accounts) -> None:
     while True:
         await asyncio.sleep(EVERY.total_seconds())
         try:
-            await sweep(store, tenant, accounts)
+            await sweep(node.store, node.tenant, accounts)
         except HoldfastError:
-            logger.warning("old sessions and answers could not be cleared away, they stay for now", exc_info=True)
+            node.outage.warn("old sessions and answers could not be cleared away, they stay for now")

@@ -54,7 +54,7 @@ class Firing:
             try:
                 fired = 0 if self._node.gate.paused else await self.fire_due()
             except StoreError:
-                logger.warning("due schedules could not be read", exc_info=True)
+                self._node.outage.warn("due schedules could not be read")
                 fired = 0
             if not fired:
                 await asyncio.sleep(POLL.total_seconds())
@@ -82,7 +82,7 @@ class Firing:
         except DefinitionError:
             return False  # The code is not here, or the definition is gone: left to others, and looked at again later.
         except StoreUnavailable:
-            logger.warning("schedule %s could not be fired", row.id, exc_info=True)
+            self._node.outage.warn("schedule %s could not be fired", row.id)
             return False
         except HoldfastError:
             logger.exception("schedule %s could not start its workflow; this firing is lost", row.id)

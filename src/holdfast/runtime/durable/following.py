@@ -30,7 +30,9 @@ ONE_BY_ONE = 8
 class Following:
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._rounds = Rounds("following", self._round, lambda: APART, "effects that run here could not be followed")
+        self._rounds = Rounds(
+            "following", self._round, lambda: APART, "effects that run here could not be followed", node.outage
+        )
         self._known: Attempts = {}
         """What ran at the last look: what is new since then may end before the next."""
         self._seen: dict[str, int] = {}

@@ -104,8 +104,8 @@ class Heart:
             await asyncio.sleep(self.every)
             try:
                 await self.beat()
-            except Exception:
-                logger.warning("node %s could not renew its heartbeat", self._node.name, exc_info=True)
+            except Exception:  # noqa: BLE001 - it is told, and tried again
+                self._node.outage.warn("node %s could not renew its heartbeat", self._node.name)
 
     async def beat(self) -> None:
         """Renew, and learn what was taken from this node: canceled by others, or given to others."""
@@ -122,6 +122,7 @@ class Heart:
                 node.effects.keep_only(node.effects.attempts(), [])
             return
         self._renewed = renewed
+        node.outage.answered()
         running = node.effects.attempts()
         if running:
             node.effects.keep_only(running, list(await node.store.effects_owned(node.owner)))
@@ -146,8 +147,8 @@ class Heart:
                         opened = True
                     if not await self._pulse_once(loop, store):
                         return
-                except Exception:
-                    logger.warning("node %s could not renew its heartbeat", self._node.name, exc_info=True)
+                except Exception:  # noqa: BLE001 - it is told, and tried again
+                    self._node.outage.warn("node %s could not renew its heartbeat", self._node.name)
         finally:
             await store.close()
 
@@ -166,5 +167,5 @@ class Heart:
     async def _told(self, renewed: float | None) -> None:
         try:
             await self._felt(renewed)
-        except Exception:
-            logger.warning("node %s could not look after its effects", self._node.name, exc_info=True)
+        except Exception:  # noqa: BLE001 - it is told, and tried again
+            self._node.outage.warn("node %s could not look after its effects", self._node.name)

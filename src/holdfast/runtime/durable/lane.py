@@ -226,6 +226,7 @@ class Lane:
             except StoreUnavailable as error:
                 # Whether it was written is not known. Who asked hears so; the same commit is sent again until it is known:
                 # guessing would run an effect twice or never.
+                self.node.outage.warn("a commit could not be written yet")
                 for burst, _ in batch:
                     for job in burst.applied:
                         job.refuse(error)

@@ -47,6 +47,7 @@ from holdfast.runtime.durable.takeover import TakeOver
 from holdfast.runtime.durable.uptake import Uptake
 from holdfast.runtime.durable.watching import Watching
 from holdfast.runtime.nodes import describe_node
+from holdfast.runtime.outage import Outage
 from holdfast.runtime.pools import EffectPools
 from holdfast.runtime.steps import Steps
 
@@ -107,6 +108,7 @@ class Node:
         self.queues = tuple(queues)
         self.work_queues = [queue_of(tenant, queue) for queue in self.queues]
         self.gate = Gate()
+        self.outage = Outage(name)
         self.calendar = _calendar(services)
         self.uptake = Uptake(self, limits)
         self.post = Post(self)
@@ -204,7 +206,7 @@ class Node:
                 await self.store.own_effect(self.tenant, instance_id, ref, NOBODY)
             await self.store.leave(self.owner)
         except StoreError:
-            logger.warning("node %s could not say goodbye", self.name, exc_info=True)
+            self.outage.warn("node %s could not say goodbye", self.name)
 
     # -- work ----------------------------------------------------------------------------------------------------------
 
@@ -233,7 +235,7 @@ class Node:
             try:
                 await self.store.commit([Commit(tenant=self.tenant, burst_id=self.next_id(), work_consumed=(work_id,))])
             except StoreError:
-                logger.warning("work row %s could not be deleted", work_id, exc_info=True)
+                self.outage.warn("work row %s could not be deleted", work_id)
 
         task = asyncio.get_running_loop().create_task(delete())
         self._chores.add(task)

@@ -85,8 +85,8 @@ class Post:
             await asyncio.sleep(self._node.sweep_every.total_seconds())
             try:
                 await self.sweep()
-            except Exception:
-                logger.warning("the inbox could not be swept", exc_info=True)
+            except Exception:  # noqa: BLE001 - it is told, and tried again
+                self._node.outage.warn("the inbox could not be swept")
 
     # -- one stimulus --------------------------------------------------------------------------------------------------
 
@@ -292,7 +292,7 @@ class Post:
     def _looked(self, task: asyncio.Task[None]) -> None:
         self._looking = None
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.warning("the inbox could not be read; the sweep will look again", exc_info=error)
+            self._node.outage.warn("the inbox could not be read; the sweep will look again", because=error)
 
     async def _look_all(self) -> None:
         while self._parked:

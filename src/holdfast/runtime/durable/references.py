@@ -61,7 +61,11 @@ class References:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._rounds = Rounds(
-            "references", self.check, lambda: EVERY, "the code of live instances could not be looked through"
+            "references",
+            self.check,
+            lambda: EVERY,
+            "the code of live instances could not be looked through",
+            node.outage,
         )
         self._told: set[str] = set()
         """Contents whose `lacking` record of this node is written."""

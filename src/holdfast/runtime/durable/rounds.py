@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from holdfast.runtime.ending import end
-
-logger = logging.getLogger("holdfast")
+from holdfast.runtime.outage import Outage
 
 
 class Rounds:
     def __init__(
-        self, name: str, work: Callable[[], Awaitable[object]], every: Callable[[], timedelta], failed: str
+        self,
+        name: str,
+        work: Callable[[], Awaitable[object]],
+        every: Callable[[], timedelta],
+        failed: str,
+        outage: Outage,
     ) -> None:
         self._name = name
         self._work = work
         self._every = every
         self._failed = failed
         """What could not be done, in words for the log."""
+        self._outage = outage
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -35,6 +39,6 @@ class Rounds:
         while True:
             try:
                 await self._work()
-            except Exception:
-                logger.warning("%s", self._failed, exc_info=True)
+            except Exception:  # noqa: BLE001 - it is told, and tried again
+                self._outage.warn("%s", self._failed)
             await asyncio.sleep(self._every().total_seconds())

@@ -47,7 +47,7 @@ class SingleTasks:
                 if await self.claim(item):
                     await item.task()
             except StoreError:
-                logger.warning("the task '%s' could not be claimed", item.name, exc_info=True)
+                self._node.outage.warn("the task '%s' could not be claimed", item.name)
             except Exception:
                 logger.exception("The single-node task '%s' failed; it runs again in %s.", item.name, item.every)
 

@@ -78,6 +78,7 @@ class TakeOver:
             self.sweep,
             lambda: min(node.sweep_every, node.heart.time_to_live / 3),
             "effects of dead nodes could not be taken over",
+            node.outage,
         )
         self._sweeps = 0
         self._lost, self._waiting = Round(), Round()

@@ -144,8 +144,9 @@ class Uptake:
                     await lookout.rest()
                 elif not await lookout.is_due() or not await self.take_due():
                     await lookout.wait()
-            except Exception:
-                logger.warning("the work table could not be read", exc_info=True)
+                self._node.outage.answered()
+            except Exception:  # noqa: BLE001 - it is told, and tried again
+                self._node.outage.warn("the work table could not be read")
                 await asyncio.sleep(POLL.total_seconds())
 
     async def take_due(self) -> int:
@@ -175,7 +176,7 @@ class Uptake:
             node.pins.current.saw(claim.epoch)
             self.in_hand.update(row.id for row in rows)
             if len(rows) == limit and len(self._claims) < HANDS:
-                self._in_claim().add_done_callback(_failed_aside)
+                self._in_claim().add_done_callback(self._failed_aside)
             if rows and telemetry.wants("work.taken"):
                 await self._tell(rows)
             now, later = self._divided(rows)
@@ -185,6 +186,11 @@ class Uptake:
         for row in later:
             self._begin(row)
         return len(rows)
+
+    def _failed_aside(self, claim: asyncio.Task[int]) -> None:
+        """A claim that nobody waits for."""
+        if not claim.cancelled() and (error := claim.exception()) is not None:
+            self._node.outage.warn("the work table could not be read", because=error)
 
     def _divided(self, rows: Iterable[WorkRow]) -> tuple[list[Job], list[WorkRow]]:
         """Jobs to run inside the claim; and rows that have to ask first, or whose instance is being worked on."""
@@ -245,23 +251,21 @@ class Uptake:
         instance_id = row.instance_id
         if instance_id is None:
             return None
+        takes: dict[str, Any] = {"consumes_work": row.id, "wanted": False}
         if row.kind == WorkKind.TIMER:
-            return ResumeJob(instance_id, f"b{row.bookmark_seq}", quiet=True, consumes_work=row.id, wanted=False)
+            return ResumeJob(instance_id, f"b{row.bookmark_seq}", quiet=True, **takes)
         if row.kind == WorkKind.RESUME:
-            return StoredResumeJob(
-                instance_id, f"b{row.bookmark_seq}", row.payload, quiet=True, consumes_work=row.id, wanted=False
-            )
+            return StoredResumeJob(instance_id, f"b{row.bookmark_seq}", row.payload, quiet=True, **takes)
         if row.kind == WorkKind.CONTINUE:
-            return ContinueJob(instance_id, consumes_work=row.id, wanted=False)
+            return ContinueJob(instance_id, **takes)
         if row.kind == WorkKind.BEGIN:
-            return BeginJob(instance_id, consumes_work=row.id, wanted=False)
+            return BeginJob(instance_id, **takes)
         if row.kind == WorkKind.RUN:
-            return RunJob(messages.read_run(row), quiet=True, consumes_work=row.id, wanted=False)
+            return RunJob(messages.read_run(row), quiet=True, **takes)
         if row.kind == WorkKind.RETRY:
-            return AgainJob(instance_id, messages.read_again(row), consumes_work=row.id, wanted=False)
+            return AgainJob(instance_id, messages.read_again(row), **takes)
         if row.kind == WorkKind.CANCEL:
-            goes_on = row.payload != TERMINATED.encode()
-            return CancelJob(instance_id, "parent", finalize=goes_on, quiet=True, consumes_work=row.id, wanted=False)
+            return CancelJob(instance_id, "parent", finalize=row.payload != TERMINATED.encode(), quiet=True, **takes)
         return None
 
     # -- children ------------------------------------------------------------------------------------------------------
@@ -337,9 +341,3 @@ class Uptake:
                 )
         finally:
             self.in_hand.discard(row.id)
-
-
-def _failed_aside(claim: asyncio.Task[int]) -> None:
-    """A claim that nobody waits for."""
-    if not claim.cancelled() and (error := claim.exception()) is not None:
-        logger.warning("the work table could not be read", exc_info=error)

@@ -10,16 +10,13 @@ nothing is missed between two looks; versions in between fold into one.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
 from holdfast.errors import HoldfastError
 from holdfast.model.stored import InstanceKey
-from holdfast.ports import Store
-
-logger = logging.getLogger("holdfast")
+from holdfast.runtime.durable.node import Node
 
 APART = timedelta(milliseconds=20)
 LOOK_ANYWAY = timedelta(seconds=1)
@@ -54,9 +51,10 @@ class Watcher:
 class Watch:
     """All watchers of one server process."""
 
-    def __init__(self, store: Store, tenant: str) -> None:
-        self._store = store
-        self._tenant = tenant
+    def __init__(self, node: Node) -> None:
+        self._store = node.store
+        self._tenant = node.tenant
+        self._outage = node.outage
         self._watchers: dict[str, set[Watcher]] = {}
         self._anyone: set[asyncio.Event] = set()
         self.turn = 0
@@ -114,7 +112,7 @@ class Watch:
                 if seen != number:
                     self._ring()
             except HoldfastError:
-                logger.warning("watching instances failed, going on", exc_info=True)
+                self._outage.warn("watching instances failed, going on")
                 await asyncio.sleep(LOOK_ANYWAY.total_seconds())
             for bell in tuple(self._anyone):
                 bell.set()

@@ -19,6 +19,7 @@ import logging
 from contextlib import suppress
 from datetime import timedelta
 
+from holdfast.errors import StoreUnavailable
 from holdfast.persistence.sql.postgresql.connection import TROUBLE, Connection, is_there_already
 from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
 
@@ -121,7 +122,9 @@ class Projector:
             try:
                 await self._round()
             except TROUBLE as error:
-                _log.warning("instances could not be listed yet: %s", error)
+                # A server that is away is told by those who want something of it.
+                level = logging.DEBUG if isinstance(error, StoreUnavailable) else logging.WARNING
+                _log.log(level, "instances could not be listed yet: %s", error)
                 if self._stop.is_set():
                     return
                 pause = _PATIENCE
