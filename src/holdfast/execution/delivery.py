@@ -18,7 +18,8 @@ from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
 from holdfast.ports import Services
 
-RUNNING_STATUS, INSTANCE_STARTED = Status.RUNNING, JournalEvent.INSTANCE_STARTED.value
+PENDING_STATUS, RUNNING_STATUS = Status.PENDING, Status.RUNNING
+INSTANCE_STARTED = JournalEvent.INSTANCE_STARTED.value
 EFFECT_RESULT = JournalEvent.EFFECT_RESULT.value
 
 
@@ -46,19 +47,21 @@ def start(
         id,
         now,
         services,
-        created=now(),
-        correlation_id=correlation_id,
-        name=name,
-        parent_id=parent_id,
-        principal=principal,
-        trace=trace,
-        properties=dict(properties) if properties else {},
-        flowchart_mode=flowchart_mode or plan.flowchart_mode,
-        trigger=trigger,
-        trigger_payload=trigger_payload,
-        trigger_open=trigger is not None,
-        sequence=1,
+        PENDING_STATUS,
+        now(),
+        correlation_id,
+        name,
+        parent_id,
+        principal,
+        trace,
+        flowchart_mode or plan.flowchart_mode,
+        trigger,
+        trigger is not None,
+        1,
     )
+    if properties:
+        live.properties = dict(properties)
+    live.trigger_payload = trigger_payload
     shape = plan.root.shape
     assert shape is not None
     scope = live.open_scope(shape)

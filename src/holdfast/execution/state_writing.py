@@ -90,14 +90,15 @@ class _Writer(Struct, eq=False):
         shape: Shape = scope[1]
         if isinstance(shape, FrameShape):
             self.scopes.append((shape.key, parent, len(self.frames)))
-            self.frames.append(_set_values(scope, shape))
+            self.frames.append({label: value for label, index in slots(shape) if (value := scope[index]) is not UNSET})
             return number
-        found = _set_values(scope, shape)
-        for label, value in found.items():
-            if not (value.__class__ is int and -1 < value < _INT_MAX) and not _is_plain(
-                value
-            ):  # Counters are everywhere.
-                found[label] = values.encode(value, self.types)
+        found: dict[str, Any] = {}
+        defaults = shape.defaults
+        for label, index in shape.labels or slots(shape):
+            value = scope[index]
+            if value is not defaults[index - FIRST_SLOT] and value is not UNSET:
+                small = value.__class__ is int and -1 < value < _INT_MAX  # Counters are everywhere.
+                found[label] = value if small or _is_plain(value) else values.encode(value, self.types)
         self.scopes.append((shape.key, parent, None, found))
         return number
 
@@ -117,17 +118,15 @@ class _Writer(Struct, eq=False):
             if data is not None or node.hooks.dump is not None:
                 data = self.data(item)
             number = numbers.get(id(outer))
-            place: Array = (
-                item.id,
-                node.key,
-                self.scope(outer) if number is None else number,
-                None if inner is outer else self.scope(inner),
-                None if owner is None else owner.id,
-            )
+            if number is None:
+                number = self.scope(outer)
+            own = None if inner is outer else self.scope(inner)
+            above = None if owner is None else owner.id
             marks, status, flags, attempt = item.bookmarks, item.status, item.flags, item.attempt
             if marks or status or flags or attempt != 1 or data is not None:
-                place = (*place, status, flags, attempt, marks, data)
-            written.append(place)
+                written.append((item.id, node.key, number, own, above, status, flags, attempt, marks, data))
+            else:
+                written.append((item.id, node.key, number, own, above))
         return written
 
     def data(self, item: Activation) -> Any:
@@ -168,16 +167,6 @@ def _is_plain(value: Any) -> bool:
     if kind is str:
         return bool(value.isascii())
     return value is None or kind is bool or (kind is int and -_INT_MAX <= value < _INT_MAX)
-
-
-def _set_values(scope: Scope, shape: Shape) -> dict[str, Any]:
-    """Values that differ from their defaults, by the labels that they are stored under."""
-    defaults = shape.defaults
-    return {
-        label: value
-        for label, index in shape.labels or slots(shape)
-        if (value := scope[index]) is not defaults[index - FIRST_SLOT] and value is not UNSET
-    }
 
 
 def slots(shape: Shape) -> list[tuple[str, int]]:

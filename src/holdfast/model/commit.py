@@ -31,10 +31,10 @@ from holdfast.model.stored import (
 from holdfast.model.work import DeadLetterRow, EffectRef, EffectRow, InboxRow, OutboxRow, ScheduleStep, WorkRow
 
 
-class Commit(Struct, frozen=True, kw_only=True):
-    tenant: str = DEFAULT_TENANT
+class Commit(Struct, frozen=True):
     burst_id: str
     """Unique for this commit and kept when it is sent again: sending a commit twice is safe."""
+    tenant: str = DEFAULT_TENANT
     instance: InstanceRow | None = None
     journal: JournalSegment | None = None
     """None is an empty segment."""

@@ -21,6 +21,8 @@ def check_inputs(definition: Definition, given: Mapping[str, Any], types: TypeRe
 
     Raises `InvalidInput` with all problems: missing, of the wrong type, unknown, or not to be kept in state.
     """
+    if not given and not definition.inputs:
+        return {}
     problems: list[Problem] = []
     complete: dict[str, Any] = {}
     for declared in definition.inputs:

@@ -1,5 +1,7 @@
 """What a store keeps of one instance: its row, its bookmarks, its journal, its values, its incidents.
 
+What is made for every commit is made by position where that is often: each keyword costs as much as a field.
+
 A store never looks into `state`, `payload` or `data`: they are bytes that the engine encoded. Every row is complete by
 itself (it names its tenant and instance), since sweeps and claims read rows of many tenants at once.
 """
@@ -26,12 +28,11 @@ class InstanceKey(NamedTuple):
     id: str
 
 
-class InstanceRow(Struct, frozen=True, kw_only=True):
+class InstanceRow(Struct, frozen=True):
     """One instance as it is stored. In a commit it is the new image: `version` is the version that it gets, so the
     stored one must be `version - 1`, and version 1 creates it. Definition id, parent, `system` and `created` stay as
     version 1 wrote them."""
 
-    tenant: str = DEFAULT_TENANT
     id: str
     version: int
     burst_id: str
@@ -41,14 +42,15 @@ class InstanceRow(Struct, frozen=True, kw_only=True):
     """Hash of the definition's content that the instance is pinned to."""
     definition_id: str
     definition_version: int
+    created: datetime
+    updated: datetime
+    tenant: str = DEFAULT_TENANT
     correlation_id: str | None = None
     name: str | None = None
     parent_id: str | None = None
     system: bool = False
     incidents: int = 0
     """How many incidents are open."""
-    created: datetime
-    updated: datetime
     finished: datetime | None = None
     state: bytes = b""
 
@@ -65,20 +67,20 @@ class BookmarkRef(NamedTuple):
     seq: int
 
 
-class BookmarkRow(Struct, frozen=True, kw_only=True):
+class BookmarkRow(Struct, frozen=True):
     """Where an instance sleeps. The stored key is (tenant, key, correlation, instance, seq)."""
 
-    tenant: str = DEFAULT_TENANT
     instance_id: str
     seq: int
     """Counted in the instance's state."""
     key: int
     """`wake_key(type, payload)`."""
+    type: str
+    created: datetime
+    tenant: str = DEFAULT_TENANT
     correlation: int = 0
     """`correlation_key(…)` of the instance's correlation id; 0 for none."""
-    type: str
     activity_id: str = ""
-    created: datetime
     payload: bytes = b""
 
     @property
@@ -99,15 +101,15 @@ class BookmarkQuery(Struct, frozen=True, kw_only=True):
     after: tuple[str, int] = ("", 0)
 
 
-class JournalSegment(Struct, frozen=True, kw_only=True):
+class JournalSegment(Struct, frozen=True):
     """What one commit adds to the journal. Every commit has one, if only an empty one that names its burst."""
 
     version: int
     burst_id: str
+    written: datetime
     first: int = 0
     """Sequence of the first entry in `data`."""
     count: int = 0
-    written: datetime
     data: bytes = b""
 
 

@@ -20,6 +20,8 @@ _OPEN_TO_OTHERS = (BookmarkKind.ACTIVITY, BookmarkKind.RETRY)
 class RunResult:
     """An instance after a burst: its status, outputs, bookmarks, incidents and journal, and the state to go on from."""
 
+    __slots__ = ("_live", "_state", "children", "lines")
+
     def __init__(self, live: LiveInstance, lines: list[str], children: dict[str, RunResult]) -> None:
         self._live = live
         self.lines = lines

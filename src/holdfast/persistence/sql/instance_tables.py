@@ -33,11 +33,14 @@ def _instance(row: InstanceRow, codec: Codec) -> tuple[Any, ...]:
 
 
 def _read_instance(row: Sequence[Any], codec: Codec) -> InstanceRow:
+    (
+        tenant, name, version, burst_id, status, content, definition_id, definition_version, correlation_id, title,
+        parent_id, system, incidents, created, updated, finished, state,
+    ) = row  # fmt: skip
     return InstanceRow(
-        tenant=row[0], id=row[1], version=row[2], burst_id=row[3], status=row[4], content=row[5], definition_id=row[6],
-        definition_version=row[7], correlation_id=row[8], name=row[9], parent_id=row[10], system=bool(row[11]),
-        incidents=row[12], created=moment(row[13]), updated=moment(row[14]), finished=moment_or_none(row[15]),
-        state=codec.decode(row[16], "instance.state|" + row[0]),
+        name, version, burst_id, status, content, definition_id, definition_version, moment(created), moment(updated),
+        tenant, correlation_id, title, parent_id, bool(system), incidents, moment_or_none(finished),
+        codec.decode(state, "instance.state|" + tenant),
     )  # fmt: skip
 
 
@@ -80,10 +83,9 @@ def _bookmark(row: BookmarkRow, codec: Codec) -> tuple[Any, ...]:
 
 
 def _read_bookmark(row: Sequence[Any], codec: Codec) -> BookmarkRow:
-    return BookmarkRow(
-        tenant=row[0], key=row[1], correlation=row[2], instance_id=row[3], seq=row[4], type=row[5], activity_id=row[6],
-        created=moment(row[7]), payload=codec.decode(row[8], "bookmark.payload|" + row[0]),
-    )  # fmt: skip
+    tenant, key, correlation, instance_id, seq, kind, activity_id, created, payload = row
+    found = codec.decode(payload, "bookmark.payload|" + tenant)
+    return BookmarkRow(instance_id, seq, key, kind, moment(created), tenant, correlation, activity_id, found)
 
 
 def _value(row: ValueRow, codec: Codec) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ _NONE: frozenset[str] = frozenset()
 _NO_MARKS: dict[str, Bookmark] = {}
 
 
-class Before(Struct, frozen=True, kw_only=True):
+class Before(Struct, frozen=True):
     """What the last commit of the instance left in the store."""
 
     version: int = 0
@@ -38,14 +38,14 @@ NEW = Before()
 def remember(live: LiveInstance, row: InstanceRow) -> Before:
     at_rest = live.status.at_rest
     return Before(
-        version=row.version,
-        correlation_id=live.correlation_id,
-        bookmarks=_NO_MARKS if at_rest else live.bookmarks.copy(),
-        incidents=frozenset([item.id for item in live.incidents]) if live.incidents else _NONE,
-        values=frozenset(refers_to(row.state)) if is_split(row.state) else _NONE,
-        at_rest=at_rest,
-        created=row.created,
-        finished=row.finished,
+        row.version,
+        live.correlation_id,
+        _NO_MARKS if at_rest else live.bookmarks.copy(),
+        frozenset([item.id for item in live.incidents]) if live.incidents else _NONE,
+        frozenset(refers_to(row.state)) if is_split(row.state) else _NONE,
+        at_rest,
+        row.created,
+        row.finished,
     )
 
 

@@ -29,6 +29,7 @@ def bookmark_rows(
     migrated = live.moved_to is not None  # Rows name activities and content: all of them are written anew.
     moved = migrated or live.correlation_id != before.correlation_id
     was, name = correlation_key(before.correlation_id), live.id
+    becomes = correlation_key(live.correlation_id) if moved else was
     burned, added, dropped, timers = [], [], [], []
     tasks = False
     for key, item in old.items():
@@ -43,7 +44,7 @@ def bookmark_rows(
         fresh = key not in old
         if fresh or moved:
             if item.kind in STORED_KINDS:
-                added.append(_bookmark(tenant, live, item, now))
+                added.append(_bookmark(tenant, live, item, now, becomes))
             if item.due is not None and (fresh or migrated):
                 timers.append(_timer(tenant, name, item, now, content))
         tasks = tasks or bool(item.metadata)
@@ -61,18 +62,9 @@ def bookmark_rows(
     return rows
 
 
-def _bookmark(tenant: str, live: LiveInstance, item: Bookmark, now: datetime) -> BookmarkRow:
-    return BookmarkRow(
-        tenant=tenant,
-        instance_id=live.id,
-        seq=seq_of(item.id),
-        key=bookmark_key(item),
-        correlation=correlation_key(live.correlation_id),
-        type=item.name,
-        activity_id=item.activity_id,
-        created=now,
-        payload=encode_payload(item.payload, live.plan.types),
-    )
+def _bookmark(tenant: str, live: LiveInstance, item: Bookmark, now: datetime, correlation: int) -> BookmarkRow:
+    key, payload = bookmark_key(item), encode_payload(item.payload, live.plan.types)
+    return BookmarkRow(live.id, seq_of(item.id), key, item.name, now, tenant, correlation, item.activity_id, payload)
 
 
 def _timer(tenant: str, instance_id: str, item: Bookmark, now: datetime, content: str) -> WorkRow:
@@ -91,8 +83,6 @@ def _timer(tenant: str, instance_id: str, item: Bookmark, now: datetime, content
 
 def orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[str]:
     """Children that nobody waits for any more though they have not said their word: they are canceled."""
-    if not before.bookmarks:
-        return []
     left = [
         child_of(mark)
         for mark in before.bookmarks.values()

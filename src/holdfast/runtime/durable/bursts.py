@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,7 +23,7 @@ from holdfast.execution.segment import Ended, Limits, run_segment
 from holdfast.execution.settling import settle
 from holdfast.model.commit import Commit
 from holdfast.model.hashing import stimulus_hash
-from holdfast.model.instance import Status
+from holdfast.model.instance import Status, moment
 from holdfast.model.stored import InstanceRow
 from holdfast.runtime.durable.before import NEW, NOTHING, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
@@ -39,7 +40,7 @@ Fail = Callable[[Job, Exception], None]
 T = TypeVar("T")
 
 
-class Burst(Struct, kw_only=True):
+class Burst(Struct):
     instance_id: str
     jobs: list[Job]
     """Still to be done; those that are refused leave it."""
@@ -81,9 +82,10 @@ class Burst(Struct, kw_only=True):
 
 def run_bursts(bursts: Iterable[Burst], node: Node, limits: Limits, fail: Fail) -> list[tuple[Burst, Commit | None]]:
     """The commit of what the jobs of each came to; None if there is nothing to write. First all run, then all are written
-    down: code that is used again and again stays in the processor's cache."""
+    down: code that is used again and again stays in the processor's cache. What is written together has one moment."""
     ran = [(burst, _run(burst, node, limits, fail)) for burst in bursts]
-    return [(burst, _written(burst, node, limits, fail) if applied else None) for burst, applied in ran]
+    now = moment(node.clock.now_ns())
+    return [(burst, _written(burst, node, limits, fail, now) if applied else None) for burst, applied in ran]
 
 
 def _run(burst: Burst, node: Node, limits: Limits, fail: Fail) -> bool:
@@ -109,10 +111,10 @@ def _run(burst: Burst, node: Node, limits: Limits, fail: Fail) -> bool:
     return False
 
 
-def _written(burst: Burst, node: Node, limits: Limits, fail: Fail) -> Commit | None:
+def _written(burst: Burst, node: Node, limits: Limits, fail: Fail, now: datetime) -> Commit | None:
     while True:
         try:
-            return _commit(burst, node)
+            return _commit(burst, node, now)
         except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
             _drop(burst, error, fail)
         if not _run(burst, node, limits, fail):
@@ -201,7 +203,7 @@ def _deliver_local(live: LiveInstance) -> bool:
 # -- the commit --------------------------------------------------------------------------------------------------------
 
 
-def _commit(burst: Burst, node: Node) -> Commit | None:
+def _commit(burst: Burst, node: Node, now: datetime) -> Commit | None:
     live = burst.live
     assert live is not None
     consumed = _consumed(burst.applied)
@@ -227,6 +229,7 @@ def _commit(burst: Burst, node: Node) -> Commit | None:
         live,
         burst.before,
         consumed,
+        now,
         burst_id=node.next_id(),
         content=live.moved_to or content,
         starts=starts,

@@ -9,6 +9,7 @@ from typing import Any
 from holdfast.execution.discretion import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
+from holdfast.execution.slots import nowhere
 from holdfast.model.commit import Commit
 from holdfast.model.instance import Incident, moment
 from holdfast.model.policy import OnLost
@@ -27,7 +28,7 @@ from holdfast.model.work import (
     queue_of,
 )
 from holdfast.runtime.durable import messages
-from holdfast.runtime.durable.before import Before, Consumed
+from holdfast.runtime.durable.before import NOTHING, Before, Consumed
 from holdfast.runtime.durable.bookmark_rows import bookmark_rows, orphans
 from holdfast.runtime.durable.encoding import encode_journal, encode_payload, encode_state
 from holdfast.runtime.durable.large_values import Packed
@@ -53,6 +54,7 @@ class Maker:
         live: LiveInstance,
         before: Before,
         consumed: Consumed,
+        now: datetime,
         *,
         burst_id: str,
         content: str,
@@ -62,7 +64,6 @@ class Maker:
     ) -> Commit:
         """`go_on` is the id of a `continue` row: the segment was cut with work left in its queue. `begun`: the parent is
         told that this one has begun."""
-        now = moment(live.now())
         version = live.commits = before.version + 1
         # Most commits have few kinds of rows; a kind that is not named is empty.
         rows: dict[str, Any] = {}
@@ -79,7 +80,7 @@ class Maker:
                 rows["work_added"] = (*rows.get("work_added", ()), *steps)
         if live.incidents or before.incidents:
             self._add_incidents(rows, live, before)
-        left = orphans(live, before, consumed)
+        left = orphans(live, before, consumed) if before.bookmarks else []
         if (
             live.parent_id is not None or live.published or left
             or starts or go_on is not None or consumed.adds or consumed.drops
@@ -88,14 +89,10 @@ class Maker:
         state = _state_after(live)
         if state.values or before.values:
             self._add_values(rows, live, before, state)
-        self._add_consumed(rows, live, before, consumed)
-        return Commit(
-            tenant=self.tenant,
-            burst_id=burst_id,
-            instance=self._instance(live, before, version, burst_id, content, now, state.state),
-            journal=self._segment(live, version, burst_id, now),
-            **rows,
-        )
+        if consumed is not NOTHING or live.plan.slot is not nowhere:
+            self._add_consumed(rows, live, before, consumed)
+        row = self._instance(live, before, version, burst_id, content, now, state.state)
+        return Commit(burst_id, self.tenant, row, self._segment(live, version, burst_id, now), **rows)
 
     @staticmethod
     def _add_consumed(rows: dict[str, Any], live: LiveInstance, before: Before, consumed: Consumed) -> None:
@@ -127,36 +124,32 @@ class Maker:
     ) -> InstanceRow:
         parent, definition = live.parent_id, live.plan.definition
         status = live.status
+        system = False
         return InstanceRow(
-            tenant=self.tenant,
-            id=live.id,
-            version=version,
-            burst_id=burst_id,
-            status=status.word,
-            content=content,
-            definition_id=definition.id,
-            definition_version=self.numbers.get(content, definition.version),
-            correlation_id=live.correlation_id,
-            name=live.name,
-            parent_id=None if parent is None else messages.parent_of(parent)[0],
-            incidents=len(live.incidents),
-            created=before.created or moment(live.created),
-            updated=now,
-            finished=(before.finished or now) if status.at_rest else None,
-            state=state,
+            live.id,
+            version,
+            burst_id,
+            status.word,
+            content,
+            definition.id,
+            self.numbers.get(content, definition.version),
+            before.created or moment(live.created),
+            now,
+            self.tenant,
+            live.correlation_id,
+            live.name,
+            None if parent is None else messages.parent_of(parent)[0],
+            system,
+            len(live.incidents),
+            (before.finished or now) if status.at_rest else None,
+            state,
         )
 
     def _segment(self, live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
         rules = live.plan.journal_rules
         entries = permitted(rules, live.journal) if rules else live.journal
-        return JournalSegment(
-            version=version,
-            burst_id=burst_id,
-            first=live.journal_base,
-            count=len(entries),
-            written=now,
-            data=encode_journal(live.plan, entries),
-        )
+        data = encode_journal(live.plan, entries)
+        return JournalSegment(version, burst_id, now, live.journal_base, len(entries), data)
 
     def _add_values(self, rows: dict[str, Any], live: LiveInstance, before: Before, state: Packed) -> None:
         rows["values_added"] = tuple(

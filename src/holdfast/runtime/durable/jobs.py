@@ -20,7 +20,7 @@ from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.runtime.result import RunResult
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class Answer(Struct, frozen=True):
     """What became of a job."""
 
     result: RunResult | None = None

@@ -187,8 +187,9 @@ class Runtime:
         plan = self._plan_of(workflow)
         checked = check_inputs(plan.definition, inputs or {}, plan.types)
         identity = checked_id(instance_id, "instance id") if instance_id is not None else node.next_id()
-        storable(correlation_id, "correlation id")
-        storable(name, "name")
+        if correlation_id is not None or name is not None:
+            storable(correlation_id, "correlation id")
+            storable(name, "name")
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
             body = stimulus_hash(dict(checked), types=plan.types)
