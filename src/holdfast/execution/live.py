@@ -213,25 +213,21 @@ class LiveInstance(Struct, eq=False, weakref=True):
             activation.bookmarks = [key]
         else:
             activation.bookmarks.append(key)
-        name = request.name or activation.node.definition.type
-        parts: list[Any] = [name, request.payload]
-        if request.local:
-            parts.append(activation.id)
-        bookmark = Bookmark(
-            id=key,
-            name=name,
-            activity_id=activation.node.key,
-            execution_id=activation.id,
-            kind=kind,
-            payload=request.payload,
-            hash=stimulus_hash(*parts),
-            due=request.due,
-            auto_burn=request.auto_burn,
-            auto_complete=request.auto_complete,
-            callback=request.callback,
-            metadata=request.metadata,
+        name, payload = request.name or activation.node.definition.type, request.payload
+        bookmark = self.bookmarks[key] = Bookmark(
+            key,
+            name,
+            activation.node.key,
+            activation.id,
+            kind,
+            payload,
+            stimulus_hash(name, payload, activation.id) if request.local else stimulus_hash(name, payload),
+            request.due,
+            request.auto_burn,
+            request.auto_complete,
+            request.callback,
+            request.metadata,
         )
-        self.bookmarks[bookmark.id] = bookmark
         self.waiters[activation.id] = activation
         if kind is not BookmarkKind.TIMEOUT:
             self.waited_at = self.sequence

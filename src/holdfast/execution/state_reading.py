@@ -142,18 +142,18 @@ class _Reader:
         for item in stored:
             name, execution_id = item.id, item.execution_id
             marks[name] = Bookmark(
-                id=name,
-                name=item.name,
-                activity_id=item.activity_id,
-                execution_id=execution_id,
-                kind=item.kind,
-                payload=self.value(item.payload),
-                hash=item.hash.hex(),
-                due=item.due,
-                auto_burn=item.auto_burn,
-                auto_complete=item.auto_complete,
-                callback=item.callback,
-                metadata=self.value(item.metadata) if item.metadata else _NOTHING,
+                name,
+                item.name,
+                item.activity_id,
+                execution_id,
+                item.kind,
+                self.value(item.payload),
+                item.hash.hex(),
+                item.due,
+                item.auto_burn,
+                item.auto_complete,
+                item.callback,
+                self.value(item.metadata) if item.metadata else _NOTHING,
             )
             waiters[execution_id] = activations[execution_id]
 

@@ -55,7 +55,7 @@ class BookmarkKind(StrEnum):
     """An activity waits for an instance that it started."""
 
 
-class Bookmark(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Bookmark(Struct, frozen=True, omit_defaults=True):
     """Where an instance sleeps, and what wakes it."""
 
     id: str
