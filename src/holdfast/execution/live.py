@@ -114,7 +114,10 @@ class LiveInstance(Struct, eq=False, weakref=True):
     def __del__(self) -> None:
         """Activations know each other both ways. Left to the collector they would lie about for thousands of bursts, and each
         of these would be made in memory that no cache holds: that cost a quarter of reading a state."""
-        everyone = [self.root, self.cleanup, *self.leftovers]
+        root = self.root
+        if root is not None and not root.kids and not self.leftovers and not self.cleanup.kids:
+            return  # As most that have ended.
+        everyone = [root, self.cleanup, *self.leftovers]
         for item in everyone:  # It grows meanwhile.
             if item is not None and item.kids:
                 everyone += item.kids.values()
@@ -250,22 +253,12 @@ class LiveInstance(Struct, eq=False, weakref=True):
         delay: timedelta | None = None,
     ) -> None:
         """Put the effect's row into this segment's commit; it starts after that, never before."""
-        request = EffectRequest(
-            execution_id=activation.id,
-            activity_id=activation.node.key,
-            attempt=activation.attempt,
-            inputs=inputs,
-            method=method,
-            argument=argument,
-            delay=delay,
-        )
-        self.effects[activation.id] = request
-        self.waiters[activation.id] = activation
+        node, n, attempt = activation.node, activation.id, activation.attempt
+        request = self.effects[n] = EffectRequest(n, node.key, attempt, inputs, method, argument, delay)
+        self.waiters[n] = activation
         self.new_effects.append(request)
         self.waited_at = self.sequence
-        self.note(
-            EFFECT_RECORDED, activation, {"attempt": activation.attempt, "inputs": masked(activation.node, inputs)}
-        )
+        self.note(EFFECT_RECORDED, activation, {"attempt": attempt, "inputs": masked(node, inputs)})
 
     def publish(self, activation: Activation, event: dict[str, Any]) -> None:
         """An event that leaves with this segment's commit."""

@@ -57,7 +57,7 @@ class Record(Struct, kw_only=True):
     canceled: bool = False
 
 
-class EffectRequest(Struct, kw_only=True):
+class EffectRequest(Struct):
     """A committed row first, then it starts."""
 
     execution_id: int

@@ -59,9 +59,10 @@ class EffectState(Struct, array_like=True):
     execution_id: int
     activity_id: str
     attempt: int
-    inputs: Any
-    method: str
-    argument: Any
+    inputs: Any = None
+    """None: those that its activation remembers."""
+    method: str = "execute"
+    argument: Any = None
 
 
 class State(Struct, array_like=True):

@@ -15,7 +15,7 @@ from holdfast.execution.heap import read_heap
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_of
-from holdfast.execution.state import FACTS, ActivationState, BookmarkState, ScopeState, State
+from holdfast.execution.state import FACTS, ActivationState, BookmarkState, EffectState, ScopeState, State
 from holdfast.execution.state_writing import references, slots
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, Incident, JournalEvent
@@ -63,7 +63,9 @@ class _Reader:
             live.queue.append((plan.by_key[key], self.activations[owner], self.scopes[scope]))
         if state.bookmarks:
             self._read_bookmarks(state.bookmarks)
-        if state.effects or state.child_starts or state.compensations or state.incidents or state.journal:
+        if state.effects:
+            self._read_effects(state.effects)
+        if state.child_starts or state.compensations or state.incidents or state.journal:
             self._read_rare(state)
         self._read_values(state)
 
@@ -157,20 +159,23 @@ class _Reader:
             )
             waiters[execution_id] = activations[execution_id]
 
-    def _read_rare(self, state: State) -> None:
+    def _read_effects(self, stored: list[EffectState]) -> None:
         live, activations = self.live, self.activations
-        for item in state.effects:
-            request = EffectRequest(
-                execution_id=item.execution_id,
-                activity_id=item.activity_id,
-                attempt=item.attempt,
-                inputs=self.value(item.inputs),
-                method=item.method,
-                argument=argument_of(self.value(item.argument)),
+        for item in stored:
+            n, inputs, argument = item.execution_id, item.inputs, item.argument
+            activation = live.waiters[n] = activations[n]
+            request = live.effects[n] = EffectRequest(
+                n,
+                item.activity_id,
+                item.attempt,
+                activation.data["inputs"] if inputs is None else self.value(inputs),
+                item.method,
+                None if argument is None else argument_of(self.value(argument)),
             )
-            live.effects[request.execution_id] = request
             live.new_effects.append(request)
-            live.waiters[request.execution_id] = activations[request.execution_id]
+
+    def _read_rare(self, state: State) -> None:
+        live = self.live
         for start in state.child_starts:
             given = dict(start)
             execution_id, reference, child_input = given.pop("execution_id"), given.pop("reference"), given.pop("input")

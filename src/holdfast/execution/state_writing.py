@@ -23,10 +23,9 @@ from holdfast.model.values import TypeRegistry
 
 _INT_MAX = 1 << 63
 _ACTIVITY = BookmarkKind.ACTIVITY
+_METHOD = "execute"
 _facts = attrgetter(*FACTS)
-_rest = attrgetter(
-    "effects", "results", "spare_outputs", "published", "properties", "child_starts", "compensations", "incidents"
-)
+_rest = attrgetter("results", "spare_outputs", "published", "properties", "child_starts", "compensations", "incidents")
 
 
 Array = tuple[Any, ...]
@@ -52,21 +51,23 @@ class _Writer(Struct, eq=False):
         activations = self.activations()
         begin: Array = (live.id, self.scopes, activations, *_facts(live))
         has_rest = self.frames or any(_rest(live)) or live.trigger_payload is not None
-        if not has_rest and not live.bookmarks and not live.queue:
+        if not has_rest and not live.bookmarks and not live.effects and not live.queue:
             return begin
-        marks = [self.bookmark(item) for item in live.bookmarks.values()]
+        marks = [self.bookmark(item) for item in live.bookmarks.values()] if live.bookmarks else []
         queue = [(node.key, owner.id, self.scope(scope)) for node, owner, scope in live.queue] if live.queue else []
-        return (*begin, marks, queue, *self._rest()) if has_rest else (*begin, marks, queue)
+        if not has_rest and not live.effects:
+            return (*begin, marks, queue)
+        effects = [self.effect(item) for item in live.effects.values()]
+        return (*begin, marks, queue, effects, *self._rest()) if has_rest else (*begin, marks, queue, effects)
 
     def _rest(self) -> Array:
-        """What most states do not have, from `effects` to `incidents`."""
+        """What most states do not have, from `trigger_payload` to `incidents`."""
         live, value = self.live, self.value
         starts = [self.child_start(item) for item in live.child_starts]
         compensations = [
             (item.execution_id, item.name, item.node.key, self.scope(item.scope)) for item in live.compensations
         ]
         return (
-            [self.effect(item) for item in live.effects.values()],
             value(live.trigger_payload),
             value(live.results),
             value(live.spare_outputs),
@@ -154,8 +155,14 @@ class _Writer(Struct, eq=False):
         )
 
     def effect(self, item: EffectRequest) -> Array:
-        inputs, argument = self.value(item.inputs), self.value(argument_data(item.argument))
-        return item.execution_id, item.activity_id, item.attempt, inputs, item.method, argument
+        owner = self.live.waiters.get(item.execution_id)
+        kept = owner.data if owner is not None and owner.node.hooks.dump is None else None
+        known = kept.__class__ is dict and kept.get("inputs") is item.inputs  # Then they are written with its owner.
+        inputs = None if known else self.value(item.inputs)
+        place: Array = (item.execution_id, item.activity_id, item.attempt, inputs)
+        if item.argument is None and item.method == _METHOD:
+            return place
+        return (*place, item.method, self.value(argument_data(item.argument)))
 
     def child_start(self, item: ChildStart) -> dict[str, Any]:
         return {**{name: getattr(item, name) for name in ChildStart.__slots__}, "input": self.value(item.input)}

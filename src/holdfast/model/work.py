@@ -79,24 +79,24 @@ class EffectRef(NamedTuple):
     owner: Owner
 
 
-class EffectRow(Struct, frozen=True, kw_only=True):
+class EffectRow(Struct, frozen=True):
     """An execution that touches the world, written before it starts. Key: (tenant, instance, execution)."""
 
-    tenant: str = DEFAULT_TENANT
     instance_id: str
     execution: int
     """Counted in the instance's state: the same for every attempt."""
-    attempt: int = 1
-    owner: Owner = NOBODY
     activity_id: str
     type: str
+    created: datetime
+    attempt: int = 1
+    owner: Owner = NOBODY
     queue: str = ""
     """The queue that carries it; empty runs it inline."""
     on_lost: str = "retry"
-    created: datetime
     deadline: datetime | None = None
     inputs: bytes = b""
     """Evaluated once; every attempt uses them."""
+    tenant: str = DEFAULT_TENANT
 
     @property
     def ref(self) -> EffectRef:

@@ -18,7 +18,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from holdfast import (
+    Activity,
     Compensable,
+    Context,
     Delay,
     Event,
     ExecuteWorkflow,
@@ -49,6 +51,10 @@ from holdfast import (
     variable,
 )
 from holdfast.errors import HoldfastError, InvalidState
+from holdfast.execution import delivery, snapshot
+from holdfast.execution.record import NewBookmark, Record
+from holdfast.execution.segment import Limits, run_segment
+from holdfast.model import values
 from holdfast.testing.clock import VirtualClock
 
 Carry = Callable[[Runner, RunResult, Any], RunResult]
@@ -354,6 +360,47 @@ async def test_faulted_and_incident_laden_states_go_on_too(runner: Runner, throu
         result = await runner.retry(failed)
         assert result.lines == ["end"]
         assert result.incidents == []
+
+
+@activity(name="charged")
+async def charged(amount: int, to: list[str]) -> int:
+    return amount
+
+
+class Calls(Activity):
+    """An effect that waits, and is called again with what came."""
+
+    amount: int = 0
+
+    async def execute(self, context: Context) -> None:
+        context.bookmark("more", resume=self.more)
+
+    async def more(self, context: Context, payload: Any) -> None: ...
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_open_effects_are_read_as_they_were_written(make_engine: Make, older: bool) -> None:
+    """States of before said inputs, method and argument of each, whatever they were."""
+    engine = make_engine()
+    plan = engine.plan(Parallel(charged.bind(7, ["a", "ä"]), Calls(amount=3), Calls(amount=4)))
+    live = delivery.start(plan, id="i", now=engine.clock.now_ns, services=engine.services, inputs={})
+    run_segment(live, Limits())
+    last = max(live.effects)
+    delivery.finish_effect(live, last, 1, Record(bookmarks=[NewBookmark(name="more", callback="more")]))
+    delivery.resume(live, "b1", {"n": 5})
+    document = json.loads(json.dumps(snapshot.dump(live)))
+    assert [len(item) for item in document["effects"]] == [3, 3, 5]
+    if older:
+        for item in document["effects"]:
+            item["inputs"] = values.encode(live.effects[item["execution_id"]].inputs, plan.types)
+            item.setdefault("method", "execute")
+            item.setdefault("argument", {"value": None})
+
+    again = snapshot.load(document, plan, engine.clock.now_ns, engine.services)
+
+    assert again.effects == live.effects
+    assert [item.argument for item in again.effects.values()] == [None, None, {"n": 5}]
+    assert again.waiters.keys() == live.waiters.keys()
 
 
 async def test_a_child_that_waits_travels_with_its_parent(make_engine: Make, through_json: Carry) -> None:

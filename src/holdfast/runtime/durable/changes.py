@@ -36,6 +36,9 @@ from holdfast.runtime.durable.placement import Placement, step_priority, step_ro
 from holdfast.runtime.durable.reply_rows import reply_records
 from holdfast.runtime.durable.slots import slots
 
+_ON_LOST = {None: OnLost.RETRY.value} | {rule: rule.value for rule in OnLost}
+"""As its row says it: asked of an enumeration, a value is a call."""
+
 
 class Maker:
     """Makes the commits of one node for one tenant."""
@@ -212,18 +215,18 @@ class Maker:
         queue = self.placement.queue_of(node)
         begins = now if request.delay is None else now + request.delay
         return EffectRow(
-            tenant=self.tenant,
-            instance_id=live.id,
-            execution=request.execution_id,
-            attempt=request.attempt,
-            owner=self.owner if queue is None else NOBODY,
-            activity_id=request.activity_id,
-            type=node.definition.type,
-            queue="" if queue is None else queue_of(self.tenant, queue),
-            on_lost=(node.definition.options.on_lost or OnLost.RETRY).value,
-            created=begins,
-            deadline=None if node.timeout is None else begins + node.timeout,
-            inputs=encode_payload(request.inputs, live.plan.types),
+            live.id,
+            request.execution_id,
+            request.activity_id,
+            node.definition.type,
+            begins,
+            request.attempt,
+            self.owner if queue is None else NOBODY,
+            "" if queue is None else queue_of(self.tenant, queue),
+            _ON_LOST[node.definition.options.on_lost],
+            None if node.timeout is None else begins + node.timeout,
+            encode_payload(request.inputs, live.plan.types),
+            self.tenant,
         )
 
     def _add_incidents(self, rows: dict[str, Any], live: LiveInstance, before: Before) -> None:
