@@ -15,6 +15,7 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.execution.record import NewBookmark
 from holdfast.model.definition import Definition, InputDeclaration, OutputDeclaration
+from holdfast.model.homes import public_name
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
@@ -73,7 +74,7 @@ class Composite(Activity, abstract=True):
         body = reader.node(cls.build())
         builder.compiler.add_types(reader.activity_types)
         definition = Definition(
-            id=f"{cls.__module__}:{cls.__qualname__}",
+            id=public_name(cls),
             name=cls.type_name,
             root=body,
             inputs=tuple(

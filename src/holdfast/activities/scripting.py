@@ -18,6 +18,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model import values
 from holdfast.model.definition import Expression
+from holdfast.model.homes import public_name
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.ports import Context, ScriptResult
@@ -82,7 +83,7 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
     result: Any = output()
 
     def __init__(self, function: Callable[[Context], Any], **given: Any) -> None:
-        name = f"{function.__module__}:{function.__qualname__}"
+        name = public_name(function)
         other = _FUNCTIONS.setdefault(name, function)
         if other is not function and "<lambda>" in name and _code_of(other) is not _code_of(function):
             raise ActivityDeclarationError(

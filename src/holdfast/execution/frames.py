@@ -19,6 +19,7 @@ from weakref import ReferenceType, ref
 
 from holdfast.errors import ExpressionSyntax, ValueRefused
 from holdfast.execution.composite import UNSET
+from holdfast.model.homes import module_at
 from holdfast.model.scope import Scope, Shape
 from holdfast.model.values import decode
 
@@ -70,7 +71,7 @@ def resolve(reference: str) -> Any:
     """`module` or `module:name.name`, as it is now."""
     module_name, _, path = reference.partition(":")
     try:
-        found: Any = sys.modules.get(module_name) or import_module(module_name)
+        found: Any = module_at(module_name) or import_module(module_name)
         for part in path.split(".") if path else ():
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:

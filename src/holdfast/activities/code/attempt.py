@@ -16,6 +16,7 @@ from holdfast.execution.frames import RESULT, make_function
 from holdfast.execution.heap.tracebacks import before, without_ours
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
+from holdfast.model.homes import public_name
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 
@@ -231,4 +232,4 @@ def matches(error: BaseException, kind: Any) -> bool:
         error.__traceback__, error.__context__ = traceback, context
     kinds = kind if isinstance(kind, tuple) else (kind,)
     names = set(getattr(error, "names", ()))
-    return any(f"{item.__module__}:{item.__qualname__}" in names or item.__name__ in names for item in kinds)
+    return any(public_name(item) in names or item.__name__ in names for item in kinds)

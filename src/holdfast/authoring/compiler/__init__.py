@@ -27,6 +27,7 @@ from holdfast.authoring.compiler.unit import Unit
 from holdfast.authoring.compiler.walking import nodes_of
 from holdfast.errors import ValueRefused
 from holdfast.model.definition import Expression, InputDeclaration, OutputDeclaration, Variable
+from holdfast.model.homes import public_name
 from holdfast.model.values import encode
 from holdfast.model.values.registry import is_registrable
 
@@ -52,7 +53,7 @@ def compile_function(function: Callable[..., Any]) -> Compiled:
     source = read_source(function)
     check_function(source)
     check_annotations(source)
-    unit, root = _compile(source, "", (_identity(function),))
+    unit, root = _compile(source, "", (public_name(function),))
     root.outputs["result"] = "result"
     names = type_names(source)
     return Compiled(
@@ -64,10 +65,6 @@ def compile_function(function: Callable[..., Any]) -> Compiled:
         children=tuple(unit.children.values()),
         source=source,
     )
-
-
-def _identity(function: Callable[..., Any]) -> str:
-    return f"{function.__module__}:{function.__qualname__}"
 
 
 def _compile(source: Source, prefix: str, chain: tuple[str, ...]) -> tuple[Unit, Draft]:
@@ -107,7 +104,7 @@ def _decorators(source: Source) -> list[ast.expr]:
 
 def _nested(workflow: Any, caller: Unit, base: str) -> Draft:
     """A call of another workflow: its activities become part of this definition."""
-    identity = _identity(workflow.function)
+    identity = public_name(workflow.function)
     if identity in caller.chain:
         caller.refuse(
             "recursion",

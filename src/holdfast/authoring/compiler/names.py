@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
 import types
 from collections.abc import Iterator
 from enum import Enum
@@ -13,6 +12,7 @@ from typing import Any
 from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walking import children_of, nodes_of
 from holdfast.errors import ValueRefused
+from holdfast.model.homes import home_of, module_at
 from holdfast.model.values import SCALARS, encode
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -97,7 +97,7 @@ class World:
     def _reference(self, name: str, value: Any) -> str:
         if isinstance(value, types.ModuleType):
             return value.__name__
-        own = f"{getattr(value, '__module__', None) or 'builtins'}:{getattr(value, '__qualname__', name)}"
+        own = f"{home_of(getattr(value, '__module__', None) or 'builtins')}:{getattr(value, '__qualname__', name)}"
         if not isinstance(value, Enum) and _find(own) is value:
             return own
         if name not in self.source.globals:
@@ -115,7 +115,7 @@ def _is_constant(value: Any) -> bool:
 
 def _find(reference: str) -> Any:
     module, _, path = reference.partition(":")
-    found: Any = sys.modules.get(module, MISSING)
+    found: Any = module_at(module) or MISSING
     for part in path.split("."):
         found = getattr(found, part, MISSING)
     return found

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from holdfast.authoring.compiler.refusals import Place, WorkflowRefused
+from holdfast.model.homes import home_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def read_source(function: Callable[..., Any]) -> Source:
         )
     return Source(
         name=function.__name__,
-        module=function.__module__,
+        module=home_of(function.__module__),
         tree=tree,
         place=place,
         globals=function.__globals__,

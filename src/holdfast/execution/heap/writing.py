@@ -11,6 +11,7 @@ from typing import Any
 from holdfast.errors import ValueRefused
 from holdfast.execution.heap.iterators import take_apart
 from holdfast.execution.heap.tracebacks import entries_of
+from holdfast.model.homes import home_of
 from holdfast.model.values import SCALARS, KeptException, TypeRegistry, encode
 from holdfast.model.values.encoding import TAG
 from holdfast.model.values.exceptions import arguments_of
@@ -138,9 +139,9 @@ class _Writer:
     def _in_module(self, value: Any) -> str | None:
         """The name of a function or class of a module that the definition refers to."""
         module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
-        if not isinstance(module, str) or module not in self.modules or not hasattr(self.modules[module], path):
+        if not isinstance(module, str) or (home := home_of(module)) not in self.modules:
             return None
-        return f"{module}:{path}" if getattr(self.modules[module], path) is value else None
+        return f"{home}:{path}" if getattr(self.modules[home], path, None) is value else None
 
     def _exception(self, error: BaseException) -> Part:
         if isinstance(error, KeptException) or type(error) not in self.types:

@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.errors import ActivityDeclarationError, PluginError
+from holdfast.model.homes import public_name
 from holdfast.model.values.forms import form_of
 
 __all__ = ["TypeRegistry", "default_name"]
@@ -19,7 +20,7 @@ def default_name(cls: type) -> str:
     """`module:qualname`; the exceptions of Python itself go by their plain name."""
     if cls.__module__ == "builtins":
         return cls.__qualname__
-    return f"{cls.__module__}:{cls.__qualname__}"
+    return public_name(cls)
 
 
 def _exceptions_of(module: Any) -> dict[str, type]:
