@@ -207,10 +207,9 @@ def _as_expected(text: _Text, kind: str) -> str:
 
 
 def _insert_instances(text: _Text, where: str = "") -> str:
-    passing_over = "" if text.confident else " on conflict do nothing"
+    made = "" if text.confident else " on conflict do nothing returning tenant, id, created"
     return (
-        f"made as (insert into hf_instance ({NEW_COLUMNS}) select {NEW_COLUMNS} from {text.rows('new')}"
-        f"{where}{passing_over} returning tenant, id, created)"
+        f"made as (insert into hf_instance ({NEW_COLUMNS}) select {NEW_COLUMNS} from {text.rows('new')}{where}{made})"
     )
 
 
@@ -358,7 +357,8 @@ def _inserts(text: _Text) -> Iterator[str]:
 
 
 def _lists(text: _Text) -> list[tuple[str, str]]:
-    """What is to be listed (`listing.py`): a name and an insert for new instances, and for those that went on."""
+    """What is to be listed (`listing.py`): a name and an insert for new instances, and for those that went on. Who is
+    confident knows which are made: all."""
     gather, where = ("array[{}]", "") if text.single else ("array_agg({})", " having count(*) > 0")
     gathered = ", ".join(gather.format(column) for column in ("tenant", "id", "created"))
     return [
@@ -366,7 +366,10 @@ def _lists(text: _Text) -> list[tuple[str, str]]:
             f"unlisted_{kind}",
             f"insert into hf_unlisted (is_new, tenants, ids, createds) select {is_new}, {gathered} from {written}{where}",
         )
-        for kind, written, is_new in (("new", "made", True), ("changed", "moved", False))
+        for kind, written, is_new in (
+            ("new", text.rows("new") if text.confident and "new" in text else "made", True),
+            ("changed", "moved", False),
+        )
         if kind in text
     ]
 
