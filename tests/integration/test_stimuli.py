@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast import Event, PublishEvent, Sequence, SetOutput, Status, Workflow, expr, wait_for, workflow
-from holdfast.errors import InstanceEnded, InstanceNotFound, InvalidInput, KeyReused
+from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound, InvalidInput, KeyReused, StoreUnavailable
 from holdfast.model.commit import Commit
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.requests import DispatchTrigger
@@ -124,6 +124,81 @@ async def test_to_a_key_from_anywhere(cluster: Any) -> None:
 
     assert await outputs(node, eight) == {"result": "Ada"}
     assert await statuses(node, seven, unkeyed) == ["suspended", "suspended"]
+
+
+def rows_of(node: Any, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What it puts on the work table from now on."""
+    rows: list[Any] = []
+    enqueue = node.node.store.enqueue
+
+    async def noted(added: Any) -> Any:
+        rows.extend(added)
+        return await enqueue(added)
+
+    monkeypatch.setattr(node.node.store, "enqueue", noted)
+    return rows
+
+
+async def test_one_that_somebody_waits_for_needs_no_row(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(node, keyed, {"number": "7"})
+    rows = rows_of(node, monkeypatch)
+
+    receipt = await node.stimuli.send(Approval("Ada"), key="7")
+
+    assert (await node.read(name)).outputs == {"result": "Ada"}  # Committed before it was answered.
+    assert await node.wait_settled(receipt.stimulus_id, SOON)
+    assert node.stimuli.counts == {"delivered": 1}
+    assert rows == []
+
+
+async def test_one_that_is_to_be_carried_in_a_way_of_its_own_is_a_row(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = await cluster.node("a", work=True)
+    names = [await started(node, keyed, {"number": number}) for number in "123"]
+    rows = rows_of(node, monkeypatch)
+
+    await node.stimuli.send(Approval("Ada"), key="1", priority=5)
+    await node.stimuli.send(Approval("Ada"), key="2", queue="default")
+    await node.stimuli.send(Approval("Ada"), key="3", delay=timedelta(milliseconds=1))
+
+    assert [await outputs(node, name) for name in names] == [{"result": "Ada"}] * 3
+    assert len(rows) == 3
+
+
+async def test_one_that_cannot_be_delivered_at_once_is_a_row(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = await cluster.node("a", work=True)
+    name = await started(node, keyed, {"number": "7"})
+    rows, hand_over = rows_of(node, monkeypatch), node.node.post._hand_over
+    failures = [DefinitionError("Not here."), None]
+
+    async def handed_over(*given: Any, **more: Any) -> Any:
+        if (error := failures.pop(0)) is not None:
+            raise error
+        return await hand_over(*given, **more)
+
+    monkeypatch.setattr(node.node.post, "_hand_over", handed_over)
+    await node.stimuli.send(Approval("Ada"), key="7", wait=SOON)
+
+    assert await outputs(node, name) == {"result": "Ada"}
+    assert len(rows) == 1
+
+
+async def test_whether_it_was_written_is_not_known(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then there must be no row either: it might be delivered twice."""
+    node = await cluster.node("a", work=True)
+    await started(node, keyed, {"number": "7"})
+    rows = rows_of(node, monkeypatch)
+
+    async def handed_over(*_: Any, **__: Any) -> Any:
+        raise StoreUnavailable("The connection was lost.")
+
+    monkeypatch.setattr(node.node.post, "_hand_over", handed_over)
+    with pytest.raises(StoreUnavailable):
+        await node.stimuli.send(Approval("Ada"), key="7")
+
+    assert rows == []
 
 
 async def test_what_where_passes_by_is_not_used_up(cluster: Any) -> None:

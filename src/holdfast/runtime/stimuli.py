@@ -19,6 +19,7 @@ from holdfast.errors import InstanceAtRest, InstanceNotFound
 from holdfast.model import values
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt
 from holdfast.model.stored import BookmarkRow
+from holdfast.model.values import SCALARS
 from holdfast.runtime.durable import leftovers, matching
 from holdfast.runtime.durable.leftovers import ExpiredStimulus
 from holdfast.runtime.durable.messages import Stimulus
@@ -78,9 +79,6 @@ class Stimuli:
             instance_id=instance_id,
             key=key,
             broadcast=broadcast,
-        )
-        request = msgspec.structs.replace(
-            request,
             idempotency_key=idempotency_key,
             delay=delay,
             priority=priority,
@@ -170,6 +168,8 @@ builtin_type = type
 
 def plain(value: Any) -> Any:
     """An object of a class of the sender's as its fields: whoever waits makes of them what it waits for."""
+    if value.__class__ in SCALARS:
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, builtin_type):
         return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
     if isinstance(value, msgspec.Struct):

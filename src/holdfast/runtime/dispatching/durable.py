@@ -1,8 +1,9 @@
 """The dispatcher that is there by default: what it accepts is in the store before it answers, and is done by whoever comes first.
 
 A start is one commit: the pending instance, its key, its place, and the row that begins it. So it can be read at once, and
-nothing is half there after a crash. Everything else is a row of the work table. Matching before queueing is a courtesy to who
-asks; whoever takes a row up looks again.
+nothing is half there after a crash. A stimulus that somebody waits for is delivered at once, by a node that would take up its own
+row: the commit of who took it is its receipt. Everything else is a row of the work table. Matching before queueing is a courtesy
+to who asks; whoever takes a row up looks again.
 """
 
 from __future__ import annotations
@@ -140,11 +141,19 @@ class DurableDispatcher:
         guard = checking.key_for(request, "stimulus", target)
         name = node.next_id() if guard is None else receipts.id_of(guard)
         found = await checking.stimulus_of(self.runtime, request, name)
+        if self._is_for_here(request) and await node.post.at_once(found):
+            return Receipt(stimulus_id=name)
         now = node.clock.now()
         row = messages.stimulus(node.tenant, found, now, **await self._carried(request, now))
         return Receipt(stimulus_id=name, existing=not await self._accepted([row], guard))
 
     # -- how it is carried ---------------------------------------------------------------------------------------------
+
+    def _is_for_here(self, request: Request) -> bool:
+        """Whether its row would be taken up by this node, at once."""
+        if request.delay is not None or request.queue is not None or request.priority:
+            return False
+        return self.runtime.node.uptake.takes_own(queue_of(self.runtime.node.tenant))
 
     async def _carried(self, request: Request, now: datetime) -> dict[str, Any]:
         """Queue, priority and due time of a row."""

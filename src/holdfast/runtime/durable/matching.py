@@ -12,6 +12,7 @@ A stimulus of another type fits bookmarks of its type and payload, of one instan
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import InstanceAtRest
@@ -49,11 +50,17 @@ def _stored_key(name: str, payload: Any, hash_text: str) -> int:
 
 
 def everyone_key(event_name: str) -> int:
-    return key_of(EVENT, {"event_name": event_name})
+    return _event_key(event_name, addressed=False)
 
 
 def addressed_key(event_name: str) -> int:
-    return key_of(EVENT, {"event_name": event_name, "addressed": True})
+    return _event_key(event_name, addressed=True)
+
+
+@lru_cache(maxsize=8192, typed=True)
+def _event_key(event_name: str, *, addressed: bool) -> int:
+    """Asked for with every event, and there are few names. `typed`: 1 and True are two names."""
+    return key_of(EVENT, {"event_name": event_name, **({"addressed": True} if addressed else {})})
 
 
 def keyed_key(event_name: str, key: Any) -> int:

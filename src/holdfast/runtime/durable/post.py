@@ -1,5 +1,6 @@
 """Brings stimuli to those whom they concern, exactly as rules H7, H12 and M6 say.
 
+    sent to this node, and somebody waits for it → that one, without a row of its own
     a row of the work table → starts by triggers → addressed: the oldest bookmark, once
                                                  → broadcast: all that fit now, page by page
                             → nobody: kept in the inbox, or counted and forgotten
@@ -23,7 +24,14 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from holdfast import telemetry
-from holdfast.errors import BookmarkNotFound, InstanceAtRest, InstanceNotFound, InvalidInput
+from holdfast.errors import (
+    BookmarkNotFound,
+    HoldfastError,
+    InstanceAtRest,
+    InstanceNotFound,
+    InvalidInput,
+    StoreUnavailable,
+)
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.commit import Commit, Committed
 from holdfast.model.guard import Guard, idempotency_key
@@ -97,6 +105,24 @@ class Post:
             await self._take(row, found)
         finally:
             self.settled.tell(found.id)
+
+    async def at_once(self, found: Stimulus) -> bool:
+        """Deliver it without a row of its own; False if it needs one: it is for many, it starts something, nobody waits for
+        it, or it could not be done. The answer comes after the commit of who took it, which is as good as a row's."""
+        current = self._node.pins.current
+        if found.is_broadcast or found.guarded:
+            return False
+        if found.instance_id is None and await current.triggers([matching.trigger_key(found)]):
+            return False
+        try:
+            delivered = await self._deliver(found, frozenset())
+        except StoreUnavailable:
+            raise  # Whether it was written is not known: with a row, it might be delivered twice.
+        except HoldfastError:
+            return False
+        if delivered:
+            self.settled.tell(found.id)
+        return delivered
 
     async def _take(self, row: WorkRow, found: Stimulus) -> None:
         started: list[str] = []

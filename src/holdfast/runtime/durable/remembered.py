@@ -27,6 +27,9 @@ class Settled:
         if (event := self._waiting.pop(stimulus_id, None)) is not None:
             event.set()
 
+    def __contains__(self, stimulus_id: str) -> bool:
+        return stimulus_id in self._done
+
     async def wait(self, stimulus_id: str) -> None:
         if stimulus_id not in self._done:
             await self._waiting.setdefault(stimulus_id, asyncio.Event()).wait()

@@ -86,10 +86,14 @@ class Uptake:
 
     # -- rows that this node has just written itself -------------------------------------------------------------------
 
+    def takes_own(self, queue: str) -> bool:
+        """Whether what this node puts into a queue is done here at once; else it stands in the table, and is taken from
+        there."""
+        node = self._node
+        return not node.gate.careful and not node.gate.paused and queue in node.work_queues
+
     def take_own(self, rows: Iterable[WorkRow], kinds: Container[str] = OWN_KINDS) -> None:
-        if self._node.gate.careful or self._node.gate.paused:
-            return  # They stand in the table, and are taken from there.
-        self.take(row for row in rows if row.kind in kinds and row.due is None and row.queue in self._node.work_queues)
+        self.take(row for row in rows if row.kind in kinds and row.due is None and self.takes_own(row.queue))
 
     def take(self, rows: Iterable[WorkRow]) -> None:
         """Do what these rows ask for, unless this node is at it."""
