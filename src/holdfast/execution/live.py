@@ -114,10 +114,10 @@ class LiveInstance(Struct, eq=False, weakref=True):
     def __del__(self) -> None:
         """Activations know each other both ways. Left to the collector they would lie about for thousands of bursts, and each
         of these would be made in memory that no cache holds: that cost a quarter of reading a state."""
-        root = self.root
-        if root is not None and not root.kids and not self.leftovers and not self.cleanup.kids:
+        root, cleanup = self.root, self.cleanup
+        if root is not None and not root.kids and not self.leftovers and (cleanup is None or not cleanup.kids):
             return  # As most that have ended.
-        everyone = [root, self.cleanup, *self.leftovers]
+        everyone = [root, cleanup, *self.leftovers]
         for item in everyone:  # It grows meanwhile.
             if item is not None and item.kids:
                 everyone += item.kids.values()
