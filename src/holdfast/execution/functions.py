@@ -15,6 +15,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import RecordingContext
 from holdfast.execution.invoke import (
+    AS_THEY_ARE,
     EffectCall,
     apply_plain,
     evaluate_all,
@@ -72,9 +73,9 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
         n = live.sequence = live.sequence + 1
         finish(live, scope, n, function(**evaluate_all(inputs, scope)))
 
-    if len(inputs) != 1 or inputs[0][2] not in _PLAIN or not _takes_position(function):
+    if len(inputs) != 1 or inputs[0][2] not in AS_THEY_ARE or not _takes_position(function):
         return builder.at_once(step)
-    name, evaluate, expected = inputs[0][0], inputs[0][1], _PLAIN[inputs[0][2]]
+    name, evaluate, expected = inputs[0][0], inputs[0][1], AS_THEY_ARE[inputs[0][2]]
 
     def step_of_one(live: LiveInstance, scope: Scope) -> None:
         """The same for one input of a plain type: no dict of arguments, and the value as it is."""
@@ -102,16 +103,6 @@ def _takes_position(function: Callable[..., Any]) -> bool:
     """Its only parameter may be given without its name."""
     parameters = list(signature(function).parameters.values())
     return len(parameters) == 1 and parameters[0].kind is Parameter.POSITIONAL_OR_KEYWORD
-
-
-_PLAIN: dict[str, frozenset[type]] = {
-    "any": values.SCALARS,
-    "integer": frozenset({int}),
-    "number": frozenset({int, float}),
-    "string": frozenset({str}),
-    "boolean": frozenset({bool}),
-}
-"""Types whose values need neither conversion nor a copy."""
 
 
 def _call(activity: Any) -> Callable[[Mapping[str, Any], RecordingContext, str, Any], Any]:

@@ -260,7 +260,9 @@ def evaluate_all(inputs: list[tuple[str, Callable[[Scope], Any], str]], scope: S
     """Inputs by value: what the activity changes in them stays with the activity."""
     given = {}
     for name, evaluate, type_name in inputs:
-        value = evaluate(scope)
+        value = given[name] = evaluate(scope)
+        if value.__class__ in AS_THEY_ARE.get(type_name, _NO_TYPES):
+            continue
         if value.__class__ not in values.SCALARS:
             value = values.copy(value)
         try:
@@ -268,6 +270,17 @@ def evaluate_all(inputs: list[tuple[str, Callable[[Scope], Any], str]], scope: S
         except ValueError as error:
             raise InputEvaluationFailed(name, error) from error
     return given
+
+
+AS_THEY_ARE: Mapping[str, frozenset[type]] = {
+    "any": values.SCALARS,
+    "integer": frozenset({int}),
+    "number": frozenset({int, float}),
+    "string": frozenset({str}),
+    "boolean": frozenset({bool}),
+}
+"""Types of inputs, and classes whose values need neither conversion nor a copy for them."""
+_NO_TYPES: frozenset[type] = frozenset()
 
 
 def finish_at_once(coroutine: Any, type_name: str) -> Any:

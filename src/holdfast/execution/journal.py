@@ -46,7 +46,11 @@ MASK = "••••••"
 
 def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Inputs as the journal and incidents keep them: secrets never."""
-    return {name: MASK if name in node.secrets else kept(value) for name, value in inputs.items()}
+    secrets = node.secrets
+    return {
+        name: MASK if name in secrets else value if value.__class__ in TINY else kept(value)
+        for name, value in inputs.items()
+    }
 
 
 def seen(expression: CompiledExpression, scope: Scope) -> dict[str, Any]:
