@@ -119,11 +119,12 @@ class _Bulk:
         progress: Progress = activation.data
         request = progress.request
         shared = values.decode(request["input"], live.plan.types)
+        starts = []
         for index in range(progress.next, min(progress.next + count, progress.total)):
             item = values.decode(progress.items[index], live.plan.types)
             own = item if isinstance(item, Mapping) else {request["key"]: item}
             correlation = self.correlation.evaluate([activation.outer, self.shape, item])
-            live.child_starts.append(
+            starts.append(
                 ChildStart(
                     activation.id,
                     request["workflow"],
@@ -135,6 +136,7 @@ class _Bulk:
                 )
             )
             progress.next = index + 1
+        live.child_starts = (*live.child_starts, *starts)
         if progress.next == progress.total:
             progress.items = []
 

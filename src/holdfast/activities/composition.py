@@ -129,7 +129,7 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
             activation = live.activate(node, owner, scope)
             child_id = f"{live.id}-{activation.id}"
             live.bookmark(activation, NewBookmark(payload={"child": child_id}), BookmarkKind.CHILD)
-            live.child_starts.append(ChildStart(activation.id, instance_id=child_id, **start))
+            live.child_starts = (*live.child_starts, ChildStart(activation.id, instance_id=child_id, **start))
 
         return op
 
@@ -163,7 +163,7 @@ class DispatchWorkflow(ExecuteWorkflow, pure=True, category="Composition", icon=
                 instance_id=child_id,
                 detached=True,
             )
-            live.child_starts.append(start)
+            live.child_starts = (*live.child_starts, start)
             put(live, scope, _result(live, {"instance_id": child_id, "status": "pending", "outputs": {}}))
             live.journal.append((JournalEvent.COMPLETED, node.index, n, live.now(), {"instance_id": child_id}))
             done(live, owner, scope, None)

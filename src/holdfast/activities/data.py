@@ -87,7 +87,7 @@ class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
                     break
                 level = level[0]
             else:
-                live.spare_outputs[name] = value
+                live.spare_outputs = {**live.spare_outputs, name: value}
             found = find(scope, name)
             if found is not None:
                 found[0][found[1]] = value

@@ -53,7 +53,8 @@ def _release(live: LiveInstance, activation: Activation) -> None:
     if live.effects.pop(activation.id, None) is not None:
         live.canceled_effects.append(activation.id)
         live.new_effects = [request for request in live.new_effects if request.execution_id != activation.id]
-    live.child_starts = [start for start in live.child_starts if start.execution_id != activation.id]
+    if live.child_starts:
+        live.child_starts = tuple(start for start in live.child_starts if start.execution_id != activation.id)
     live.note(JournalEvent.CANCELED, activation)
 
 
@@ -81,12 +82,12 @@ def leave_queued(live: LiveInstance, activation: Activation) -> None:
     """A completed activity may have children in the queue. As in Elsa they still run, but nothing of them lives on."""
     if any(item[1] is activation for item in live.queue):
         activation.owner, activation.kids = None, None
-        live.leftovers.append(activation)
+        live.leftovers = (*live.leftovers, activation)
 
 
 def end_leftovers(live: LiveInstance) -> bool:
     """The queue is empty: end what was left behind. True if that put something in the queue."""
-    leftovers, live.leftovers = live.leftovers, []
+    leftovers, live.leftovers = live.leftovers, ()
     for activation in leftovers:
         cancel_kids(live, activation)
     return bool(live.queue)
@@ -195,7 +196,7 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> None:
     live.root.kids = None
     withdraw_all(live)
     if not finalize:
-        live.compensations.clear()
+        live.compensations = ()
         live.cleanup.data.clear()
         for item in live.cleanup.descendants():
             _release(live, item)
@@ -203,5 +204,5 @@ def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> None:
         live.queue.clear()
         return
     undo = [(item.node, item.scope) for item in reversed(live.compensations)]
-    live.compensations.clear()
+    live.compensations = ()
     add_cleanup(live, finalizers + undo)

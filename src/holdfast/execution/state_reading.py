@@ -137,7 +137,7 @@ class _Reader:
         if activation.id == ROOT:
             self.live.root = activation
         else:
-            self.live.leftovers.append(activation)
+            self.live.leftovers = (*self.live.leftovers, activation)
 
     def _read_bookmarks(self, stored: list[BookmarkState]) -> None:
         marks, waiters, activations = self.live.bookmarks, self.live.waiters, self.activations
@@ -176,18 +176,20 @@ class _Reader:
 
     def _read_rare(self, state: State) -> None:
         live = self.live
-        for start in state.child_starts:
-            given = dict(start)
-            execution_id, reference, child_input = given.pop("execution_id"), given.pop("reference"), given.pop("input")
-            live.child_starts.append(ChildStart(execution_id, reference, self.value(child_input), **given))
-        live.compensations = [
+        live.child_starts = tuple(map(self._child_start, state.child_starts))
+        live.compensations = tuple(
             Compensation(execution_id, name, self.plan.by_key[key], self.scopes[scope])
             for execution_id, name, key, scope in state.compensations
-        ]
+        )
         live.incidents = [msgspec.convert(item, Incident) for item in state.incidents]
         live.journal = [
             (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
         ]
+
+    def _child_start(self, stored: dict[str, Any]) -> ChildStart:
+        given = dict(stored)
+        execution_id, reference, child_input = given.pop("execution_id"), given.pop("reference"), given.pop("input")
+        return ChildStart(execution_id, reference, self.value(child_input), **given)
 
     def _read_values(self, state: State) -> None:
         live = self.live

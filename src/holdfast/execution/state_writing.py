@@ -70,9 +70,9 @@ class _Writer(Struct, eq=False):
         return (
             value(live.trigger_payload),
             value(live.results),
-            value(live.spare_outputs),
+            value(live.spare_outputs) if live.spare_outputs else {},
             value(live.published),
-            value(live.properties),
+            value(live.properties) if live.properties else {},
             write_heap(self.frames, self.types, references(live.plan)) if self.frames else None,
             starts,
             compensations,

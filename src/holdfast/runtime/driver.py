@@ -231,7 +231,7 @@ class Driver:
     # -- children ------------------------------------------------------------------------------------------------------
 
     async def _start_children(self) -> bool:
-        starts, self.live.child_starts = self.live.child_starts, []
+        starts, self.live.child_starts = self.live.child_starts, ()
         for start in starts:
             bookmark = self._child_bookmark(start)
             if bookmark is not None or start.detached:

@@ -104,7 +104,8 @@ class Undo(Activity, pure=True, container=True, category="Code", icon="undo", br
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1
             ((_, arguments),) = calls(live, owner, scope)
-            live.compensations.append(Compensation(n, key, node, branch_scope(node, scope, 0, arguments)))
+            made = Compensation(n, key, node, branch_scope(node, scope, 0, arguments))
+            live.compensations = (*live.compensations, made)
             live.journal.append((COMPLETED, index, n, live.now(), None))
             done(live, owner, scope, None)
 

@@ -36,7 +36,7 @@ class Compensable(Activity, pure=True, container=True, category="Control flow", 
 
         def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
             if undo is not None:
-                live.compensations.append(Compensation(owner.id, key, undo, owner.scope))
+                live.compensations = (*live.compensations, Compensation(owner.id, key, undo, owner.scope))
             live.complete(owner)
 
         body = builder.child("body", body_done)
@@ -71,7 +71,8 @@ class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
             if position is None:
                 live.complete(activation)
                 return
-            record = live.compensations.pop(position)
+            record = live.compensations[position]
+            live.compensations = live.compensations[:position] + live.compensations[position + 1 :]
             live.note(JournalEvent.COMPENSATED, activation, {"execution": record.execution_id, "key": record.name})
             live.queue.append((record.node, activation, record.scope))
 

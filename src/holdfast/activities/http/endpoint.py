@@ -155,9 +155,10 @@ def _taking(builder: NodeBuilder) -> Callable[[LiveInstance, Activation, Any], N
         waiting = request.get("request_id")
         if waiting is not None:
             if not request.get("keep_reply"):  # Then the answer is kept, for whoever asks again with the same key.
-                live.asked.add(str(waiting))
+                live.asked |= {str(waiting)}
             # Those that were never answered are not kept for ever: their callers have long heard 202.
-            live.properties[WAITING] = [*live.properties.get(WAITING, ()), str(waiting)][-WAITING_MAX:]
+            known = [*live.properties.get(WAITING, ()), str(waiting)][-WAITING_MAX:]
+            live.properties = {**live.properties, WAITING: known}
         files = list(request.get("files") or ())
         given = {
             "result": {key: value for key, value in request.items() if key not in _NOT_SHOWN},

@@ -106,12 +106,10 @@ def answer(live: LiveInstance, reply: HttpReply) -> None:
         raise ExecutionError(
             "No HTTP request waits for an answer here. Start the workflow by an HttpEndpoint, or let one come before this."
         )
-    live.replies[str(waiting[-1])] = reply
+    live.replies = {**live.replies, str(waiting[-1]): reply}
+    others = {name: value for name, value in live.properties.items() if name != WAITING}
     rest = list(waiting[:-1])
-    if rest:
-        live.properties[WAITING] = rest
-    else:
-        del live.properties[WAITING]
+    live.properties = {**others, WAITING: rest} if rest else others
 
 
 def encoded(content: Any, content_type: str | None) -> tuple[str, bytes]:

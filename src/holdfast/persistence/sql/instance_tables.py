@@ -9,7 +9,7 @@ from holdfast.model.guard import GuardKind, GuardRow
 from holdfast.model.listing import InstanceSummary
 from holdfast.model.stored import BookmarkRow, IncidentRow, InstanceRow, JournalSegment, ValueRow
 from holdfast.model.work import EffectRow, Owner
-from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
+from holdfast.persistence.sql.tables import Table, common_micros, micros, micros_or_none, moment, moment_or_none
 from holdfast.ports import Codec
 
 
@@ -23,7 +23,7 @@ class StoredSegment(NamedTuple):
 
 def _instance(row: InstanceRow, codec: Codec) -> tuple[Any, ...]:
     updated, finished, tenant = row.updated, row.finished, row.tenant
-    now = micros(updated)
+    now = common_micros(updated)
     return (
         tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_id,
         row.definition_version, row.correlation_id, row.name, row.parent_id, int(row.system), row.incidents,

@@ -27,6 +27,12 @@ def micros(moment: datetime) -> int:
     return past.days * 86_400_000_000 + past.seconds * 1_000_000 + past.microseconds
 
 
+@lru_cache(maxsize=64)
+def common_micros(moment: datetime) -> int:
+    """The same for a moment that many rows share: what is written together has one."""
+    return micros(moment)
+
+
 def micros_or_none(moment: datetime | None) -> int | None:
     return None if moment is None else micros(moment)
 

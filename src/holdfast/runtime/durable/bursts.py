@@ -241,9 +241,9 @@ def _commit(burst: Burst, node: Node, now: datetime) -> Commit | None:
     return with_events(node, burst, commit) if node.outlets else commit
 
 
-def _take_child_starts(burst: Burst, live: LiveInstance) -> list[ChildStart]:
+def _take_child_starts(burst: Burst, live: LiveInstance) -> tuple[ChildStart, ...]:
     """They leave with this commit, as rows; what is left of them is a bookmark."""
-    starts, live.child_starts = live.child_starts, []
+    starts, live.child_starts = live.child_starts, ()
     if burst.go_on is None:
         settle(live)
     return starts

@@ -68,7 +68,6 @@ class Job:
     def __init__(
         self,
         instance_id: str,
-        *,
         wanted: bool = True,
         consumes_work: str | None = None,
         guards: tuple[Guard, ...] = (),
@@ -123,15 +122,18 @@ class StartJob(Job):
     def __init__(
         self,
         instance_id: str,
-        *,
         plan: Plan,
         content: str,
         make: Callable[[], LiveInstance],
+        guards: tuple[Guard, ...] = (),
+        *,
         parent: tuple[str, str] | None = None,
         waits: bool = True,
-        **more: Any,
+        wanted: bool = True,
+        consumes_work: str | None = None,
+        fires: ScheduleStep | None = None,
     ) -> None:
-        super().__init__(instance_id, **more)
+        Job.__init__(self, instance_id, wanted, consumes_work, guards, fires)  # Nothing between: it is the busiest job.
         self.plan = plan
         self.content = content
         self.make = make

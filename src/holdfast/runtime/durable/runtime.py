@@ -204,9 +204,9 @@ class Runtime:
         own_trace = telemetry.trace_for(identity)
         job = StartJob(
             identity,
-            plan=plan,
-            content=content,
-            make=lambda: delivery.start(
+            plan,
+            content,
+            lambda: delivery.start(
                 plan,
                 id=identity,
                 now=node.clock.now_ns,
@@ -220,7 +220,7 @@ class Runtime:
                 principal=principal,
                 trace=trace or own_trace,
             ),
-            guards=guards,
+            guards,
         )
         assert job.answer is not None
         node.submit(job)
