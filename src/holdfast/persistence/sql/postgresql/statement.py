@@ -129,7 +129,7 @@ def _confident(shape: tuple[str, ...], single: bool) -> str:
     parts += [*_deletes(text), *_inserts(text)]
     lists = _lists(text)
     counted = (("changed", "moved"), *((kind, f"gone_{kind}") for kind in _HELD))
-    fits = " and ".join(f"(select count(*) from {name}) = {text.count(kind)}" for kind, name in counted if kind in text)
+    fits = " and ".join(text.all_in(name, kind) for kind, name in counted if kind in text)
     if not fits and lists:  # All are new: there is nothing to ask, and the last insert is the statement.
         *lists, (_, end) = lists
     else:
@@ -182,8 +182,15 @@ class _Text:
         """The rows of a kind, as `u`."""
         return self._sources[kind]
 
-    def count(self, kind: str) -> str:
-        return self._counts.get(kind, "1")
+    def all_in(self, part: str, kind: str) -> str:
+        """Whether that part of the statement wrote every row of the kind. To count one takes longer than to see it."""
+        return (
+            f"exists (select from {part})" if self.single else f"(select count(*) from {part}) = {self._counts[kind]}"
+        )
+
+    def after(self, part: str) -> str:
+        """True, whatever that part did, once it has done it."""
+        return f"(select true from {part}) is not false" if self.single else f"(select count(*) from {part}) >= 0"
 
 
 def _matching(columns: str, table: str = "t") -> str:
@@ -202,7 +209,7 @@ def _as_expected(text: _Text, kind: str) -> str:
     """Who is confident looks while it deletes, after the instances: that is the order of locks."""
     if not text.confident or kind not in _HELD:
         return ""
-    first = " and (select count(*) from moved) >= 0" if "changed" in text else ""
+    first = f" and {text.after('moved')}" if "changed" in text else ""
     return _unchanged(_HELD[kind][2]) + first
 
 
@@ -341,9 +348,7 @@ _AGAIN = {"inbox_added": " on conflict do nothing", "record": " " + written_over
 def _inserts(text: _Text) -> Iterator[str]:
     for kind, table in _ADDED.items():
         if kind in text:
-            first = "".join(
-                f" and (select count(*) from gone_{gone}) >= 0" for gone in _BEFORE.get(kind, ()) if gone in text
-            )
+            first = "".join(f" and {text.after(f'gone_{gone}')}" for gone in _BEFORE.get(kind, ()) if gone in text)
             once = _AGAIN.get(kind, "")
             yield (
                 f"{kind} as (insert into {table.name} ({table.columns}) select {table.columns} from {text.rows(kind)}"
