@@ -88,6 +88,10 @@ class BookmarkRow(Struct, frozen=True):
         return BookmarkRef(self.key, self.correlation, self.seq)
 
 
+FIRST = ("", 0)
+"""The cursor in front of all bookmarks."""
+
+
 class BookmarkQuery(Struct, frozen=True, kw_only=True):
     """Which bookmarks a stimulus wakes: those of a key, with a correlation only those that carry it."""
 
@@ -98,7 +102,7 @@ class BookmarkQuery(Struct, frozen=True, kw_only=True):
     limit: int = 1
     oldest: bool = True
     """True: the `limit` oldest by (created, instance, seq). False: a page in order of (instance, seq) after `after`."""
-    after: tuple[str, int] = ("", 0)
+    after: tuple[str, int] = FIRST
 
 
 class JournalSegment(Struct, frozen=True):

@@ -167,7 +167,10 @@ async def waiting(runtime: Runtime, request: DispatchResume) -> list[BookmarkRow
             tenant=node.tenant, key=key, correlation=correlation, limit=PAGE, oldest=False, after=after
         )
         page = (await node.store.find_bookmarks([query])).bookmarks[0]
-        found += [mark for mark in page if mark.type == request.activity_type]
+        for mark in page:
+            if mark.type == request.activity_type:
+                matching.forget_older(node, mark)
+                found.append(mark)
         if len(page) < PAGE:
             return found
         after = (page[-1].instance_id, page[-1].seq)

@@ -108,12 +108,14 @@ class InlineDispatcher:
         resumed: list[str] = []
         status: str = Status.PENDING
         data = request.payload if request.input is None else request.input
-        for mark in await checking.waiting(self.runtime, request):
-            try:
-                answer = await self.runtime.ask(ResumeJob(mark.instance_id, f"b{mark.seq}", data))
-            except (BookmarkNotFound, InstanceAtRest):
+        marks = await checking.waiting(self.runtime, request)
+        jobs = [ResumeJob(mark.instance_id, f"b{mark.seq}", data) for mark in marks]
+        for job, answer in zip(jobs, await self.runtime.ask_all(jobs), strict=True):
+            if isinstance(answer, BookmarkNotFound | InstanceAtRest):
                 continue  # It was true when it was matched, and is so no more.
+            if isinstance(answer, Exception):
+                raise answer
             if not resumed and answer.result is not None:
                 status = answer.result.status
-            resumed.append(mark.instance_id)
+            resumed.append(job.instance_id)
         return Dispatched(instance_ids=tuple(dict.fromkeys(resumed)), status=status)

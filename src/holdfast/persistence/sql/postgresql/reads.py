@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
+from holdfast.model.stored import FIRST, BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
 from holdfast.persistence.sql.postgresql.together import Together
 from holdfast.persistence.sql.reads import SqlReads
@@ -24,13 +24,14 @@ _LOAD = f"""select e.value, i.* from {_EPOCH} left join (
 
 
 @lru_cache(maxsize=256)
-def _find(correlated: bool, oldest: bool, limit: int) -> str:
-    """One range of the primary key per query. LIMIT is part of the text: as a parameter it misleads the planner."""
+def _find(correlated: bool, oldest: bool, limit: int, later: bool = False) -> str:
+    """One range of the primary key per query; of a `later` page from its cursor on. LIMIT is part of the text: as a
+    parameter it misleads the planner."""
     correlation = " and correlation = q.correlation" if correlated else ""
-    after = "" if oldest else " and (instance_id > q.after or (instance_id = q.after and seq > q.after_seq))"
+    after = " and (instance_id > q.after or (instance_id = q.after and seq > q.after_seq))" if later else ""
     asked = {"number": "int4", "wake_key": "int8"}
     asked |= {"correlation": "int8"} if correlated else {}
-    asked |= {} if oldest else {"after": "text", "after_seq": "int4"}
+    asked |= {"after": "text", "after_seq": "int4"} if later else {}
     arrays = ", ".join(f"${place}::{kind}[]" for place, kind in enumerate(asked.values(), 2))
     order = "created, instance_id, seq" if oldest else "instance_id, seq"
     return f"""select e.value, f.* from {_EPOCH} left join (
@@ -99,8 +100,12 @@ class PostgresReads(SqlReads):
         return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers])
 
 
-def _shape(query: BookmarkQuery) -> tuple[str, bool, bool, int]:
-    return query.tenant, query.correlation != 0, query.oldest, query.limit
+def _shape(query: BookmarkQuery) -> tuple[str, bool, bool, int, bool]:
+    return query.tenant, query.correlation != 0, query.oldest, query.limit, _is_later(query)
+
+
+def _is_later(query: BookmarkQuery) -> bool:
+    return not query.oldest and query.after != FIRST
 
 
 def _parameters(group: Sequence[tuple[int, BookmarkQuery]]) -> Iterator[Any]:
@@ -111,7 +116,7 @@ def _parameters(group: Sequence[tuple[int, BookmarkQuery]]) -> Iterator[Any]:
     yield [query.key for _, query in group]
     if first.correlation != 0:
         yield [query.correlation for _, query in group]
-    if not first.oldest:
+    if _is_later(first):
         yield [query.after[0] for _, query in group]
         yield [query.after[1] for _, query in group]
 
