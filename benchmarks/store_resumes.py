@@ -1,9 +1,9 @@
 """Sleepers woken by a stimulus: found by its key, loaded, six activities, asleep again, committed; against a transaction each.
 
-A stimulus goes the way that a dispatcher goes: what came in while a look-up was under way is looked up together, then each
-finding is handed to its lane. The baseline knows no engine: in one transaction it finds the bookmark, loads the row, writes
-it anew with its journal (a row for each activity) and moves the bookmark, one statement after the other, on 16
-connections. Sleepers are chosen by chance, each by one at a time. Fewer than a million are loaded with
+A stimulus goes through the dispatcher that answers after the commit (`runtime.inline`): what came in while a look-up was under
+way is looked up together, then each finding is handed to its lane. The baseline knows no engine: in one transaction it finds
+the bookmark, loads the row, writes it anew with its journal (a row for each activity) and moves the bookmark, one statement
+after the other, on 16 connections. Sleepers are chosen by chance, each by one at a time. Fewer than a million are loaded with
 `BENCH_SLEEPERS=100000`; the figures of a million are then printed but not part of the result.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from typing import Any
@@ -23,18 +22,14 @@ from benchmarks.store_baselines import STEPS
 from benchmarks.store_databases import KINDS, POSTGRES, Database, World, connections, database, sleepers, world
 from benchmarks.store_sleepers import ACTIVITIES, Sleepers, put_to_sleep
 from benchmarks.store_turns import Measure, Samples, Turn, best_rate, in_flight, in_thread
-from holdfast.model.stored import BookmarkQuery, BookmarkRow
+from holdfast.model.requests import Dispatched
 from holdfast.persistence.sql.sqlite.connection import connect
-from holdfast.runtime.durable.jobs import ResumeJob
-from holdfast.runtime.durable.matching import forget_older
 
 FEW, MANY = 5_000, 1_000_000
 IN_FLIGHT = 512
-TOGETHER = 128
 SECONDS = 1.5
 CONNECTIONS = 16
 """Of the baseline, for each of two databases that are open at once: the server has a hundred."""
-LOOKERS = 3
 
 
 def figures_of(kind: str) -> tuple[Figure, ...]:
@@ -64,46 +59,13 @@ def figures_of(kind: str) -> tuple[Figure, ...]:
 # -- ours --------------------------------------------------------------------------------------------------------------
 
 
-class Stimuli:
-    """Finds who waits, many questions at once, and resumes them."""
-
-    def __init__(self, here: World) -> None:
-        self._here = here
-        self._asked: deque[tuple[BookmarkQuery, asyncio.Future[BookmarkRow]]] = deque()
-        self._looking: set[asyncio.Task[None]] = set()
-
-    async def send(self, query: BookmarkQuery) -> None:
-        runtime = self._here.runtime
-        mark = await self._find(query)
-        answer = await runtime.ask(ResumeJob(mark.instance_id, f"b{mark.seq}"))
-        assert answer.result is not None
-        assert not answer.dropped
-
-    def _find(self, query: BookmarkQuery) -> asyncio.Future[BookmarkRow]:
-        loop = asyncio.get_running_loop()
-        found: asyncio.Future[BookmarkRow] = loop.create_future()
-        self._asked.append((query, found))
-        if len(self._looking) < LOOKERS:
-            task = loop.create_task(self._look())
-            self._looking.add(task)
-            task.add_done_callback(self._looking.discard)
-        return found
-
-    async def _look(self) -> None:
-        node, store = self._here.runtime.node, self._here.store
-        while self._asked:
-            asked = [self._asked.popleft() for _ in range(min(TOGETHER, len(self._asked)))]
-            found = await store.find_bookmarks([query for query, _ in asked])
-            for (_, future), marks in zip(asked, found.bookmarks, strict=True):
-                forget_older(node, marks[0])
-                future.set_result(marks[0])
-
-
 def waking(here: World, who: Sleepers) -> Turn:
-    stimuli = Stimuli(here)
+    dispatch = here.runtime.inline.dispatch
 
     async def wake(which: int) -> None:
-        await stimuli.send(who.query(_choice(who, which, IN_FLIGHT, half=0)))
+        answer = await dispatch(who.stimulus(_choice(who, which, IN_FLIGHT, half=0)))
+        assert isinstance(answer, Dispatched)
+        assert len(answer.instance_ids) == 1
 
     return in_flight(wake, IN_FLIGHT, here.processor, SECONDS)
 
@@ -145,7 +107,7 @@ class PostgresTransactions:
     async def __call__(self, which: int) -> None:
         find, load, move, note, burn, mark = self._texts
         connection = self._opened[which]
-        key = self._who.query(_choice(self._who, which, len(self._opened), half=1)).key
+        key = self._who.key(_choice(self._who, which, len(self._opened), half=1))
         await connection.execute("begin")
         identity, seq = (await connection.fetch(find, key))[0]
         version, state = (await connection.fetch(load, identity))[0]
@@ -172,7 +134,7 @@ class SqliteTransactions:
 
     def __call__(self) -> int:
         find, load, move, note, burn, mark = self._texts
-        run, key = self._connection.execute, self._who.query(_choice(self._who, 0, 1, half=1)).key
+        run, key = self._connection.execute, self._who.key(_choice(self._who, 0, 1, half=1))
         run("begin immediate")
         identity, seq = run(find, (key,)).fetchone()
         version, state = run(load, (identity,)).fetchone()

@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from benchmarks.store_databases import POSTGRES, Database, World, connections
 from holdfast import Event, Sequence, SetVariable, While, Workflow, expr
 from holdfast.model.hashing import stimulus_hash
-from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceRow, JournalSegment, correlation_key, wake_key
+from holdfast.model.requests import EVENT, DispatchResume
+from holdfast.model.stored import BookmarkRow, InstanceRow, JournalSegment, correlation_key, wake_key
 from holdfast.persistence.codec import codec_of_keys
 from holdfast.persistence.sql.first_segment import NEW_COLUMNS, first_of
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
@@ -71,18 +72,24 @@ class Sleepers:
     def identity(number: int) -> str:
         return f"SLEEP{number:08d}"
 
-    def query(self, number: int) -> BookmarkQuery:
-        """What a stimulus asks for: the one that waits for it."""
-        correlation = correlation_key(self.correlation(number)) if self.one_type else 0
-        return BookmarkQuery(key=_key(self.event(number)), correlation=correlation)
+    def stimulus(self, number: int) -> DispatchResume:
+        """What wakes this one alone."""
+        correlation_id = self.correlation(number) if self.one_type else None
+        return DispatchResume(
+            activity_type=EVENT, payload={"event_name": self.event(number)}, correlation_id=correlation_id
+        )
+
+    def key(self, number: int) -> int:
+        """What its bookmark is stored under."""
+        return _key(self.event(number))
 
 
 def _hash(event: str) -> str:
-    return stimulus_hash("Event", {"event_name": event})
+    return stimulus_hash(EVENT, {"event_name": event})
 
 
 def _key(event: str) -> int:
-    return wake_key("Event", _hash(event).encode())
+    return wake_key(EVENT, _hash(event).encode())
 
 
 # -- writing them ------------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import pytest
 from benchmarks import dbos_ratio, store_effects, store_queue, store_resumes, store_space, store_starts
 from benchmarks.groups import GROUPS
 from benchmarks.store_databases import SQLITE, database, world
-from benchmarks.store_resumes import Stimuli
 from benchmarks.store_sleepers import Sleepers, put_to_sleep
 from benchmarks.store_turns import Sample, best_rate, in_flight, in_pairs, least_cpu, middle_ratio, rounds_of
 from holdfast import Status
@@ -68,9 +67,8 @@ async def test_sleepers_written_in_bulk_can_be_woken_again_and_again(one_type: b
     with database(SQLITE) as place:
         async with world(place) as here:
             await put_to_sleep(here, who)
-            stimuli = Stimuli(here)
             for number in (7, 7, 29, 0):
-                await stimuli.send(who.query(number))
+                await here.runtime.inline.dispatch(who.stimulus(number))
 
             woken = await here.runtime.read(who.identity(7))
             asleep = await here.runtime.read(who.identity(8))
