@@ -48,12 +48,13 @@ def _decode(data: Any, types: TypeRegistry, depth: int) -> Any:
             _decode(item, types, depth + 1) if item.__class__ is dict or item.__class__ is list else item
             for item in data
         ]
-    if TAG not in data:
-        return {
-            key: _decode(item, types, depth + 1) if item.__class__ is dict or item.__class__ is list else item
-            for key, item in data.items()
-        }
-    return _tagged(data, types, depth + 1)
+    if TAG in data:
+        return _tagged(data, types, depth + 1)
+    out = {}  # Most have few items: before Python 3.12 a comprehension is a call.
+    for key, item in data.items():
+        inner = item.__class__
+        out[key] = _decode(item, types, depth + 1) if inner is dict or inner is list else item
+    return out
 
 
 def _tagged(data: dict[str, Any], types: TypeRegistry, depth: int) -> Any:

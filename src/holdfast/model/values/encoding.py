@@ -37,7 +37,7 @@ Types = TypeRegistry | None
 
 def encode(value: Any, types: TypeRegistry | None = None) -> Any:
     """Plain JSON: str, int, float, bool, None, lists, dicts with text keys. Refuses what `check` refuses."""
-    return _encode(value, types, 0)
+    return _dict(value, types, 1) if value.__class__ is dict else _encode(value, types, 0)
 
 
 def _encode(value: Any, types: Types, depth: int) -> Any:
@@ -76,6 +76,8 @@ def _dict(value: dict[Any, Any], types: Types, depth: int) -> Any:
         cls = item.__class__
         if cls is bool or item is None or (cls is str and item.isascii()) or (cls is int and -1 < item < _HIGHEST):
             out[key] = item
+        elif cls is dict and depth < MAX_DEPTH:
+            out[key] = _dict(item, types, depth + 1)
         else:
             out[key] = _encode(item, types, depth)
     return out
