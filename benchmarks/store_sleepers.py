@@ -76,7 +76,7 @@ class Sleepers:
         """What wakes this one alone."""
         correlation_id = self.correlation(number) if self.one_type else None
         return DispatchResume(
-            activity_type=EVENT, payload={"event_name": self.event(number)}, correlation_id=correlation_id
+            activity_type=EVENT, payload={"event_name": self.event(number)}, input=number, correlation_id=correlation_id
         )
 
     def key(self, number: int) -> int:
