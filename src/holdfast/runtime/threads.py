@@ -35,12 +35,6 @@ class _Call:
         self.value: Any = None
         self.error: BaseException | None = None
 
-    def run(self) -> None:
-        try:
-            self.value = contextvars.Context().run(self.work)
-        except BaseException as error:  # noqa: BLE001 - it belongs to who asked
-            self.error = error
-
 
 class Threads:
     def __init__(self, most: int) -> None:
@@ -73,9 +67,14 @@ class Threads:
         except asyncio.CancelledError:
             self._give_up(call)
             raise
-        if call.error is not None:
-            raise call.error
-        return call.value
+        value, error = call.value, call.error
+        del call  # An error knows the frames that it came through: they must not know it.
+        try:
+            if error is not None:
+                raise error
+        finally:
+            del error
+        return value
 
     def close(self) -> None:
         """Let idle threads go. Lost ones end with what they do; nobody waits for them."""
@@ -121,9 +120,10 @@ class Threads:
             call, results = self._next(call)
             if results:
                 _hand_out(results)
+            del results  # As above.
             if call is None:
                 return
-            call.run()
+            _do(call)
 
     def _next(self, done: _Call | None) -> tuple[_Call | None, list[_Call]]:
         """The call to do next, if this thread is to stay, and the results to be told before; `done` is None on arrival."""
@@ -148,6 +148,14 @@ class Threads:
                 return call, []
             results, self._results = self._results, []
             return call, results
+
+
+def _do(call: _Call) -> None:
+    try:
+        call.value = contextvars.Context().run(call.work)
+    except BaseException as error:  # noqa: BLE001 - it belongs to who asked
+        call.error = error
+        del call  # As above.
 
 
 def _hand_out(results: list[_Call]) -> None:
