@@ -16,7 +16,8 @@ const t = catalogue("shell", {
   find: "Find or do",
   light: "Light colours",
   dark: "Dark colours",
-  out: "Sign out {name}",
+  out: "Sign out",
+  outAs: "Sign out {name}",
   more: "More",
 });
 
@@ -93,9 +94,9 @@ function Side({ onFind }: { onFind: () => void }) {
           <span className="word">{isDark() ? t("light") : t("dark")}</span>
         </button>
         {me ? (
-          <button type="button" className="entry" onClick={() => void signOut()} title={t("out", { name: me.name })}>
+          <button type="button" className="entry" onClick={() => void signOut()} title={t("outAs", { name: me.name })}>
             <Icon name="out" />
-            <span className="word clip">{t("out", { name: me.name })}</span>
+            <span className="word">{t("out")}</span>
           </button>
         ) : null}
       </div>

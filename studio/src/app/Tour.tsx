@@ -1,4 +1,4 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useLocation, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Button } from "../ui";
 import { catalogue } from "./messages";
@@ -23,12 +23,13 @@ const STEPS = [
   ["watch", "watchText", "/instances"],
 ] as const;
 
-/** Three cards, once, beside the page that they speak of. They cover nothing and can be ignored. */
+/** Three cards, once, on the page that they speak of and on no other: there is work below them. They can be ignored. */
 export function Tour() {
   const navigate = useNavigate();
+  const { pathname } = useLocation();
   const [step, setStep] = useState(() => (localStorage.getItem(KEY) ? STEPS.length : 0));
   const now = STEPS[step];
-  if (!now) return null;
+  if (!now || pathname !== now[2]) return null;
   const end = () => {
     localStorage.setItem(KEY, "done");
     setStep(STEPS.length);

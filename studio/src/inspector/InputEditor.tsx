@@ -11,6 +11,7 @@ import { isObject, type Json } from "../model/json";
 import type { Name } from "../model/scope";
 import type { Problem } from "../model/validate";
 import { CodeEditor } from "./CodeEditor";
+import { Prose } from "../ui";
 import { hintFor, optionsFor } from "./editing";
 import { LiteralEditor } from "./editors";
 import { JsonValue } from "./editors/compound";
@@ -61,7 +62,7 @@ export function InputEditor({ type, input, value, onChange, names, problems, rea
       </div>
       <Body id={id} label={label} type={type} input={input} expression={expression} onChange={onChange} names={names} readOnly={readOnly} invalid={worst?.severity === "error"} />
       {worst !== undefined ? <p className={`problem small ${worst.severity}`}>{[worst.message, worst.remedy].filter(Boolean).join(" ")}</p> : null}
-      {worst === undefined && input.description ? <p className="hint faint small">{firstSentence(input.description)}</p> : null}
+      {worst === undefined && input.description ? <p className="hint faint small"><Prose text={firstSentence(input.description)} /></p> : null}
     </div>
   );
 }

@@ -22,6 +22,10 @@ const SERIES = [
   ["faulted", "var(--bad)"],
 ] as const;
 
+/** Under its bars; a label near the edge ends there, else half of it would be cut off. */
+const labelPlace = (x: number): { x: number; textAnchor: "middle" | "end" } =>
+  x > WIDTH - 24 ? { x: WIDTH, textAnchor: "end" } : { x, textAnchor: "middle" };
+
 export function Chart({ points, interval }: { points: readonly Point[]; interval: "hour" | "day" }) {
   const most = niceTop(Math.max(2, ...points.flatMap((point) => [point.started, point.finished, point.faulted])));
   const step = (WIDTH - LEFT) / Math.max(1, points.length);
@@ -62,7 +66,7 @@ export function Chart({ points, interval }: { points: readonly Point[]; interval
               />
             ))}
             {index % every === 0 ? (
-              <text x={LEFT + index * step + step / 2} y={HEIGHT - 6} textAnchor="middle">
+              <text {...labelPlace(LEFT + index * step + step / 2)} y={HEIGHT - 6}>
                 {when(point.hour, interval)}
               </text>
             ) : null}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Setting } from "../api/types";
 import { catalogue } from "../app/messages";
-import { Answer, Badge, Checkbox, SearchField, Table, Value } from "../ui";
+import { Answer, Badge, Checkbox, Prose, SearchField, Table, Value } from "../ui";
 import { sorted } from "./ListPage";
 
 const t = catalogue("settings", {
@@ -75,7 +75,7 @@ export function SettingsPage() {
                 ),
               },
               { id: "default", label: t("default"), sort: "default", cell: (row) => <Value value={row.default} /> },
-              { id: "description", label: t("description"), cell: (row) => <span className="quiet">{row.description}</span> },
+              { id: "description", label: t("description"), cell: (row) => <span className="quiet"><Prose text={row.description} /></span> },
             ]}
           />
         )}

@@ -63,11 +63,12 @@ function Instance({ detail }: { detail: InstanceDetail }) {
     setFilters({ activity: activity ?? undefined, ...(tab ? { tab } : {}) });
   };
 
+  const named = detail.name || detail.definition_name || detail.definition_id;
   return (
     <div className="instance">
       <header>
         <StatusBadge status={detail.status} />
-        <h1>{detail.name || detail.definition_name || detail.definition_id}</h1>
+        <h1 title={named}>{named}</h1>
         <Link to="/definitions/$id" params={{ id: detail.definition_id }} search={{ version: String(detail.definition_version) }}>
           {t("version", { n: detail.definition_version })}
         </Link>

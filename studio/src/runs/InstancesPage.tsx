@@ -52,18 +52,9 @@ export function InstancesPage() {
         <SavedFilters filters={filters} onUse={setFilters} />
       </header>
       <div className="row wrap">
-        <div style={{ width: 232 }}>
+        <div style={{ width: 280 }}>
           <SearchField label={t("search")} value={filters["search"] ?? ""} onChange={(e) => filter({ search: e.target.value })} />
         </div>
-        <StatusChips value={filters["status"] ?? ""} counts={counts.data?.by_status ?? {}} onChange={(status) => filter({ status })} />
-        <button
-          type="button"
-          className="chip"
-          aria-pressed={Boolean(filters["incidents"])}
-          onClick={() => filter({ incidents: filters["incidents"] ? undefined : "1" })}
-        >
-          {t("withIncidents")}
-        </button>
         <DefinitionFilter value={filters["definition_id"] ?? ""} onChange={(definition_id) => filter({ definition_id })} />
         <select
           className="select"
@@ -79,6 +70,17 @@ export function InstancesPage() {
             </option>
           ))}
         </select>
+      </div>
+      <div className="row wrap">
+        <StatusChips value={filters["status"] ?? ""} counts={counts.data?.by_status ?? {}} onChange={(status) => filter({ status })} />
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={Boolean(filters["incidents"])}
+          onClick={() => filter({ incidents: filters["incidents"] ? undefined : "1" })}
+        >
+          {t("withIncidents")}
+        </button>
       </div>
       {query.data?.stale ? <div className="banner wait">{t("stale")}</div> : null}
       {selected.size > 0 ? (

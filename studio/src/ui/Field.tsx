@@ -1,5 +1,6 @@
 import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
 import { Icon } from "./Icon";
+import { Prose } from "./Prose";
 
 type Around = { label: string; hint?: ReactNode; problem?: string | undefined; required?: boolean | undefined };
 
@@ -26,7 +27,7 @@ export function Field({
       })}
       {said ? (
         <div id={`${id}-said`} className={problem ? "problem" : "hint"}>
-          {said}
+          {typeof said === "string" ? <Prose text={said} /> : said}
         </div>
       ) : null}
     </div>

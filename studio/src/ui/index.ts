@@ -11,4 +11,5 @@ export * from "./Toast";
 export * from "./Value";
 export * from "./When";
 export * from "./Pager";
+export * from "./Prose";
 export * from "./SchemaForm";
