@@ -144,6 +144,23 @@ def test_migrations(holdfast: Holdfast, folder: Path) -> None:
     assert json.loads(current.stdout)["pending"] == []
 
 
+def test_nothing_is_imported_if_one_file_is_wrong(holdfast: Holdfast, folder: Path) -> None:
+    cron = {
+        "type": "Cron",
+        "id": "c",
+        "inputs": {"expression": "0 9 * * *", "zone": "Mars/Base"},
+        "options": {"can_start": True},
+    }
+    (folder / "mars.json").write_text(json.dumps({"format": "holdfast/definition@1", "id": "mars", "root": cron}))
+    holdfast("migrate", *STORE)
+
+    refused = holdfast("import", "approval.json", "mars.json", *STORE)
+
+    assert refused.returncode == 2
+    assert "mars.json: /root/inputs/zone: error: There is no time zone 'Mars/Base'. Write it as" in refused.stderr
+    assert json.loads(holdfast("definitions", "list", *STORE, "--json").stdout) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

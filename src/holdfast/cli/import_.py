@@ -34,11 +34,11 @@ def import_(
     import asyncio
 
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.sources import open_source, planned
+    from holdfast.cli.sources import open_source, publishable
 
     engine = make_engine(activity_modules, map(open_source, others))
     sources = [open_source(place) for place in workflows]
-    definitions = [(planned(source, engine), source.is_document) for source in sources]
+    definitions = [(publishable(source, engine), source.is_document) for source in sources]
     asyncio.run(_import(engine, store, definitions))
 
 

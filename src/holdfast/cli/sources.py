@@ -86,6 +86,15 @@ def planned(source: Source, engine: Holdfast) -> Definition:
     return definition
 
 
+def publishable(source: Source, engine: Holdfast) -> Definition:
+    """The definition, with nothing that would keep it from being published."""
+    definition = planned(source, engine)
+    errors = [item for item in engine.validate(definition) if item.severity is Severity.ERROR]
+    if errors:
+        raise BadDocument(source.place, errors)
+    return definition
+
+
 @contextmanager
 def refusing(place: str) -> Iterator[None]:
     """Errors of the engine, told with their place."""

@@ -16,6 +16,7 @@ from holdfast.model.types import convert
 __all__ = ["check_times"]
 
 _NONE = timedelta(0)
+_ZONE = "Write it as Europe/Berlin or UTC."
 
 
 def check_times(survey: Survey, place: Place) -> None:
@@ -36,8 +37,8 @@ def _check_cron(survey: Survey, place: Place) -> None:
     zone = zone if isinstance(zone, str) and zone else "UTC"
     try:
         find_zone(zone)
-    except InvalidCron as error:
-        _report(survey, place, "zone", "invalid-zone", f"'{zone}' is no time zone", str(error.reason))
+    except InvalidCron:
+        _report(survey, place, "zone", "invalid-zone", f"There is no time zone '{zone}'", _ZONE)
         zone = "UTC"
     expression = _literal(place, "expression")
     if not isinstance(expression, str):
