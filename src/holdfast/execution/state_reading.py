@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
+from weakref import proxy
 
 import msgspec
 
@@ -75,9 +76,10 @@ class _Reader:
     def _read_scopes(self, stored: list[ScopeState]) -> list[Scope]:
         scopes: list[Scope] = []
         types, shapes = self.plan.types, self.plan.shapes
+        outermost = proxy(self.live)  # As `open_scope` has it.
         for item in stored:
             shape, parent, found = shapes[item.shape], item.parent, item.values
-            scope = self.live.open_scope(shape) if parent is None else shape.open(scopes[parent])
+            scope = [outermost if parent is None else scopes[parent], shape, *shape.defaults]
             scopes.append(scope)
             if found:
                 places = shape.places or places_of(shape)
@@ -90,6 +92,8 @@ class _Reader:
                     scope[places[label]] = value
                 if lost:
                     scope[places[LOST]] = lost
+            if shape.mutable:
+                shape.own(scope)  # Now, since most of them are stored, and may be large.
         return scopes
 
     def _read_activations(self, stored: list[ActivationState]) -> None:

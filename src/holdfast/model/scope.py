@@ -95,12 +95,16 @@ class Shape:
 
     def open(self, parent: Any) -> Scope:
         """A new scope of this shape, at its defaults."""
-        return [parent, self, *(map(_own, self.defaults) if self.mutable else self.defaults)]
+        scope = [parent, self, *self.defaults]
+        if self.mutable:
+            self.own(scope)
+        return scope
 
-
-def _own(default: Any) -> Any:
-    """A container anew; marks of ours, such as that of an output that nobody set, as they are."""
-    return copy(default) if isinstance(default, list | dict | set) else default
+    def own(self, scope: Scope) -> None:
+        """Give it defaults of its own where it has those of all."""
+        for index, default in enumerate(self.defaults, FIRST_SLOT):
+            if scope[index] is default and isinstance(default, list | dict | set):
+                scope[index] = copy(default)
 
 
 def levels(scope: Scope) -> Iterator[Scope]:
