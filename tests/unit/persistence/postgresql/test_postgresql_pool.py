@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 import pytest
 
 from holdfast.persistence.sql.postgresql.connection import ORDINARY, Connection, connect
@@ -55,4 +56,36 @@ async def test_the_place_is_free_for_the_next(database: str) -> None:
 
     assert await connection.fetch("select 1")
     pool.give_back(connection)
+    await pool.close()
+
+
+async def test_a_connection_that_was_left_in_the_middle_is_ended_and_its_place_free(database: str) -> None:
+    pool = Pool(lambda: connect(database, ORDINARY), 1)
+    lent: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+
+    async def asks_for_long() -> None:
+        async with pool.connection() as connection:
+            lent.set_result(connection)
+            await connection.execute("select pg_sleep(60)")
+
+    asking = asyncio.create_task(asks_for_long())
+    first = await lent
+    asking.cancel()
+    await asyncio.wait([asking])
+
+    async with pool.connection() as second:
+        assert await second.fetch("select 1")
+        assert second is not first
+    assert first.is_closed()
+    await pool.close()
+
+
+async def test_a_refused_statement_leaves_the_connection_to_the_next(database: str) -> None:
+    pool = Pool(lambda: connect(database, ORDINARY), 1)
+    with pytest.raises(asyncpg.exceptions.DivisionByZeroError):
+        async with pool.connection() as first:
+            await first.fetch("select 1 / 0")
+
+    async with pool.connection() as second:
+        assert second is first
     await pool.close()
