@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.execution import snapshot
@@ -17,18 +18,15 @@ from holdfast.model.scope import Scope
 _OPEN_TO_OTHERS = (BookmarkKind.ACTIVITY, BookmarkKind.RETRY)
 
 
-class RunResult:
+class RunResult(Struct, eq=False):
     """An instance after a burst: its status, outputs, bookmarks, incidents and journal, and the state to go on from."""
 
-    __slots__ = ("_live", "_state", "children", "lines")
-
-    def __init__(self, live: LiveInstance, lines: list[str], children: dict[str, RunResult]) -> None:
-        self._live = live
-        self.lines = lines
-        """What WriteLine has written since the instance started, or since its state was imported."""
-        self.children = children
-        """Instances that this one started and waits for, by the bookmark that waits."""
-        self._state: dict[str, Any] | None = None
+    _live: LiveInstance
+    lines: list[str]
+    """What WriteLine has written since the instance started, or since its state was imported."""
+    children: dict[str, RunResult]
+    """Instances that this one started and waits for, by the bookmark that waits."""
+    _state: dict[str, Any] | None = None
 
     @property
     def instance_id(self) -> str:

@@ -147,7 +147,7 @@ class Lane:
             if burst is not None:
                 burst.jobs.append(job)
             elif len(bursts) < BATCH_MAX:
-                bursts[job.instance_id] = Burst(instance_id=job.instance_id, jobs=[job])
+                bursts[job.instance_id] = Burst(job.instance_id, [job])
             else:
                 break
             waiting.popleft()
@@ -257,7 +257,8 @@ class Lane:
             return
         lines, version = live.lines, 0
         if burst.changed:
-            live.lines = []
+            if lines:
+                live.lines = []
             if telemetry.listeners:
                 telling.tell(burst, live)
             if self.node.listeners:
@@ -272,7 +273,7 @@ class Lane:
         answer = _DONE
         for job in burst.applied:
             if job.answer is not None and answer is _DONE:
-                answer = Answer(result=RunResult(live, lines, {}), dropped=not burst.changed, version=version)
+                answer = Answer(RunResult(live, lines, {}), None, not burst.changed, version)
             job.tell(answer)
 
     def _follow(self, live: LiveInstance, commit: Commit, row: InstanceRow) -> None:
