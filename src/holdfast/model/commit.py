@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from itertools import chain
 
 from msgspec import Struct
 
@@ -158,17 +157,16 @@ def _check_instance(commit: Commit, instance: InstanceRow) -> None:
     if not (commit.bookmarks_added or commit.effects_added or commit.values_added or commit.incidents_added):
         return
     groups: tuple[Sequence[BookmarkRow | EffectRow | ValueRow | IncidentRow], ...] = (
-        commit.bookmarks_added,
-        commit.effects_added,
-        commit.values_added,
-        commit.incidents_added,
-    )
-    for row in chain.from_iterable(groups):
-        if row.instance_id != instance.id:
-            raise BatchRefused(
-                f"The commit of instance '{instance.id}' has a row of instance '{row.instance_id}'. "
-                "Bookmarks, effects, values and incidents go with the commit of their own instance."
-            )
+        commit.bookmarks_added, commit.effects_added, commit.values_added, commit.incidents_added,
+    )  # fmt: skip
+    name = instance.id
+    for rows in groups:
+        for row in rows:
+            if row.instance_id != name:
+                raise BatchRefused(
+                    f"The commit of instance '{name}' has a row of instance '{row.instance_id}'. "
+                    "Bookmarks, effects, values and incidents go with the commit of their own instance."
+                )
 
 
 def _check_records(commit: Commit) -> None:
@@ -189,19 +187,16 @@ def _check_tenant(commit: Commit) -> None:
     ):  # fmt: skip
         return
     groups: tuple[Sequence[_OfTenant], ...] = (
-        commit.bookmarks_added,
-        commit.work_added,
-        commit.effects_added,
-        commit.inbox_added,
-        commit.outbox_added,
-        commit.incidents_added,
-        commit.values_added,
-        tuple(letter.work for letter in commit.dead_letters),
-        commit.records,
-    )
-    for row in chain.from_iterable(groups):
-        if row.tenant != tenant:
-            raise _of_other_tenant(commit, row.tenant)
+        commit.bookmarks_added, commit.work_added, commit.effects_added, commit.inbox_added, commit.outbox_added,
+        commit.incidents_added, commit.values_added, commit.records,
+    )  # fmt: skip
+    for rows in groups:
+        for row in rows:
+            if row.tenant != tenant:
+                raise _of_other_tenant(commit, row.tenant)
+    for letter in commit.dead_letters:
+        if letter.work.tenant != tenant:
+            raise _of_other_tenant(commit, letter.work.tenant)
 
 
 def _of_other_tenant(commit: Commit, tenant: str) -> BatchRefused:
