@@ -19,9 +19,9 @@ from nats.js.errors import NotFoundError  # noqa: E402
 from holdfast.dispatch import transport_from_url  # noqa: E402
 from holdfast.dispatch.nats import token  # noqa: E402
 from holdfast.errors import TransportMisconfigured  # noqa: E402
-from holdfast.ports import Transport, TransportEvent  # noqa: E402
-from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract  # noqa: E402
+from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, WireContract  # noqa: E402
 from holdfast.testing.transport_contract.base import Plant  # noqa: E402
+from tests.contract.over_broker import OverBroker, OverWire  # noqa: E402
 
 pytestmark = pytest.mark.service("nats")
 
@@ -42,25 +42,12 @@ def broker() -> Iterator[str]:
     asyncio.run(tidy(BROKER))
 
 
-class TestNatsTransport(TransportContract, TransportProcessContract):
-    @pytest.fixture
-    def url(self, broker: str) -> str:
-        return f"{broker}?prefix={PREFIX}&hold=2"
+@pytest.fixture
+def address(broker: str) -> str:
+    return f"{broker}?prefix={PREFIX}"
 
-    @pytest.fixture
-    async def transport(self, url: str, told: list[TransportEvent]) -> AsyncIterator[Transport]:
-        transport = transport_from_url(url, listener=told.append)
-        await transport.open()
-        yield transport
-        await transport.close()
 
-    @pytest.fixture
-    async def another(self, url: str, transport: Transport) -> AsyncIterator[Transport]:
-        another = transport_from_url(url)
-        await another.open()
-        yield another
-        await another.close()
-
+class TestNatsTransport(OverBroker, TransportContract, TransportProcessContract):
     @pytest.fixture
     async def plant(self, broker: str) -> AsyncIterator[Plant]:
         client = await nats.connect(broker)
@@ -72,27 +59,8 @@ class TestNatsTransport(TransportContract, TransportProcessContract):
         await client.close()
 
 
-class TestNatsOverABrokenWire(WireContract):
-    @pytest.fixture
-    async def wire(self, broker: str) -> AsyncIterator[Wire]:
-        wire = await Wire.to(broker, PORTS["nats"])
-        yield wire
-        await wire.close()
-
-    @pytest.fixture
-    async def transport(self, broker: str, wire: Wire, told: list[TransportEvent]) -> AsyncIterator[Transport]:
-        url = f"{wire.url(broker)}?prefix={PREFIX}&hold=2&patience=5"
-        transport = transport_from_url(url, listener=told.append)
-        await transport.open()
-        yield transport
-        await transport.close()
-
-    @pytest.fixture
-    async def another(self, broker: str, transport: Transport) -> AsyncIterator[Transport]:
-        another = transport_from_url(f"{broker}?prefix={PREFIX}&hold=2")
-        await another.open()
-        yield another
-        await another.close()
+class TestNatsOverABrokenWire(OverWire, WireContract):
+    PORT = PORTS["nats"]
 
 
 async def test_a_stream_of_another_make_is_told(broker: str) -> None:

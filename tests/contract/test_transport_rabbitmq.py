@@ -18,9 +18,10 @@ import aio_pika  # noqa: E402
 from holdfast.dispatch import transport_from_url  # noqa: E402
 from holdfast.dispatch.rabbitmq import Names  # noqa: E402
 from holdfast.errors import TransportMisconfigured  # noqa: E402
-from holdfast.ports import Reconnected, Transport, TransportEvent  # noqa: E402
-from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, Wire, WireContract  # noqa: E402
+from holdfast.ports import Reconnected, TransportEvent  # noqa: E402
+from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, WireContract  # noqa: E402
 from holdfast.testing.transport_contract.base import Plant, step, take, until  # noqa: E402
+from tests.contract.over_broker import OverBroker, OverWire  # noqa: E402
 
 pytestmark = pytest.mark.service("rabbitmq")
 
@@ -39,25 +40,12 @@ def broker() -> Iterator[str]:
     asyncio.run(tidy(BROKER))
 
 
-class TestRabbitTransport(TransportContract, TransportProcessContract):
-    @pytest.fixture
-    def url(self, broker: str) -> str:
-        return f"{broker}?prefix={PREFIX}&hold=2"
+@pytest.fixture
+def address(broker: str) -> str:
+    return f"{broker}?prefix={PREFIX}"
 
-    @pytest.fixture
-    async def transport(self, url: str, told: list[TransportEvent]) -> AsyncIterator[Transport]:
-        transport = transport_from_url(url, listener=told.append)
-        await transport.open()
-        yield transport
-        await transport.close()
 
-    @pytest.fixture
-    async def another(self, url: str, transport: Transport) -> AsyncIterator[Transport]:
-        another = transport_from_url(url)
-        await another.open()
-        yield another
-        await another.close()
-
+class TestRabbitTransport(OverBroker, TransportContract, TransportProcessContract):
     async def deletion_noticed(self, told: list[TransportEvent]) -> None:
         """RabbitMQ 3.10 may give a quorum queue that returns at once to the consumer of the one that was deleted."""
         await until(lambda: any(isinstance(event, Reconnected) for event in told))
@@ -76,27 +64,8 @@ class TestRabbitTransport(TransportContract, TransportProcessContract):
         await connection.close()
 
 
-class TestRabbitOverABrokenWire(WireContract):
-    @pytest.fixture
-    async def wire(self, broker: str) -> AsyncIterator[Wire]:
-        wire = await Wire.to(broker, PORTS["rabbitmq"])
-        yield wire
-        await wire.close()
-
-    @pytest.fixture
-    async def transport(self, broker: str, wire: Wire, told: list[TransportEvent]) -> AsyncIterator[Transport]:
-        url = f"{wire.url(broker)}?prefix={PREFIX}&hold=2&patience=5"
-        transport = transport_from_url(url, listener=told.append)
-        await transport.open()
-        yield transport
-        await transport.close()
-
-    @pytest.fixture
-    async def another(self, broker: str, transport: Transport) -> AsyncIterator[Transport]:
-        another = transport_from_url(f"{broker}?prefix={PREFIX}&hold=2")
-        await another.open()
-        yield another
-        await another.close()
+class TestRabbitOverABrokenWire(OverWire, WireContract):
+    PORT = PORTS["rabbitmq"]
 
 
 @pytest.mark.parametrize("part", ["guest:wrong@", "nobody:guest@"])
