@@ -1,4 +1,4 @@
-"""The reads that every resume does, each in one round trip for many who ask: instances by key, bookmarks by key."""
+"""The reads that every resume does, each in one round trip for many who ask: instances, bookmarks and triggers by key."""
 
 # ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
 
@@ -9,11 +9,13 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from holdfast.model.catalog import TriggerRow
 from holdfast.model.stored import FIRST, BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
 from holdfast.persistence.sql.postgresql.together import Together
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.script import Rows, grouped
+from holdfast.persistence.sql.work_tables import TRIGGER
 from holdfast.ports import Codec, Loaded, Matches
 
 _EPOCH = "(select value from hf_counter where name = 'epoch') e"
@@ -21,6 +23,10 @@ _INSTANCE = ", ".join("i." + name for name in INSTANCE.names)
 _LOAD = f"""select e.value, i.* from {_EPOCH} left join (
     select {_INSTANCE} from unnest($1::text[], $2::text[]) k(tenant, id) join hf_instance i
     on i.tenant = k.tenant and i.id = k.id) i on true"""
+
+
+_TRIGGERS = f"""select {", ".join("t." + name for name in TRIGGER.names)}
+    from unnest($1::text[], $2::int8[]) k(tenant, wake_key) join hf_trigger t on t.tenant = k.tenant and t.wake_key = k.wake_key"""
 
 
 @lru_cache(maxsize=256)
@@ -56,9 +62,10 @@ class Lookups:
         self._codec = codec
         self.instances = Together(self._load, limit)
         self.bookmarks = Together(self._find, limit)
+        self.triggers = Together(self._find_triggers, limit)
 
     async def close(self) -> None:
-        for each in (self.instances, self.bookmarks):
+        for each in (self.instances, self.bookmarks, self.triggers):
             await each.close()
 
     async def _load(self, keys: Sequence[InstanceKey]) -> list[tuple[int, InstanceRow | None]]:
@@ -81,6 +88,12 @@ class Lookups:
             _sort(query, found)
         return [Found(epoch, found) for found in marks]
 
+    async def _find_triggers(self, keys: Sequence[tuple[str, int]]) -> list[list[TriggerRow]]:
+        distinct = list(dict.fromkeys(keys))
+        rows = await self._fetch(_TRIGGERS, [tenant for tenant, _ in distinct], [key for _, key in distinct])
+        found = grouped(TRIGGER.rows(rows, self._codec), lambda row: (row.tenant, row.key))
+        return [found.get(key, []) for key in keys]
+
 
 class PostgresReads(SqlReads):
     @property
@@ -98,6 +111,12 @@ class PostgresReads(SqlReads):
             return Matches(epoch=await self._read(self._epoch()), bookmarks=[])
         answers = await self._lookups.bookmarks.ask(queries)
         return Matches(epoch=answers[0].epoch, bookmarks=[answer.bookmarks for answer in answers])
+
+    async def find_triggers(self, tenant: str, keys: Sequence[int]) -> Sequence[TriggerRow]:
+        if not keys:
+            return []
+        answers = await self._lookups.triggers.ask([(tenant, key) for key in dict.fromkeys(keys)])
+        return sorted((row for rows in answers for row in rows), key=lambda row: (row.definition_id, row.id))
 
 
 def _shape(query: BookmarkQuery) -> tuple[str, bool, bool, int, bool]:

@@ -39,9 +39,9 @@ T = TypeVar("T")
 
 
 class PostgresStore(
+    PostgresReads,
     SqlDefinitions,
     SqlWork,
-    PostgresReads,
     SqlEffects,
     PostgresMail,
     SqlNodes,
