@@ -3,6 +3,7 @@ requests themselves and have them done where they arrive."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from holdfast.model.requests import (
 )
 from holdfast.runtime.dispatching import checking, receipts
 from holdfast.runtime.durable.dispatch_jobs import RunJob
-from holdfast.runtime.durable.jobs import Answer, ResumeJob
+from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob
 from holdfast.runtime.durable.post import started_id
 from holdfast.runtime.durable.starting import Start, start_job
 
@@ -110,7 +111,7 @@ class InlineDispatcher:
         data = request.payload if request.input is None else request.input
         marks = await checking.waiting(self.runtime, request)
         jobs = [ResumeJob(mark.instance_id, f"b{mark.seq}", data) for mark in marks]
-        for job, answer in zip(jobs, await self.runtime.ask_all(jobs), strict=True):
+        for job, answer in zip(jobs, await _asked(self.runtime, jobs), strict=True):
             if isinstance(answer, BookmarkNotFound | InstanceAtRest):
                 continue  # It was true when it was matched, and is so no more.
             if isinstance(answer, Exception):
@@ -119,3 +120,18 @@ class InlineDispatcher:
                 status = answer.result.status
             resumed.append(job.instance_id)
         return Dispatched(instance_ids=tuple(dict.fromkeys(resumed)), status=status)
+
+
+async def _asked(runtime: Runtime, jobs: Iterable[Job]) -> list[Answer | Exception]:
+    """All of them at once, in the same batches. What went wrong stands where its answer would."""
+    answers, told = [], list[Answer | Exception]()
+    for job in jobs:
+        assert job.answer is not None
+        runtime.node.submit(job)
+        answers.append(job.answer)
+    for answer in answers:
+        try:
+            told.append(await answer)
+        except Exception as error:  # noqa: BLE001 - it is told to whoever asked
+            told.append(error)
+    return told

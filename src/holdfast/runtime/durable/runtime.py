@@ -232,20 +232,6 @@ class Runtime:
         self.node.submit(job)
         return await job.answer
 
-    async def ask_all(self, jobs: Iterable[Job]) -> list[Answer | Exception]:
-        """Many at once, in the same batches. What went wrong stands where its answer would."""
-        answers, told = [], list[Answer | Exception]()
-        for job in jobs:
-            assert job.answer is not None
-            self.node.submit(job)
-            answers.append(job.answer)
-        for answer in answers:
-            try:
-                told.append(await answer)
-            except Exception as error:  # noqa: BLE001 - it is told to whoever asked
-                told.append(error)
-        return told
-
     # -- going on ------------------------------------------------------------------------------------------------------
 
     async def resume(
