@@ -26,7 +26,8 @@ _LOAD = f"""select e.value, i.* from {_EPOCH} left join (
 
 
 _TRIGGERS = f"""select {", ".join("t." + name for name in TRIGGER.names)}
-    from unnest($1::text[], $2::int8[]) k(tenant, wake_key) join hf_trigger t on t.tenant = k.tenant and t.wake_key = k.wake_key"""
+    from unnest($1::text[], $2::int8[]) k(tenant, wake_key)
+    join hf_trigger t on t.tenant = k.tenant and t.wake_key = k.wake_key"""
 
 
 @lru_cache(maxsize=256)
