@@ -17,7 +17,7 @@ from holdfast.errors import StoreClosed
 from holdfast.model.commit import COMMITTED, Commit, Failed, Loss, Lost
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.listing import InstanceFilter, InstanceQuery
-from holdfast.model.stored import InstanceKey
+from holdfast.model.stored import BookmarkRef, InstanceKey
 from holdfast.model.work import DeadLetterRow, ScheduleRow
 from holdfast.persistence.codec import EncryptingCodec, PayloadCodec
 from holdfast.persistence.retry import RetryPolicy
@@ -48,6 +48,8 @@ pytestmark = pytest.mark.service("postgres")
 
 NO_WAIT = RetryPolicy(delay=timedelta(0))
 ALL = InstanceFilter()
+_BOOKMARKS = """insert into hf_bookmark (tenant, wake_key, correlation, instance_id, seq, type, activity_id, created, payload)
+    select '', n, 0, 's' || n, 1, 'Paid', 'wait', n, '\\x00' from generate_series(1, 5000) n"""
 
 
 @pytest.fixture
@@ -338,6 +340,25 @@ async def test_rows_are_found_by_their_keys(store: PostgresStore, database: str,
 
     assert [(name, index) for name, index in used if not index.endswith("_pkey")] == []
     assert {index for _, index in used} >= {"hf_instance_pkey", "hf_bookmark_pkey", "hf_effect_pkey", "hf_work_pkey"}
+
+
+async def test_burned_bookmarks_are_found_by_all_of_their_key(
+    store: PostgresStore, database: str, admin: Connection
+) -> None:
+    """Most instances have one bookmark: by what the planner knows, looking at all of an instance would be as good."""
+    await admin.execute(_BOOKMARKS)
+    await admin.execute("analyze hf_bookmark")
+    burns = [commit_of(instance(name, 2), bookmarks_burned=(BookmarkRef(7, 0, 7),)) for name in ("many", "other")]
+    text, values = statement_of(rows_of(burns, PayloadCodec()), confident=True)
+    lane = await connect(database, LANE)
+
+    await lane.execute("begin")
+    plan = "\n".join(row[0] for row in await lane.fetch("explain " + text, *values))
+    await end(lane)
+
+    scan = re.search(r"Index Scan using hf_bookmark\w* on hf_bookmark t.*?\n +Index Cond: (.*)\n", plan)
+    assert scan is not None
+    assert "seq" in scan[1]
 
 
 async def test_hints_are_merged_and_sent_only_to_those_who_listen(
