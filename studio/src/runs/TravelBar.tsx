@@ -39,6 +39,7 @@ export function TravelBar({ count, at, onChange, live }: Props) {
         min={0}
         max={count}
         value={place}
+        disabled={count === 0}
         aria-label={t("moment")}
         aria-valuetext={at === null ? t("now") : t("momentOf", { at: place, all: count })}
         onChange={(event) => go(Number(event.target.value))}

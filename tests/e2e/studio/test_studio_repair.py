@@ -77,6 +77,7 @@ def test_time_travel_shows_what_was_so_then(studio: Studio, server: StudioServer
     expect(fee).to_have_text("7")
 
     moment = studio.page.get_by_role("slider", name="Moment")
+    expect(moment).to_be_enabled()  # The journal is there.
     moment.focus()
     moment.press("Home")
 
