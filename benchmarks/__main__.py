@@ -32,11 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not asked.figure or any(matches(figure, group, name) for name in asked.figure)
     ]
     print(table(figures, values))
-    if asked.keep:
-        write(LATEST, merged(read(LATEST), groups, values), stamps(groups))
-    elif not asked.figure:
-        write(LATEST, values, meta(effort) | stamps(groups))
     if asked.keep or not asked.figure:
+        kept = merged(read(LATEST), groups, values) if asked.keep else values
+        write(LATEST, kept, meta(effort) | stamps(groups))
         write_page()
     return 0
 

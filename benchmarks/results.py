@@ -77,7 +77,8 @@ def rounded(value: float) -> float:
 
 
 def stamps(groups: Iterable[Group]) -> dict[str, Any]:
-    """When, of which commit and under which load each group was measured: groups may be measured one by one."""
+    """When, of which commit and under which load each group was measured: groups may be measured one by one, and the other
+    facts are those of the last run."""
     now = meta(Effort())
     told = f"{now['meta.time']}, commit {now['meta.commit']}, load {now['meta.load']}"
     return {f"meta.measured.{group.name}": told for group in groups}
