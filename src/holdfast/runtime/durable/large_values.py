@@ -58,7 +58,8 @@ def pack_state(state: State | Array) -> Packed:
     if len(whole) <= LARGE:
         return Packed(whole, _NONE)
     values: dict[str, bytes] = {}
-    small = [_split(part, values, DEPTH) for part in msgspec.to_builtins(state, builtin_types=(bytes,))]
+    parts = state if isinstance(state, tuple) else msgspec.to_builtins(state, builtin_types=(bytes,))
+    small = [_split(part, values, DEPTH) for part in parts]
     return Packed(_pack((small, list(values))), values) if values else Packed(whole, _NONE)
 
 
