@@ -49,9 +49,10 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     """Cases that were not altered once."""
     takeovers: int
     dead_letters: int
-    takeover_p99_s: float
-    """From a worker's death until another calls its effect again, of those that died while the others were well."""
-    takeover_under_fire_p99_s: float
+    takeover_p99_s: float | None
+    """From a worker's death until another calls its effect again, of those that died while the others were well; None if none
+    of them had an effect in hand."""
+    takeover_under_fire_p99_s: float | None
     """The same, of those that died when the others did."""
     seconds: float
 
@@ -147,9 +148,9 @@ def _altered(journal: Sequence[JournalEntry]) -> int:
     )
 
 
-def _p99(waits: Iterable[float]) -> float:
+def _p99(waits: Iterable[float]) -> float | None:
     ordered = sorted(waits)
-    return round(ordered[int(len(ordered) * 0.99)], 3) if ordered else 0.0
+    return round(ordered[int(len(ordered) * 0.99)], 3) if ordered else None
 
 
 def _waits(kills: Sequence[Kill], calls: Sequence[Call]) -> list[tuple[Kill, float]]:
