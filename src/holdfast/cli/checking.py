@@ -6,7 +6,7 @@ from holdfast.cli.sources import Source, read_source
 from holdfast.engine import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition
-from holdfast.model.problem import Problem, Severity
+from holdfast.model.problem import Problem, errors_in
 
 
 def check(source: Source, engine: Holdfast) -> list[Problem]:
@@ -26,10 +26,6 @@ def _compile(definition: Definition, engine: Holdfast) -> list[Problem]:
     except HoldfastError as error:
         return problems_of(error)
     return []
-
-
-def errors_in(problems: list[Problem]) -> list[Problem]:
-    return [problem for problem in problems if problem.severity is Severity.ERROR]
 
 
 def problems_of(error: HoldfastError) -> list[Problem]:

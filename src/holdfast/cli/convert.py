@@ -70,7 +70,7 @@ def convert(
 
 def _refuse_unread(place: str, definition: Definition | None, problems: list[Problem], *, from_elsa: bool) -> None:
     """Our reader leaves out what it cannot read; Elsa's keeps it, so its errors are only reported."""
-    from holdfast.cli.checking import errors_in
+    from holdfast.model.problem import errors_in
 
     if definition is None or (errors_in(problems) and not from_elsa):
         raise BadDocument(place, problems)

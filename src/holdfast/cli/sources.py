@@ -14,7 +14,7 @@ from holdfast.cli.references import is_reference, load_workflow
 from holdfast.engine import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition
-from holdfast.model.problem import Problem, Severity
+from holdfast.model.problem import Problem, errors_in
 from holdfast.model.reader import read_definition
 
 STATE_FORMAT = "holdfast/run@1"
@@ -67,7 +67,7 @@ def runnable(source: Source, engine: Holdfast) -> Definition:
     """The definition; refused with all its problems if it has errors."""
     with refusing(source.place):
         definition, problems = read_source(source, engine)
-    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    errors = errors_in(problems)
     if definition is None or errors:
         raise BadDocument(source.place, errors or problems)
     return definition
@@ -79,7 +79,7 @@ def planned(source: Source, engine: Holdfast) -> Definition:
     try:
         engine.plan(definition)
     except HoldfastError as error:
-        found = [item for item in engine.validate(definition) if item.severity is Severity.ERROR]
+        found = errors_in(engine.validate(definition))
         if found:
             raise BadDocument(source.place, found) from error
         raise as_bad_input(error, source.place) from error
@@ -89,7 +89,7 @@ def planned(source: Source, engine: Holdfast) -> Definition:
 def publishable(source: Source, engine: Holdfast) -> Definition:
     """The definition, with nothing that would keep it from being published."""
     definition = planned(source, engine)
-    errors = [item for item in engine.validate(definition) if item.severity is Severity.ERROR]
+    errors = errors_in(engine.validate(definition))
     if errors:
         raise BadDocument(source.place, errors)
     return definition

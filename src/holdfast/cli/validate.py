@@ -28,10 +28,10 @@ def validate(
     activity_modules: tuple[str, ...],
 ) -> None:
     """Say everything that is wrong with definitions: where, what, and what to do. Exit code 2 if there are errors."""
-    from holdfast.cli.checking import errors_in
     from holdfast.cli.engines import make_engine
     from holdfast.cli.sources import open_source
     from holdfast.cli.tables import show_json, show_problems
+    from holdfast.model.problem import errors_in
 
     engine = make_engine(activity_modules, map(open_source, others))
     found = {place: _check(place, engine) for place in workflows}
@@ -60,7 +60,7 @@ def _check(place: str, engine: Holdfast) -> list[Problem]:
 
 
 def _as_data(place: str, problems: list[Problem]) -> dict[str, Any]:
-    from holdfast.cli.checking import errors_in
+    from holdfast.model.problem import errors_in
 
     return {
         "file": place,

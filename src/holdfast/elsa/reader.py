@@ -22,7 +22,7 @@ from holdfast.elsa.table import row_for_elsa
 from holdfast.elsa.writer import definition_shell
 from holdfast.errors import ConversionError, InvalidDefinition
 from holdfast.model.definition import Definition, Variable
-from holdfast.model.problem import Problem, Severity
+from holdfast.model.problem import Problem, errors_in
 
 Document = Mapping[str, Any] | str | bytes
 """Parsed JSON, or its text (a byte order mark is passed over)."""
@@ -54,7 +54,7 @@ def parse_elsa(document: Document) -> Definition:
             "Export it from Elsa as JSON, or give a Holdfast definition."
         )
     definition, problems = read_elsa(document)
-    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    errors = errors_in(problems)
     if definition is None or errors:
         raise InvalidDefinition(errors or problems, name=definition.title if definition else "the Elsa document")
     return definition

@@ -18,7 +18,7 @@ from holdfast.execution.slots import slot_rule
 from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
 from holdfast.model.policy import ActivityOptions
-from holdfast.model.problem import Problem, Severity
+from holdfast.model.problem import Problem, errors_in
 from holdfast.model.scope import Names, Shape
 from holdfast.model.values import TypeRegistry
 from holdfast.ports import (
@@ -74,7 +74,7 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
                 remedy="Make workflows of the inner parts, or a Flowchart of the nest.",
             )
         )
-    errors = [problem for problem in compiler.problems if problem.severity is Severity.ERROR]
+    errors = errors_in(compiler.problems)
     if errors:
         raise InvalidDefinition(errors, name=f"Workflow '{definition.title}'")
     return plan

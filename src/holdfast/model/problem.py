@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
@@ -23,3 +24,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return f"{self.path or '/'}: {self.message} {self.remedy}".rstrip()
+
+
+def errors_in(problems: Iterable[Problem]) -> list[Problem]:
+    return [problem for problem in problems if problem.severity is Severity.ERROR]

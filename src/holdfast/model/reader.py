@@ -17,7 +17,7 @@ from holdfast.model.definition import (
     Variable,
 )
 from holdfast.model.pointers import pointer
-from holdfast.model.problem import Problem, Severity
+from holdfast.model.problem import Problem, errors_in
 from holdfast.model.reading.findings import Findings, kind_of
 from holdfast.model.reading.nodes import has_type, read_activity, read_object
 from holdfast.model.reading.records import read_record, read_records
@@ -73,7 +73,7 @@ def read_definition(
 def parse_definition(document: Any, *, types: TypeRegistry | None = None, trusted: bool = False) -> Definition:
     """Raises `InvalidDefinition` with all problems that are errors."""
     definition, problems = read_definition(document, types=types, trusted=trusted)
-    mistakes = [problem for problem in problems if problem.severity is Severity.ERROR]
+    mistakes = errors_in(problems)
     if definition is None or mistakes:
         raise InvalidDefinition(mistakes, name=definition.title if definition else "the definition")
     return definition

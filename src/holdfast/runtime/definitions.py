@@ -31,7 +31,7 @@ from holdfast.model.catalog import (
 from holdfast.model.definition import Definition
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter
-from holdfast.model.problem import Problem, Severity
+from holdfast.model.problem import Problem, errors_in
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.runtime.http_endpoints import check_endpoints, held_routes
@@ -351,7 +351,7 @@ class Definitions:
 
 
 def _refuse(problems: Sequence[Problem], definition: Definition) -> None:
-    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    errors = errors_in(problems)
     if errors:
         raise InvalidDefinition(errors, name=f"Workflow '{definition.title}'")
 
