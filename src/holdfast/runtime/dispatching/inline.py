@@ -3,6 +3,7 @@ requests themselves and have them done where they arrive."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -114,7 +115,7 @@ class InlineDispatcher:
         for job, answer in zip(jobs, await _asked(self.runtime, jobs), strict=True):
             if isinstance(answer, BookmarkNotFound | InstanceAtRest):
                 continue  # It was true when it was matched, and is so no more.
-            if isinstance(answer, Exception):
+            if isinstance(answer, BaseException):
                 raise answer
             if not resumed and answer.result is not None:
                 status = answer.result.status
@@ -122,16 +123,11 @@ class InlineDispatcher:
         return Dispatched(instance_ids=tuple(dict.fromkeys(resumed)), status=status)
 
 
-async def _asked(runtime: Runtime, jobs: Iterable[Job]) -> list[Answer | Exception]:
+async def _asked(runtime: Runtime, jobs: Iterable[Job]) -> list[Answer | BaseException]:
     """All of them at once, in the same batches. What went wrong stands where its answer would."""
-    answers, told = [], list[Answer | Exception]()
+    answers = []
     for job in jobs:
         assert job.answer is not None
         runtime.node.submit(job)
         answers.append(job.answer)
-    for answer in answers:
-        try:
-            told.append(await answer)
-        except Exception as error:  # noqa: BLE001 - it is told to whoever asked
-            told.append(error)
-    return told
+    return await asyncio.gather(*answers, return_exceptions=True)
