@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.store_databases import SQLITE, Database, database, world
@@ -42,14 +42,15 @@ async def handled(item: int) -> int:
 class Watched:
     """Notes when each commit was done and how many bytes it had."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Callable[[], float] = time.perf_counter) -> None:
         self._commit = store.commit
+        self._clock = clock
         self.times: list[float] = []
         self.sizes: list[int] = []
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         outcomes = await self._commit(batch)
-        self.times.append(time.perf_counter())
+        self.times.append(self._clock())
         self.sizes.append(sum(map(_size, batch)))
         return outcomes
 

@@ -18,9 +18,8 @@ RUNNING = 0
 COMPLETED = 1
 FAULTED = 2
 CANCELED = 3
-COMPLETING = 4
 
-STATUS_NAMES = ("running", "completed", "faulted", "canceled", "completing")
+STATUS_NAMES = ("running", "completed", "faulted", "canceled")
 
 BREAKING = 1
 CONTINUING = 2

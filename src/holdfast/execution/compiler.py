@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.errors import CompositionCycle, ExpressionError, InvalidDefinition
 from holdfast.execution.builder import NodeBuilder, constant
@@ -172,9 +173,16 @@ class Compiler:
 
     def _describe(self, node: Node, activity: ActivityType) -> None:
         node.descriptor = activity.descriptor
-        defaults: ActivityOptions = getattr(activity, "options", ActivityOptions())
-        node.retry = node.definition.options.retry or defaults.retry
-        node.timeout = node.definition.options.timeout or defaults.timeout
+        own, declared = node.definition.options, getattr(activity, "options", ActivityOptions())
+        node.options = replace(
+            own,
+            retry=own.retry or declared.retry,
+            timeout=own.timeout or declared.timeout,
+            on_lost=own.on_lost or declared.on_lost,
+            queue=own.queue or declared.queue,
+            priority=own.priority or declared.priority,
+        )
+        node.retry, node.timeout = node.options.retry, node.options.timeout
         node.secrets = frozenset(item.name for item in node.descriptor.inputs if item.secret)
 
     def _check_names(self, builder: NodeBuilder) -> None:

@@ -79,6 +79,7 @@ def describe_workflow(definition: Definition, type_name: str) -> ActivityDescrip
         ),
         outputs=tuple(OutputDescriptor(name=item.name, type=item.type) for item in definition.outputs),
         outcomes=definition.outcomes or ("Done",),
+        any_case=True,
     )
 
 

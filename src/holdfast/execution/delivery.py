@@ -21,6 +21,8 @@ from holdfast.ports import Services
 PENDING_STATUS, RUNNING_STATUS = Status.PENDING, Status.RUNNING
 INSTANCE_STARTED = JournalEvent.INSTANCE_STARTED.value
 EFFECT_RESULT = JournalEvent.EFFECT_RESULT.value
+RESUMED = JournalEvent.RESUMED.value
+_RETRY, _TIMEOUT = BookmarkKind.RETRY, BookmarkKind.TIMEOUT
 
 
 def start(
@@ -89,7 +91,8 @@ def begin(live: LiveInstance) -> None:
 
 def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
     """Wake the activity that waits at this bookmark. False if it passes this payload by: nothing is changed then."""
-    refuse_at_rest(live)
+    if live.status.at_rest:
+        refuse_at_rest(live)
     bookmark = live.bookmarks.get(bookmark_id)
     if bookmark is None:
         raise BookmarkNotFound(bookmark_id, instance_id=live.id, open_ids=list(live.bookmarks))
@@ -102,11 +105,11 @@ def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
                 return False
         except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
             problem = error
-    live.status = Status.RUNNING
+    live.status = RUNNING_STATUS
     live.waited_at = live.sequence
     if bookmark.auto_burn:
         _burn(live, activation, bookmark)
-    live.note(JournalEvent.RESUMED, activation, {"bookmark": bookmark_id, "name": bookmark.name})
+    live.note(RESUMED, activation, {"bookmark": bookmark_id, "name": bookmark.name})
     if problem is None:
         _wake(live, activation, bookmark, payload)
     else:
@@ -115,10 +118,10 @@ def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
 
 
 def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
-    if bookmark.kind is BookmarkKind.RETRY:
+    if bookmark.kind is _RETRY:
         operating.again(live, activation)
         return
-    if bookmark.kind is BookmarkKind.TIMEOUT:
+    if bookmark.kind is _TIMEOUT:
         cancellation.cancel_kids(live, activation)
         operating.drop_effect(live, activation)
         faults.fault(live, activation, ActivityTimeout(activation.node.key, str(bookmark.payload)))

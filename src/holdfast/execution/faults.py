@@ -100,7 +100,7 @@ def _retry(live: LiveInstance, activation: Activation, error: BaseException) -> 
 def _is_step(activation: Activation) -> bool:
     """An effect that a queue carries: its next attempt is held back by the carrier, not by a bookmark."""
     node = activation.node
-    return node.effect is not None and activation.data is not None and node.definition.options.queue not in NOT_CARRIED
+    return node.effect is not None and activation.data is not None and node.options.queue not in NOT_CARRIED
 
 
 def is_retried(policy: Retry, error: BaseException) -> bool:

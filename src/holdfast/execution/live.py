@@ -29,6 +29,8 @@ from holdfast.ports import Services
 
 PENDING = Status.PENDING
 EFFECT_RECORDED = JournalEvent.EFFECT_RECORDED.value
+SUSPENDED = JournalEvent.SUSPENDED.value
+_TIMEOUT = BookmarkKind.TIMEOUT
 
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -43,7 +45,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     id: str
     now: Callable[[], int]
     services: Services
-    # From here to `outcome` what is written down as it is, in the order of `state.FACTS`.
+    # From here to `outcome` what is written down as it is, in the order of `State`.
     status: Status = PENDING
     created: int = 0
     correlation_id: str | None = None
@@ -237,14 +239,14 @@ class LiveInstance(Struct, eq=False, weakref=True):
             request.metadata,
         )
         self.waiters[activation.id] = activation
-        if kind is not BookmarkKind.TIMEOUT:
+        if kind is not _TIMEOUT:
             self.waited_at = self.sequence
-            self.note(JournalEvent.SUSPENDED, activation, {"bookmark": bookmark.id, "name": name})
+            self.note(SUSPENDED, activation, {"bookmark": key, "name": name})
         return bookmark
 
     def arm_timeout(self, activation: Activation, limit: timedelta) -> None:
         due = self.moment() + limit
-        self.bookmark(activation, NewBookmark(name="timeout", payload=str(limit), due=due), BookmarkKind.TIMEOUT)
+        self.bookmark(activation, NewBookmark(name="timeout", payload=str(limit), due=due), _TIMEOUT)
 
     # -- effects -------------------------------------------------------------------------------------------------------
 

@@ -87,8 +87,9 @@ class Hooks:
         """What positions in this node's data mean."""
         self.carry: Callable[[Any, Any, Any, Callable[[str], str]], Any] | None = None
         """Data of another version's node, its layout and this one's, and how names have changed: the data as it is here."""
-        self.dump: Callable[[Any], Any] | None = None
-        self.load: Callable[[Any, Activation], Any] | None = None
+        self.dump: Callable[[Any, TypeRegistry], Any] | None = None
+        """Its data as JSON; a list of it may have values that still rest."""
+        self.load: Callable[[Any, Activation, TypeRegistry], Any] | None = None
 
 
 class Node:
@@ -107,6 +108,7 @@ class Node:
         "key",
         "names",
         "op",
+        "options",
         "parent",
         "retry",
         "secrets",
@@ -136,6 +138,8 @@ class Node:
         """How to run it outside the segment (an `EffectCall`); None for pure activities."""
         self.first: Node | None = None
         """Where a composite begins."""
+        self.options = definition.options
+        """As the definition says; where it says nothing, as the activity was declared."""
         self.retry: Retry | None = None
         self.timeout: timedelta | None = None
         self.secrets: frozenset[str] = frozenset()

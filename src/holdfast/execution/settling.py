@@ -103,7 +103,7 @@ def _forget_transient(live: LiveInstance) -> None:
         return
     for item in [live.root, *live.root.descendants()]:
         level: Any = item.scope
-        while level.__class__ is list:
+        while isinstance(level, list):
             for index in level[1].transient:
                 level[index] = copy(level[1].defaults[index - FIRST_SLOT])
             level = level[0]

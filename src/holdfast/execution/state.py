@@ -103,7 +103,3 @@ class State(Struct, array_like=True):
     incidents: list[dict[str, Any]] = []
     journal: list[tuple[str, int, int, int, Any]] = []
     """Only where the journal goes with the state, and not to a table of its own."""
-
-
-FACTS = State.__struct_fields__[State.__struct_fields__.index("status") : State.__struct_fields__.index("bookmarks")]
-"""What a live instance has under the same names, in the same order, as it is: read and written in one go."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from operator import attrgetter
 from typing import Any
 from weakref import proxy
 
@@ -16,7 +15,8 @@ from holdfast.execution.heap import read_heap
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_of
-from holdfast.execution.state import FACTS, ActivationState, BookmarkState, EffectState, ScopeState, State
+from holdfast.execution.resting import Resting, RestingScope
+from holdfast.execution.state import ActivationState, BookmarkState, EffectState, ScopeState, State
 from holdfast.execution.state_writing import references, slots
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, Incident, JournalEvent
@@ -29,7 +29,6 @@ CLEANUP, ROOT = 0, 1
 _CONTAINERS = frozenset({dict, list})
 """What may hold typed values; everything else is written as it is."""
 _NOTHING: Mapping[str, Any] = {}
-_facts = attrgetter(*FACTS)
 
 
 def revived(
@@ -73,6 +72,12 @@ class _Reader:
     def value(self, data: Any) -> Any:
         return values.decode(data, self.plan.types) if data.__class__ in _CONTAINERS else data
 
+    def _data(self, data: Any) -> Any:
+        """Data of an activity that does not read it by itself."""
+        if data.__class__ is list:
+            data = [item.data() if item.__class__ is Resting else item for item in data]
+        return self.value(data)
+
     def _read_scopes(self, stored: list[ScopeState]) -> list[Scope]:
         scopes: list[Scope] = []
         types, shapes = self.plan.types, self.plan.shapes
@@ -84,7 +89,9 @@ class _Reader:
             if found:
                 places = shape.places or places_of(shape)
                 for label, data in found.items():
-                    scope[places[label]] = values.decode(data, types) if data.__class__ in _CONTAINERS else data
+                    scope[places[label]] = values.decode(data, types) if type(data) in _CONTAINERS else data
+                if Resting in map(type, found.values()):
+                    scope = scopes[-1] = RestingScope(scope, types)
             if item.frame is not None:
                 places = places_of(shape)
                 kept, lost = self.frames[item.frame]
@@ -119,9 +126,9 @@ class _Reader:
                 continue
             load_data = node.hooks.load
             if load_data is not None:
-                activation.data = load_data(data, activation)
+                activation.data = load_data(data, activation, self.plan.types)
             elif data is not None:
-                activation.data = self.value(data)
+                activation.data = self._data(data)
             if owner.kids is None:
                 owner.kids = {number: activation}
             else:
@@ -137,7 +144,7 @@ class _Reader:
             self.live.cleanup = activation
             activation.data = [(self.plan.by_key[key], self.scopes[scope]) for key, scope in data or ()]
             return
-        activation.data = self.value(data)
+        activation.data = self._data(data)
         if activation.id == ROOT:
             self.live.root = activation
         else:
@@ -211,7 +218,12 @@ class _Reader:
 
 def _blank(state: State, plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
     """The instance without its activities."""
-    live = LiveInstance(plan, state.id, now, services, *_facts(state))
+    live = LiveInstance(
+        plan, state.id, now, services,
+        state.status, state.created, state.correlation_id, state.name, state.parent_id, state.principal, state.trace,
+        state.flowchart_mode, state.trigger, state.trigger_open, state.sequence, state.waited_at,
+        state.bookmark_count, state.journal_base, state.commits, state.fault_pending, state.stopping, state.outcome,
+    )  # fmt: skip
     if isinstance(state.outcome, list):
         live.outcome = tuple(state.outcome)
     return live

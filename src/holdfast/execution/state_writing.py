@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any
+from weakref import ProxyType
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +15,7 @@ from holdfast.execution.heap import write_heap
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_data
-from holdfast.execution.state import FACTS
+from holdfast.execution.resting import Resting, RestingScope
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.scope import FIRST_SLOT, Scope, Shape
@@ -24,23 +24,28 @@ from holdfast.model.values import TypeRegistry
 _INT_MAX = 1 << 63
 _ACTIVITY = BookmarkKind.ACTIVITY
 _METHOD = "execute"
-_facts = attrgetter(*FACTS)
-_rest = attrgetter("results", "spare_outputs", "published", "properties", "child_starts", "compensations", "incidents")
 
 
 Array = tuple[Any, ...]
 """What a `State`, or a part of one, is written as: what is at its default at the end is left out."""
 
 
-def written(live: LiveInstance) -> Array:
+def written(live: LiveInstance, resting: list[Resting] | None = None, *, trusting: bool = True) -> Array:
     """The state, without the journal: what reads as a `State`. As arrays right away: objects that are made only to be
-    written down cost more than the writing."""
-    return _Writer(live, live.plan.types).state()
+    written down cost more than the writing.
+
+    Without a list for values that rest, they are read. With one they are put into it and stand in the arrays as they came;
+    and large values that look like JSON stand there themselves, not copied, so pack them at once. If packing refuses one
+    (`values.Tree` says which), write again without trusting looks.
+    """
+    return _Writer(live, live.plan.types, resting, trusting and resting is not None).state()
 
 
 class _Writer(Struct, eq=False):
     live: LiveInstance
     types: TypeRegistry
+    resting: list[Resting] | None
+    trusting: bool
     scopes: list[Array] = []
     numbers: dict[int, int] = {}
     frames: list[dict[str, Any]] = []
@@ -49,8 +54,16 @@ class _Writer(Struct, eq=False):
     def state(self) -> Array:
         live = self.live
         activations = self.activations()
-        begin: Array = (live.id, self.scopes, activations, *_facts(live))
-        has_rest = self.frames or any(_rest(live)) or live.trigger_payload is not None
+        begin: Array = (
+            live.id, self.scopes, activations,
+            live.status, live.created, live.correlation_id, live.name, live.parent_id, live.principal, live.trace,
+            live.flowchart_mode, live.trigger, live.trigger_open, live.sequence, live.waited_at, live.bookmark_count,
+            live.journal_base, live.commits, live.fault_pending, live.stopping, live.outcome,
+        )  # fmt: skip
+        has_rest = (
+            self.frames or live.results or live.spare_outputs or live.published or live.properties
+            or live.child_starts or live.compensations or live.incidents or live.trigger_payload is not None
+        )  # fmt: skip
         if not has_rest and not live.bookmarks and not live.effects and not live.queue:
             return begin
         marks = [self.bookmark(item) for item in live.bookmarks.values()] if live.bookmarks else []
@@ -73,20 +86,35 @@ class _Writer(Struct, eq=False):
             value(live.spare_outputs) if live.spare_outputs else {},
             value(live.published),
             value(live.properties) if live.properties else {},
-            write_heap(self.frames, self.types, references(live.plan)) if self.frames else None,
+            self.heap() if self.frames else None,
             starts,
             compensations,
             [msgspec.to_builtins(item) for item in live.incidents],
         )
 
+    def heap(self) -> dict[str, Any]:
+        return write_heap(self.frames, self.types, references(self.live.plan), trusting=self.trusting)
+
     def value(self, value: Any) -> Any:
-        return value if _is_plain(value) else values.encode(value, self.types)
+        return value if _is_plain(value) else self.encoded(value)
+
+    def encoded(self, value: Any) -> Any:
+        if value.__class__ is Resting:
+            assert self.resting is not None
+            self.resting.append(value)
+            return value
+        if self.trusting and values.is_large(value):
+            tree = values.tree_of(value)
+            if tree is not None and tree.is_json:
+                return value
+        return values.encode(value, self.types)
 
     def scope(self, scope: Scope) -> int:
         number = self.numbers.get(id(scope))
         if number is not None:
             return number
-        parent = self.scope(scope[0]) if scope[0].__class__ is list else None
+        above = scope[0]  # To ask a proxy what it is would ask the instance.
+        parent = None if type(above) is ProxyType or not isinstance(above, list) else self.scope(above)
         number = self.numbers[id(scope)] = len(self.scopes)
         shape: Shape = scope[1]
         if isinstance(shape, FrameShape):
@@ -95,17 +123,23 @@ class _Writer(Struct, eq=False):
             return number
         found: dict[str, Any] = {}
         defaults = shape.defaults
+        resting = scope.__class__ is RestingScope and self.resting is not None
+        held = list.copy(scope) if resting else scope  # A copy is plain: reading it wakes nothing.
         for label, index in shape.labels or slots(shape):
-            value = scope[index]
-            if value is not defaults[index - FIRST_SLOT] and value is not UNSET:
-                small = value.__class__ is int and -1 < value < _INT_MAX  # Counters are everywhere.
-                found[label] = value if small or _is_plain(value) else values.encode(value, self.types)
+            value = held[index]
+            if value is defaults[index - FIRST_SLOT] or value is UNSET:
+                continue
+            if (type(value) is int and -1 < value < _INT_MAX) or _is_plain(value):  # Counters are everywhere.
+                found[label] = value
+            else:
+                found[label] = self.encoded(value)
         self.scopes.append((shape.key, parent, None, found))
         return number
 
     def activations(self) -> list[Array]:
-        live, numbers = self.live, self.numbers
+        live = self.live
         written: list[Array] = []
+        number, known = 0, None  # Most live in the scope of the one before.
         everyone = [live.root]
         cleanup = live.cleanup
         if cleanup.kids or cleanup.data:
@@ -118,9 +152,8 @@ class _Writer(Struct, eq=False):
             node, outer, inner, owner, data = item.node, item.outer, item.scope, item.owner, item.data
             if data is not None or node.hooks.dump is not None:
                 data = self.data(item)
-            number = numbers.get(id(outer))
-            if number is None:
-                number = self.scope(outer)
+            if outer is not known:
+                number, known = self.scope(outer), outer
             own = None if inner is outer else self.scope(inner)
             above = None if owner is None else owner.id
             marks, status, flags, attempt = item.bookmarks, item.status, item.flags, item.attempt
@@ -134,7 +167,16 @@ class _Writer(Struct, eq=False):
         if item is self.live.cleanup:
             return [[below.key, self.scope(scope)] for below, scope in item.data]
         dump_data = item.node.hooks.dump
-        return self.value(item.data) if dump_data is None else dump_data(item.data)
+        if dump_data is None:
+            return self.value(item.data)
+        found = dump_data(item.data, self.types)
+        return [self._at_rest(part) for part in found] if found.__class__ is list else found
+
+    def _at_rest(self, part: Any) -> Any:
+        """A part of what an activity dumps: JSON, or a value that rests."""
+        if part.__class__ is not Resting:
+            return part
+        return part.data() if self.resting is None else self.encoded(part)
 
     def bookmark(self, item: Bookmark) -> Array:
         payload, metadata = item.payload, item.metadata
@@ -170,7 +212,7 @@ class _Writer(Struct, eq=False):
 
 def _is_plain(value: Any) -> bool:
     """Whether it is written as it is. Text that is not ASCII may be no Unicode at all."""
-    kind = value.__class__
+    kind = type(value)
     if kind is str:
         return bool(value.isascii())
     return value is None or kind is bool or (kind is int and -_INT_MAX <= value < _INT_MAX)

@@ -75,7 +75,7 @@ class Commit(Struct, frozen=True):
         return JournalSegment(version=self.instance.version, burst_id=self.burst_id, written=self.instance.updated)
 
 
-_OfTenant = BookmarkRow | WorkRow | EffectRow | InboxRow | OutboxRow | IncidentRow | ValueRow | RecordRow
+_OfTenant = WorkRow | InboxRow | OutboxRow | RecordRow
 
 
 class Loss(StrEnum):
@@ -137,12 +137,15 @@ def check_batch(batch: Sequence[Commit]) -> None:
                 )
             seen.add(key)
             _check_instance(commit, instance)
-        elif commit.journal or commit.bookmarks_added or commit.effects_added or commit.guards_taken:
+        elif (
+            commit.journal or commit.bookmarks_added or commit.effects_added or commit.guards_taken
+            or commit.values_added or commit.incidents_added
+        ):  # fmt: skip
             raise BatchRefused(
                 f"Commit {commit.burst_id} has rows of an instance but no instance. Give it the instance's new row."
             )
-        _check_tenant(commit)
-        if commit.records:
+        if commit.work_added or commit.inbox_added or commit.outbox_added or commit.dead_letters or commit.records:
+            _check_tenant(commit)
             _check_records(commit)
 
 
@@ -154,19 +157,24 @@ def _check_instance(commit: Commit, instance: InstanceRow) -> None:
     segment = commit.journal
     if segment is not None and (segment.version != instance.version or segment.burst_id != commit.burst_id):
         raise BatchRefused(f"The journal segment of instance '{instance.id}' must carry version and burst of its row.")
-    if not (commit.bookmarks_added or commit.effects_added or commit.values_added or commit.incidents_added):
-        return
-    groups: tuple[Sequence[BookmarkRow | EffectRow | ValueRow | IncidentRow], ...] = (
-        commit.bookmarks_added, commit.effects_added, commit.values_added, commit.incidents_added,
-    )  # fmt: skip
-    name = instance.id
-    for rows in groups:
-        for row in rows:
-            if row.instance_id != name:
-                raise BatchRefused(
-                    f"The commit of instance '{name}' has a row of instance '{row.instance_id}'. "
-                    "Bookmarks, effects, values and incidents go with the commit of their own instance."
-                )
+    tenant, name = commit.tenant, instance.id
+    if instance.tenant != tenant:
+        raise _of_other_tenant(commit, instance.tenant)
+    own: Sequence[BookmarkRow | EffectRow | ValueRow | IncidentRow] = commit.bookmarks_added + commit.effects_added
+    if commit.values_added or commit.incidents_added:
+        own = (*own, *commit.values_added, *commit.incidents_added)
+    for row in own:
+        if row.instance_id != name:
+            raise _of_other_instance(name, row.instance_id)
+        if row.tenant != tenant:
+            raise _of_other_tenant(commit, row.tenant)
+
+
+def _of_other_instance(name: str, other: str) -> BatchRefused:
+    return BatchRefused(
+        f"The commit of instance '{name}' has a row of instance '{other}'. "
+        "Bookmarks, effects, values and incidents go with the commit of their own instance."
+    )
 
 
 def _check_records(commit: Commit) -> None:
@@ -178,17 +186,10 @@ def _check_records(commit: Commit) -> None:
 
 
 def _check_tenant(commit: Commit) -> None:
-    tenant, instance = commit.tenant, commit.instance
-    if instance is not None and instance.tenant != tenant:
-        raise _of_other_tenant(commit, instance.tenant)
-    if not (
-        commit.bookmarks_added or commit.work_added or commit.effects_added or commit.inbox_added
-        or commit.outbox_added or commit.incidents_added or commit.values_added or commit.dead_letters or commit.records
-    ):  # fmt: skip
-        return
+    """Of rows that go with a commit, but are no instance's own."""
+    tenant = commit.tenant
     groups: tuple[Sequence[_OfTenant], ...] = (
-        commit.bookmarks_added, commit.work_added, commit.effects_added, commit.inbox_added, commit.outbox_added,
-        commit.incidents_added, commit.values_added, commit.records,
+        commit.work_added, commit.inbox_added, commit.outbox_added, commit.records,
     )  # fmt: skip
     for rows in groups:
         for row in rows:

@@ -33,16 +33,14 @@ _NOT_CONTENT_OF_DECLARATION = frozenset({"display_name", "description", "categor
 
 def stimulus_hash(*parts: Any, types: TypeRegistry | None = None) -> str:
     """64 hexadecimal digits. Refuses what cannot be kept in state. `types` gives classes their public names."""
-    if len(parts) == 2 and parts[1].__class__ is dict and parts[0].__class__ is str and _is_text(parts[1]):
-        return _hash_of_texts(parts[0], tuple(parts[1].items()))
+    if len(parts) == 2 and type(parts[1]) is dict and type(parts[0]) is str:
+        items = tuple(parts[1].items())
+        for key, value in items:
+            if type(value) is not str or type(key) is not str:
+                break
+        else:
+            return _hash_of_texts(parts[0], items)
     return _hash(parts, types)
-
-
-def _is_text(record: dict[Any, Any]) -> bool:
-    for key, value in record.items():  # noqa: SIM110 - a generator costs more than what it would ask
-        if value.__class__ is not str or key.__class__ is not str:
-            return False
-    return True
 
 
 @lru_cache(maxsize=8192)

@@ -34,7 +34,7 @@ for _status in Status:
     _status.word = _status.value
     _status.at_rest = _status in (Status.FINISHED, Status.FAULTED, Status.CANCELED)
 
-TRANSITIONS: Mapping[Status, frozenset[Status]] = {
+TRANSITIONS: Mapping[Status, frozenset[Status]] = {  # Every unit test of a run watches that nothing else happens.
     Status.PENDING: frozenset({Status.RUNNING, Status.CANCELED}),
     Status.RUNNING: frozenset({Status.SUSPENDED, Status.FINISHED, Status.FAULTED, Status.CANCELED}),
     Status.SUSPENDED: frozenset({Status.RUNNING, Status.CANCELED}),
@@ -96,6 +96,8 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class JournalEvent(StrEnum):
+    """Stored journals name an event by its position here: new ones stand at the end, and none goes away."""
+
     STARTED = "started"
     COMPLETED = "completed"
     SUSPENDED = "suspended"

@@ -103,21 +103,22 @@ class Shape:
     def own(self, scope: Scope) -> None:
         """Give it defaults of its own where it has those of all."""
         for index, default in enumerate(self.defaults, FIRST_SLOT):
-            if scope[index] is default and isinstance(default, list | dict | set):
+            # `list.__getitem__` wakes nothing that rests (`execution.resting`).
+            if isinstance(default, list | dict | set) and list.__getitem__(scope, index) is default:
                 scope[index] = copy(default)
 
 
 def levels(scope: Scope) -> Iterator[Scope]:
     """The scope and those around it, nearest first."""
     level: Any = scope
-    while level.__class__ is list:
+    while isinstance(level, list):
         yield level
         level = level[0]
 
 
 def facts_of(scope: Scope) -> InstanceFacts:
     level: Any = scope
-    while level.__class__ is list:
+    while isinstance(level, list):
         level = level[0]
     facts: InstanceFacts = level
     return facts

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from benchmarks import dbos_ratio, store_effects, store_queue, store_resumes, store_space, store_starts
+from benchmarks import dbos_ratio, store_effects, store_loops, store_queue, store_resumes, store_space, store_starts
 from benchmarks.groups import GROUPS
 from benchmarks.store_databases import SQLITE, database, world
 from benchmarks.store_sleepers import Sleepers, put_to_sleep
@@ -53,6 +53,7 @@ def test_every_group_is_measured_by_make_bench() -> None:
         *store_starts.GROUPS,
         *store_resumes.GROUPS,
         store_effects.GROUP,
+        store_loops.GROUP,
         *store_queue.GROUPS,
         *store_space.GROUPS,
         *dbos_ratio.GROUPS,

@@ -12,7 +12,7 @@ from holdfast.model.commit import Commit, check_batch
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.listing import InstanceSort, decode_cursor, encode_cursor, folded
 from holdfast.model.stored import correlation_key, wake_key
-from holdfast.testing.store_rows import AT, bookmark, commit_of, effect, instance, segment, work
+from holdfast.testing.store_rows import AT, bookmark, commit_of, effect, incident, instance, segment, value, work
 
 TEXTS = st.text(max_size=300)
 STORABLE = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=300)
@@ -96,6 +96,10 @@ def test_trusted_code_in_documents(document: bytes, refused: bool) -> None:
         (commit_of(instance("i"), journal=segment(instance("i", 2))), "journal segment"),
         (Commit(burst_id="b", instance=instance("i")), "burst id"),
         (Commit(burst_id="b", guards_taken=(activation_slot(strategy="s"),)), "no instance"),
+        (Commit(burst_id="b", values_added=(value("", "i", "v"),)), "no instance"),
+        (Commit(burst_id="b", incidents_added=(incident("", "i"),)), "no instance"),
+        (commit_of(instance("i"), effects_added=(effect("other", "i"),)), "belongs to one tenant"),
+        (commit_of(instance("i"), values_added=(value("", "j", "v"),)), "a row of instance 'j'"),
         (commit_of(instance("i"), work_added=(work("other"),)), "one tenant"),
     ],
 )

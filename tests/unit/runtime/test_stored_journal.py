@@ -27,6 +27,17 @@ def plan() -> Plan:
     return engine.plan(Workflow(Sequence(SetVariable("x", 1), SetVariable("x", 2)), id="w", variables={"x": 0}))
 
 
+def test_events_keep_their_positions() -> None:
+    """Journals of old name them by it."""
+    stored = (
+        "started completed suspended resumed faulted canceled compensated decided waiting skipped effect_recorded "
+        "effect_result result_dropped retry_scheduled published logged instance_started instance_resumed "
+        "instance_suspended instance_finished instance_faulted instance_canceled incident operated taken_over unread"
+    )
+
+    assert " ".join(JournalEvent).startswith(stored)
+
+
 @given(st.data())
 def test_what_is_written_is_read(plan: Plan, data: st.DataObject) -> None:
     places = st.integers(-1, len(plan.nodes) - 1)

@@ -19,6 +19,7 @@ from holdfast.execution.live import Compensation, LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
 from holdfast.model.definition import ActivityNode
 from holdfast.model.scope import Names, Scope
+from holdfast.model.types import convert
 
 NUMBER, VALUE = "~number", "__value"
 """Of a branch: its place among the results, and what it gave."""
@@ -27,6 +28,8 @@ NUMBER, VALUE = "~number", "__value"
 class Branch(Activity, pure=True, container=True, category="Code", icon="git-branch", browsable=False):
     """One of several calls: its variables are the arguments of the call and `__value`, what the call gave."""
 
+    of: str | None = None
+    """The public name of the class that what the call gave is made, where the call leaves it as data."""
     body: Activity | None = port()
 
     @classmethod
@@ -37,8 +40,11 @@ class Branch(Activity, pure=True, container=True, category="Code", icon="git-bra
             shape.declare(name)
         node.shape = builder.compiler.plan.shapes[node.key] = shape
         node.inner = Names((shape, *node.names.shapes))
+        of, value = builder.literal("of"), shape.names.get(VALUE)
 
         def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+            if of is not None and value is not None:
+                owner.scope[value] = convert(owner.scope[value], str(of), live.plan.types)
             live.complete(owner)
 
         body = builder.child("body", body_done)

@@ -42,12 +42,13 @@ class Sleep(Activity, pure=True, category="Code", icon="hourglass", browsable=Fa
         return op
 
 
-def moment_of(value: Any, now: datetime) -> datetime:
+def moment_of(value: Any, now: datetime, asked: str = "sleep(…)") -> datetime:
     if isinstance(value, timedelta):
         return now + value
     if isinstance(value, datetime) and value.utcoffset() is not None:
         return value.astimezone(UTC)
-    raise ActivityFault(f"sleep takes a timedelta or an aware datetime, not {value!r}.")
+    remedy = f" Write timedelta(seconds={value!r})." if isinstance(value, int | float) else ""
+    raise ActivityFault(f"{asked} takes a timedelta or an aware datetime, not {value!r}.{remedy}")
 
 
 class WaitFor(Activity, pure=True, category="Code", icon="radio", browsable=False):
@@ -93,7 +94,7 @@ class _WaitNode:
         activation = live.activate(self.node, owner, scope)
         live.bookmark(activation, NewBookmark(name="Event", payload=address, auto_burn=False))
         if timeout is not None:
-            due = moment_of(timeout, live.moment())
+            due = moment_of(timeout, live.moment(), "wait_for(timeout=…)")
             live.bookmark(activation, NewBookmark(name=TIMED_OUT, payload={"due": due}, due=due))
 
     def resume(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
@@ -116,4 +117,8 @@ class _WaitNode:
         return bookmark.name == TIMED_OUT or bool(self.where(live, owner, activation.outer)(self._event(live, payload)))
 
     def _event(self, live: LiveInstance, payload: Any) -> Any:
-        return payload if self.of is None else convert(payload, str(self.of), live.plan.types)
+        if self.of is None:
+            return payload
+        if payload is None:
+            raise ValueError(f"The event came with nothing, and is no {self.of}. Send it with the fields of one.")
+        return convert(payload, str(self.of), live.plan.types)

@@ -15,8 +15,11 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.journal import DECIDED
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
+from holdfast.execution.resting import Items, Resting, paged
+from holdfast.model import values
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
+from holdfast.model.values import TypeRegistry
 
 VALUE, INDEX = "CurrentValue", "CurrentIndex"
 """What loops call the variables that they hand to their body."""
@@ -82,7 +85,7 @@ class ForEach(Activity, pure=True, container=True, category="Looping", icon="rep
         if placed is None:
             return builder.leaf(lambda live, scope: {"items": len(items_of(evaluate(scope)))})
         body = builder.place(placed, advance, f"{builder.path}/body", shape=shape)
-        node.hooks.stop = end_stop
+        node.hooks.stop, node.hooks.dump, node.hooks.load = end_stop, _dump_items, _load_items
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             items = items_of(evaluate(scope))
@@ -91,6 +94,17 @@ class ForEach(Activity, pure=True, container=True, category="Looping", icon="rep
             advance(live, activation, scope, None)
 
         return op
+
+
+def _dump_items(data: list[Any], types: TypeRegistry) -> list[Any]:
+    position, items = data
+    return [position, items.resting if isinstance(items, Items) else values.encode(items, types)]
+
+
+def _load_items(data: list[Any], _activation: Activation, types: TypeRegistry) -> list[Any]:
+    """A list that is stored apart is read as the loop comes to it."""
+    position, items = data
+    return [position, paged(items, types) if isinstance(items, Resting) else values.decode(items, types)]
 
 
 class For(Activity, pure=True, container=True, category="Looping", icon="repeat"):

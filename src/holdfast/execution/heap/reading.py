@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from holdfast.errors import InvalidState, UnknownValueType
+from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
 from holdfast.execution.heap.iterators import put_together
 from holdfast.execution.heap.tracebacks import rebuild
 from holdfast.model.values import TypeRegistry, decode
@@ -22,6 +23,7 @@ def read_heap(
 ) -> list[tuple[dict[str, Any], dict[str, str]]]:
     """For each frame its variables, and those that could not be kept with the reason."""
     reader = _Reader(types, references)
+    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
     frames = [{name: reader.value(data) for name, data in frame.items()} for frame in document["frames"]]
     return list(zip(frames, document["lost"], strict=True))
 
@@ -30,6 +32,7 @@ class _Reader:
     def __init__(self, types: TypeRegistry, references: Mapping[str, Any]) -> None:
         self.types = types
         self.references = references
+        self.blocks: list[Any] = []
         self.known: dict[int, Any] = {}
 
     def value(self, data: Any) -> Any:
@@ -42,6 +45,8 @@ class _Reader:
             return {name: self.value(item) for name, item in data.items()}
         if tag == "same":
             return self.known[data["id"]]
+        if tag == BLOCK:
+            return at(self.blocks, data)
         read = _READERS.get(tag)
         if read is None or ("in" not in data):
             return decode(data, self.types)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime, time
 from enum import Enum
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
 from typing import Any
 
 from holdfast.errors import ValueRefused
-from holdfast.execution.heap.iterators import take_apart
+from holdfast.execution.heap.blocks import Blocks
+from holdfast.execution.heap.iterators import is_kept_iterator, take_apart
 from holdfast.execution.heap.tracebacks import entries_of
 from holdfast.model.homes import home_of
-from holdfast.model.values import SCALARS, KeptException, TypeRegistry, encode
+from holdfast.model.values import SCALARS, KeptException, TypeRegistry, encode, is_large
 from holdfast.model.values.encoding import TAG
 from holdfast.model.values.exceptions import arguments_of
 from holdfast.model.values.forms import form_of
@@ -20,6 +22,8 @@ from holdfast.model.values.forms import form_of
 Part = tuple[str, dict[str, Any], list[Any]]
 """A tag, what is plain JSON already, and the values inside."""
 
+_UNMARKED = (Enum, datetime, time)
+"""Nobody asks which of two equal ones it is: written wherever it is met."""
 _METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
 
 
@@ -27,32 +31,50 @@ class Unkept(ValueError):
     """A value that cannot be kept."""
 
 
-def write_heap(frames: list[dict[str, Any]], types: TypeRegistry, references: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"frames": […], "lost": […]}`: variables that cannot be kept are named with the reason, not written.
+def write_heap(
+    frames: list[dict[str, Any]], types: TypeRegistry, references: Mapping[str, Any], *, trusting: bool = False
+) -> dict[str, Any]:
+    """`{"frames": […], "lost": […]}`: variables that cannot be kept are named with the reason, not written. Large ones stand
+    under `blocks`; trusting, those that look like JSON are there themselves (see `Blocks`).
 
     `references` are the modules, classes and functions that definitions refer to, by name.
     """
-    lost: list[dict[str, str]] = []
-    writer = _Writer(types, references)
-    kept: list[dict[str, Any]] = []
-    for frame in frames:
-        reasons: dict[str, str] = {}
-        good: dict[str, Any] = {}
+    writer = _Writer(types, references, trusting=trusting)
+    lost: list[dict[str, str]] = [{} for _ in frames]
+    for reasons, name, value in sorted(_variables(frames, lost), key=_weight):
+        reason = writer.count_in(value)
+        if reason is not None:
+            reasons[name] = reason
+    blocks = writer.blocks.written(writer.emit_item)
+    written = [
+        {name: writer.emit(value) for name, value in frame.items() if name not in reasons}
+        for frame, reasons in zip(frames, lost, strict=True)
+    ]
+    return {"frames": written, "lost": lost, "blocks": blocks} if blocks else {"frames": written, "lost": lost}
+
+
+_Variable = tuple[dict[str, str], str, Any]
+"""Where a reason goes if it cannot be kept, its name, its value."""
+
+
+def _variables(frames: list[dict[str, Any]], lost: list[dict[str, str]]) -> Iterator[_Variable]:
+    for frame, reasons in zip(frames, lost, strict=True):
         for name, value in frame.items():
-            reason = writer.count_in(value)
-            if reason is None:
-                good[name] = value
-            else:
-                reasons[name] = reason
-        kept.append(good)
-        lost.append(reasons)
-    written = [{name: writer.emit(value) for name, value in frame.items()} for frame in kept]
-    return {"frames": written, "lost": lost}
+            yield reasons, name, value
+
+
+def _weight(variable: _Variable) -> int:
+    """The heavy ones first, then their iterators: what else refers to a block is met when it is known."""
+    value = variable[2]
+    if is_large(value):
+        return 0
+    return 1 if is_kept_iterator(value) else 2
 
 
 class _Writer:
-    def __init__(self, types: TypeRegistry, references: Mapping[str, Any]) -> None:
+    def __init__(self, types: TypeRegistry, references: Mapping[str, Any], *, trusting: bool) -> None:
         self.types = types
+        self.blocks = Blocks(types, trusting=trusting)
         self.references = {id(found): name for name, found in references.items()}
         self.modules = {name: found for name, found in references.items() if isinstance(found, ModuleType)}
         self.counts: dict[int, int] = {}
@@ -61,33 +83,61 @@ class _Writer:
         """What is only looked at must not be freed: another object would get its id."""
         self.numbers: dict[int, int] = {}
         self.open: set[int] = set()
+        """Large lists that are being looked into."""
+        self.refused: set[int] = set()
+        """Those that are no blocks: tried once, or lists that share lists would be tried once for each way to them."""
 
     # -- counting ------------------------------------------------------------------------------------------------------
 
     def count_in(self, value: Any) -> str | None:
         """Count the objects in a value; why it cannot be kept, if it cannot (then nothing of it is counted)."""
-        counts: dict[int, int] = {}
-        parts: dict[int, Part] = {}
-        todo = [value]
+        met = _Met()
         try:
-            while todo:
-                item = todo.pop()
-                if item.__class__ in SCALARS:
-                    continue
-                key = id(item)
-                counts[key] = counts.get(key, 0) + 1
-                if counts[key] > 1 or key in self.counts:
-                    continue
-                self.alive.append(item)
-                part = parts[key] = self._apart(item)
-                self.alive.append(part)
-                todo.extend(part[2])
+            self._walk([value], met)
         except (Unkept, ValueRefused) as error:
+            self.open.clear()
             return str(error)
-        for key, times in counts.items():
-            self.counts[key] = self.counts.get(key, 0) + times
-        self.parts.update(parts)
+        met.add_to(self.counts, self.parts)
         return None
+
+    def _walk(self, todo: list[Any], met: _Met) -> None:
+        counts = met.counts
+        while todo:
+            item = todo.pop()
+            if item.__class__ in SCALARS or item in self.blocks:
+                continue
+            key = id(item)
+            counts[key] = counts.get(key, 0) + 1
+            if counts[key] > 1 or key in self.counts or key in self.open:
+                continue
+            may_be_block = is_large(item) and key not in self.refused
+            if not may_be_block:
+                self._look_into(item, met, todo)
+            if isinstance(item, _UNMARKED) or (may_be_block and self._is_block(item, met)):
+                del counts[key]
+
+    def _look_into(self, item: Any, met: _Met, todo: list[Any]) -> None:
+        self.alive.append(item)
+        part = met.parts[id(item)] = self._apart(item)
+        self.alive.append(part)
+        todo.extend(part[2])
+
+    def _is_block(self, item: Any, met: _Met) -> bool:
+        """If it is not, everything in it has been counted."""
+        if self.blocks.take_plain(item):
+            return True
+        inside, todo = _Met(), list[Any]()
+        self.open.add(id(item))
+        self._look_into(item, met, todo)
+        self._walk(todo, inside)
+        self.open.discard(id(item))
+        is_whole = item.__class__ is list and self.open.isdisjoint(inside.counts) and id(item) not in inside.counts
+        if is_whole and inside.counts.keys().isdisjoint(self.counts) and self.blocks.take_objects(item, inside.counts):
+            inside.add_to(self.counts, self.parts)
+            return True
+        inside.add_to(met.counts, met.parts)
+        self.refused.add(id(item))
+        return False
 
     def _apart(self, value: Any) -> Part:
         cls = value.__class__
@@ -160,14 +210,23 @@ class _Writer:
     def emit(self, value: Any) -> Any:
         if value.__class__ in SCALARS:
             return encode(value, self.types)
+        if value in self.blocks:
+            return self.blocks.address(value)
         key = id(value)
         number = self.numbers.get(key)
         if number is not None:
             return {TAG: "same", "id": number}
         shared = {}
-        if self.counts[key] > 1:
+        if self.counts.get(key, 1) > 1:
             shared["id"] = self.numbers[key] = len(self.numbers) + 1
-        tag, head, inside = self.parts[key]
+        return self._emit(value, shared)
+
+    def emit_item(self, item: Any) -> Any:
+        """An item of a block, at its place."""
+        return encode(item, self.types) if item.__class__ in SCALARS else self._emit(item, {})
+
+    def _emit(self, value: Any, shared: dict[str, int]) -> Any:
+        tag, head, inside = self.parts[id(value)]
         if not shared:
             if tag == "leaf":
                 return head["v"]
@@ -176,3 +235,16 @@ class _Writer:
             if tag == "dict" and all(name.__class__ is str and name[:1] != "$" for name in value):
                 return {name: self.emit(item) for name, item in value.items()}
         return {TAG: tag, **shared, **head, "in": [self.emit(item) for item in inside]}
+
+
+class _Met:
+    """What a walk has come by."""
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.parts: dict[int, Part] = {}
+
+    def add_to(self, counts: dict[int, int], parts: dict[int, Part]) -> None:
+        for key, times in self.counts.items():
+            counts[key] = counts.get(key, 0) + times
+        parts.update(self.parts)

@@ -21,18 +21,22 @@ from holdfast.model.values.omitted import Omitted
 from holdfast.model.values.previews import preview
 from holdfast.model.values.registry import TypeRegistry
 from holdfast.model.values.showing import readable, shown
+from holdfast.model.values.trees import Tree, is_large, tree_of
 
 __all__ = [
     "SCALARS",
     "KeptException",
     "Omitted",
+    "Tree",
     "TypeRegistry",
     "check",
     "copy",
     "decode",
     "encode",
     "exception_names",
+    "is_large",
     "preview",
     "readable",
     "shown",
+    "tree_of",
 ]

@@ -28,7 +28,7 @@ from holdfast.model.stored import InstanceRow
 from holdfast.runtime.durable.before import NEW, NOTHING, Before, Consumed, remember
 from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.history import with_snapshot
-from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob, StartJob
+from holdfast.runtime.durable.jobs import Answer, EffectJob, Job, ResumeJob, StartJob
 from holdfast.runtime.durable.task_jobs import TaskJob
 from holdfast.runtime.durable.verb_jobs import still_fits
 from holdfast.runtime.outbox import with_events
@@ -280,8 +280,14 @@ def _consumed(jobs: list[Job]) -> Consumed:
 
 
 def _used_by(job: Job) -> Consumed:
-    if job.__class__ is StartJob and job.consumes_work is None and job.fires is None and not job.guards:
-        return NOTHING  # As most starts.
+    kind, work = job.__class__, job.consumes_work
+    if job.fires is None and not job.guards:  # As nearly all of those that there are most of.
+        if kind is ResumeJob:
+            return Consumed(work=() if work is None else (work,), bookmarks=(job.bookmark_id,))  # type: ignore[attr-defined]
+        if kind is EffectJob and work is None:
+            return NOTHING if job.consumes_effect is None else Consumed(effects=(job.consumes_effect,))
+        if kind is StartJob and work is None:
+            return NOTHING
     return Consumed(
         work=() if job.consumes_work is None else (job.consumes_work,),
         effects=() if job.consumes_effect is None else (job.consumes_effect,),

@@ -76,7 +76,8 @@ class Maker:
             rows["records"] = (*rows.get("records", ()), *replies)
         if live.new_effects or live.canceled_effects:
             rows["effects_dropped"] = tuple(live.canceled_effects)
-            added = rows["effects_added"] = tuple(self._effect(live, item, now) for item in fresh_effects(live))
+            live.new_effects = fresh = _fresh_effects(live)
+            added = rows["effects_added"] = tuple([self._effect(live, item, now) for item in fresh])
             if self.placement.rows and (
                 steps := [step_row(row, content, now, step_priority(live.plan, row)) for row in added if row.queue]
             ):
@@ -223,7 +224,7 @@ class Maker:
             request.attempt,
             self.owner if queue is None else NOBODY,
             "" if queue is None else queue_of(self.tenant, queue),
-            _ON_LOST[node.definition.options.on_lost],
+            _ON_LOST[node.options.on_lost],
             None if node.timeout is None else begins + node.timeout,
             encode_payload(request.inputs, live.plan.types),
             self.tenant,
@@ -269,6 +270,6 @@ def _state_after(live: LiveInstance) -> Packed:
         live.journal_base, live.published = base, published
 
 
-def fresh_effects(live: LiveInstance) -> list[EffectRequest]:
+def _fresh_effects(live: LiveInstance) -> list[EffectRequest]:
     """Recorded by this burst and still wanted: a later job of the same burst may have canceled one."""
     return [item for item in live.new_effects if live.effects.get(item.execution_id) is item]

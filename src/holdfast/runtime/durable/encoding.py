@@ -10,6 +10,7 @@ import msgspec
 from holdfast.execution.journal import RawEntry
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
+from holdfast.execution.resting import Resting
 from holdfast.execution.state_reading import revived
 from holdfast.execution.state_writing import written
 from holdfast.model import values
@@ -19,7 +20,6 @@ from holdfast.ports import Services
 from holdfast.runtime.durable.large_values import Packed, pack_state, unpack_state
 
 _EVENTS = tuple(JournalEvent)
-"""Stored by position: new events are added at the end of the enumeration only."""
 _CODES: dict[str, int] = {event.value: code for code, event in enumerate(_EVENTS)}
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -31,7 +31,12 @@ def encode_state(live: LiveInstance) -> Packed:
 
     Without what the instance's row says already: the content that it pins, and the format, which the row's column has.
     """
-    return pack_state(written(live))
+    resting: list[Resting] = []
+    try:
+        return pack_state(written(live, resting), resting)
+    except (OverflowError, UnicodeEncodeError):  # An int beyond 64 bits or half a character, in a value taken for JSON.
+        resting = []
+        return pack_state(written(live, resting, trusting=False), resting)
 
 
 def decode_state(
@@ -73,7 +78,7 @@ def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
 
 def _table(plan: Plan, entries: Sequence[RawEntry]) -> dict[int, str | None]:
     keys = plan.keys
-    return {place: keys[place] for place in {entry[1] for entry in entries}}
+    return {place: keys[place] for entry in entries for place in (entry[1],)}
 
 
 def _whole_table(plan: Plan) -> msgspec.Raw:

@@ -15,13 +15,11 @@ from msgspec.structs import replace
 from holdfast.errors import StateNotKept
 from holdfast.model.commit import Commit
 from holdfast.model.record_rows import RecordQuery, RecordRow
+from holdfast.model.upkeep import SNAPSHOT
 from holdfast.runtime.durable.large_values import refers_to
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
-
-SNAPSHOT = "snapshot"
-"""The kind of the records."""
 
 
 class Kept(Struct, frozen=True, kw_only=True):

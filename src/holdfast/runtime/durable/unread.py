@@ -42,7 +42,7 @@ class UnreadJob(Job):
         return True
 
 
-def looking(tenant: str, instance_id: str, now: datetime, after: timedelta = FIRST_LOOK) -> WorkRow:
+def looking(tenant: str, instance_id: str, now: datetime) -> WorkRow:
     """The row that looks after what is kept for an instance: one, however many are kept."""
     return WorkRow(
         tenant=tenant,
@@ -50,7 +50,7 @@ def looking(tenant: str, instance_id: str, now: datetime, after: timedelta = FIR
         kind=WorkKind.UNREAD,
         queue=queue_of(tenant),
         instance_id=instance_id,
-        due=now + after,
+        due=now + FIRST_LOOK,
         created=now,
     )
 

@@ -1,4 +1,4 @@
-"""One program, run twice: as the plain coroutine, and compiled, with a trip through JSON at every await."""
+"""One program, run twice: as the plain coroutine, and compiled, with a trip through JSON, or what stores keep, at every await."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib.util
 import json
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -19,6 +19,7 @@ from holdfast.errors import ValueRefused
 from holdfast.execution import delivery, faults, snapshot
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
+from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.execution.segment import Limits, run_segment
 from holdfast.testing.programs import world
@@ -116,7 +117,16 @@ def watching(seen: dict[str, Any]) -> Iterator[None]:
         faults.incident_of, FunctionNode.body_done = incident_of, body_done  # type: ignore[method-assign]
 
 
-def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: bool = True) -> Run:
+Carry = Callable[[LiveInstance, Holdfast], LiveInstance]
+"""What an instance goes through at every await."""
+
+
+def through_json(live: LiveInstance, engine: Holdfast) -> LiveInstance:
+    text = json.dumps(snapshot.dump(live))
+    return snapshot.load(json.loads(text), live.plan, engine.clock.now_ns, engine.services)
+
+
+def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: Carry = through_json) -> Run:
     world.LOG.clear()
     seen: dict[str, Any] = {}
     awaits = 0
@@ -128,9 +138,7 @@ def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: b
             run_segment(live, Limits(activities=10**9, nanoseconds=10**18))
             while live.effects:
                 awaits += 1
-                if carry:
-                    text = json.dumps(snapshot.dump(live))
-                    live = snapshot.load(json.loads(text), plan, engine.clock.now_ns, engine.services)
+                live = carry(live, engine)
                 _finish_one(live, plan)
                 run_segment(live, Limits(activities=10**9, nanoseconds=10**18))
         except world.Exhausted:
@@ -199,12 +207,14 @@ def lines_of(error: BaseException, file: str) -> list[tuple[str, int]]:
     ]
 
 
-def compare(engine: Holdfast, module: ModuleType, *arguments: Any) -> tuple[str, Run | None]:
+def compare(
+    engine: Holdfast, module: ModuleType, *arguments: Any, carry: Carry = through_json
+) -> tuple[str, Run | None]:
     """`agrees`, `refused` (loud: a value that cannot be kept), or what differs."""
     file = str(module.__file__)
     plain = run_plain(module, *json.loads(json.dumps(arguments)))
     try:
-        compiled = run_compiled(engine, module, *json.loads(json.dumps(arguments)))
+        compiled = run_compiled(engine, module, *json.loads(json.dumps(arguments)), carry=carry)
     except ValueRefused as error:
         return f"refused: {error}", None
     if compiled.kind == "error" and isinstance(compiled.value, ValueRefused):

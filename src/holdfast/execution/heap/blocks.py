@@ -1,0 +1,122 @@
+"""Large lists and dicts among the variables: written apart, whole, and their items named by where they stand.
+
+`for order in orders:` has three names for one list of ten thousand records: the list, its iterator, and the record that it is
+at. Were the record marked in the list as one that others refer to, the list would be another one with every step, and written
+anew each time (rule H14). So items of a block have no marks: who refers to one says the way, such as `[17, "lines"]`.
+
+A *plain* block is JSON or scalars all through, shares nothing, and is handled as a whole. In a block of *objects* each item
+is written as the heap writes objects; only the items themselves are named by place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from holdfast.model.values import TypeRegistry, decode, encode, tree_of
+from holdfast.model.values.encoding import TAG
+
+BLOCK = "block"
+
+Way = tuple[int | str, ...]
+
+
+class Blocks:
+    """Found while values are counted, addressed while they are written."""
+
+    def __init__(self, types: TypeRegistry, *, trusting: bool) -> None:
+        self._types = types
+        self._trusting = trusting
+        """What looks like JSON is not copied; whoever packs it is ready for a refusal (`values.Tree`)."""
+        self._values: list[Any] = []
+        self._written: list[dict[str, Any] | None] = []
+        """None: one of objects, which the heap writes."""
+        self._numbers: dict[int, int] = {}
+        """By the identity of the block and of everything in it that is named by place."""
+        self._ways: dict[int, dict[int, Way]] = {}
+        self._settled: set[int] = set()
+        """What stands in blocks of objects. Those refer to blocks before them only, so none that comes later may take it."""
+
+    def __contains__(self, value: Any) -> bool:
+        return id(value) in self._numbers
+
+    def take_plain(self, value: Any) -> bool:
+        """Make it a block, if it is plain, and shares nothing within itself or with another block.
+
+        Raises `ValueRefused` for a plain value that cannot be kept.
+        """
+        tree = tree_of(value)
+        if tree is None or not (
+            tree.identities.isdisjoint(self._numbers) and tree.identities.isdisjoint(self._settled)
+        ):
+            return False
+        as_it_is = tree.is_json and self._trusting
+        self._add(value, tree.identities, {"json": value} if as_it_is else {"typed": encode(value, self._types)})
+        return True
+
+    def take_objects(self, value: list[Any], times: Mapping[int, int]) -> bool:
+        """Make it a block, if no item occurs elsewhere in it; `times` says how often each object is met in the list."""
+        items = {id(item) for item in value} & times.keys()
+        if any(times[item] > 1 for item in items) or any(item in self for item in value):
+            return False
+        self._settled.update(times)
+        self._add(value, {id(value), *items}, None)
+        return True
+
+    def _add(self, value: Any, identities: Iterable[int], written: dict[str, Any] | None) -> None:
+        self._numbers.update(dict.fromkeys(identities, len(self._values)))
+        self._values.append(value)
+        self._written.append(written)
+
+    def written(self, emit_item: Callable[[Any], Any]) -> list[dict[str, Any]]:
+        return [
+            {"objects": [emit_item(item) for item in value]} if found is None else found
+            for value, found in zip(self._values, self._written, strict=True)
+        ]
+
+    def address(self, value: Any) -> dict[str, Any]:
+        number = self._numbers[id(value)]
+        whole = value is self._values[number]
+        return {TAG: BLOCK, "n": number} if whole else {TAG: BLOCK, "n": number, "at": self._way(value, number)}
+
+    def _way(self, value: Any, number: int) -> Way:
+        block, ways = self._values[number], self._ways.get(number)
+        if ways is None:  # Most who refer into a block refer to one of its items.
+            items, steps = (block.values(), block) if block.__class__ is dict else (block, range(len(block)))
+            ways = self._ways[number] = dict(zip(map(id, items), zip(steps), strict=True))
+        if id(value) not in ways:
+            ways.update(_deep_ways(block))
+        return ways[id(value)]
+
+
+def _deep_ways(block: Any) -> dict[int, Way]:
+    ways: dict[int, Way] = {}
+    todo: list[tuple[Any, Way]] = [(block, ())]
+    for container, way in todo:  # It grows meanwhile.
+        for step, item in container.items() if container.__class__ is dict else enumerate(container):
+            if item.__class__ is dict or item.__class__ is list:
+                ways[id(item)] = (*way, step)
+                todo.append((item, (*way, step)))
+    return ways
+
+
+def read_blocks(
+    written: Iterable[Mapping[str, Any]], types: TypeRegistry, read_item: Callable[[Any], Any], into: list[Any]
+) -> None:
+    """Each is there before its items are read: they may refer to blocks before it, and to their own."""
+    for block in written:
+        if "json" in block:
+            into.append(block["json"])
+        elif "typed" in block:
+            into.append(decode(block["typed"], types))
+        else:
+            made: list[Any] = []
+            into.append(made)
+            made.extend(map(read_item, block["objects"]))
+
+
+def at(blocks: list[Any], address: Mapping[str, Any]) -> Any:
+    found = blocks[address["n"]]
+    for step in address.get("at", ()):
+        found = found[step]
+    return found
