@@ -140,9 +140,7 @@ class TestPostgresStore(StoreContract, ProcessContract):
 
         found = await store.find_bookmarks(queries)
         lane = await connect(self.address, LANE)
-        plan = await lane.fetch(
-            "explain (analyze, format json) " + _find(True, True, 1), *_parameters(list(enumerate(queries)))
-        )
+        plan = await lane.fetch("explain (analyze, format json) " + _find(True, True, 1), *_parameters(queries))
         await end(lane)
 
         assert [[row.instance_id for row in rows] for rows in found.bookmarks] == [["s1"], ["s777"], ["s20000"]]

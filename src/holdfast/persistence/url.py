@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -10,9 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.errors import StoreMisconfigured
-from holdfast.ports import Store
-
-StoreFactory = Callable[..., Store]
+from holdfast.ports import Store, StoreFactory
 
 ENTRY_POINTS = "holdfast.stores"
 """Installed packages bring a store by an entry point of this group: name = scheme, value = a factory."""

@@ -7,7 +7,7 @@ contract suite in `holdfast.testing`, which outsiders run as we do.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -43,6 +43,7 @@ from holdfast.ports.store import (
     RecordStore,
     SearchStore,
     Store,
+    StoreFactory,
     TransientErrors,
     UpkeepStore,
     WorkStore,
@@ -58,6 +59,7 @@ from holdfast.ports.transport import (
     StepDispatcher,
     Transport,
     TransportEvent,
+    TransportFactory,
     TransportListener,
 )
 from holdfast.ports.work_tables import WorkTables
@@ -147,7 +149,7 @@ class ActivityType(Protocol):
     def descriptor(self) -> ActivityDescriptor: ...
 
     def compile(self, builder: Any) -> Any:
-        """Make the operation of one node. `builder` is a `holdfast.execution.plan.NodeBuilder`; see there.
+        """Make the operation of one node. `builder` is a `holdfast.execution.builder.NodeBuilder`; see there.
 
         `Activity` and `@activity` implement this for everyone who writes `execute`; only those who need the last tenth
         of a microsecond write it themselves, as our own control flow does.
@@ -246,13 +248,13 @@ class Registration(Protocol):
     def setting(self, name: str, setting_type: type, default: Any, description: str) -> None: ...
     def on_start(self, task: Callable[[], Awaitable[None]]) -> None: ...
     def recurring(
-        self, name: str, every: Any, task: Callable[[], Awaitable[None]], *, single_node: bool = False
+        self, name: str, every: timedelta, task: Callable[[], Awaitable[None]], *, single_node: bool = False
     ) -> None:
         """Run again and again while the engine is open; with `single_node` by one node of the cluster at a time."""
 
     def endpoint_policy(self, name: str, policy: EndpointPolicy) -> None: ...
-    def store(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
-    def transport(self, scheme: str, factory: Callable[[str], Any]) -> None: ...
+    def store(self, scheme: str, factory: StoreFactory) -> None: ...
+    def transport(self, scheme: str, factory: TransportFactory) -> None: ...
     def studio(self, name: str, module: Path) -> None:
         """An ES module that the Studio loads at start: editors, panels, pages, languages (docs/studio.md)."""
 
@@ -269,9 +271,7 @@ class Plugin(Protocol):
     def register(self, registration: Registration) -> None: ...
 
 
-# -- persistence -------------------------------------------------------------------------------------------------------
-
-# `Store` and its parts stand in `holdfast.ports.store`.
+# `Store`, `Transport` and the others stand beside this file, one port each.
 
 __all__ = [
     "ActivationRule",
@@ -326,9 +326,11 @@ __all__ = [
     "StepContext",
     "StepDispatcher",
     "Store",
+    "StoreFactory",
     "TransientErrors",
     "Transport",
     "TransportEvent",
+    "TransportFactory",
     "TransportListener",
     "UpkeepStore",
     "WorkStore",

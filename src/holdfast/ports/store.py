@@ -6,7 +6,7 @@ are quoted as H… or M… stand in the kernel's documentation; `holdfast.testin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -356,10 +356,17 @@ class Store(
 
     async def open(self, *, migrate: bool = True) -> None:
         """Connect and check the schema; with `migrate` bring it up to date under a lock, so that ten nodes may start
-        together. Raises `StoreMisconfigured`, `StoreUnavailable` or `SchemaMismatch`."""
+        together. Raises `StoreMisconfigured`, `StoreUnavailable` or `SchemaMismatch`. Twice does no harm.
+
+        Where there is something to connect to, other calls before it and after `close` raise `StoreClosed`."""
 
     async def close(self) -> None:
-        """End connections and threads; what was asked before is finished first. Twice does no harm."""
+        """End connections and threads; what was asked before is finished first. Twice does no harm; it may be opened again."""
 
     async def migrate(self, *, check: bool = False) -> MigrationReport:
         """Apply what is pending, or with `check` only say what it is. Works on a store that is not open."""
+
+
+StoreFactory = Callable[..., Store]
+"""Makes a store of its address, not open yet. It is called with the address and, by name, with what the settings say: `codec` (a
+`Codec` or None) and `retry` (a `RetryPolicy`). Who has no use for them takes `**options` all the same."""

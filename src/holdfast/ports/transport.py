@@ -177,3 +177,7 @@ class StepDispatcher(Protocol):
     ) -> str | None:
         """To be run when the delay has passed: polling, back-off, delayed connections. Raises `DelayUnsupported` if the
         carrier cannot wait; the caller then leaves it to the work table."""
+
+
+TransportFactory = Callable[..., Transport]
+"""Makes a transport of its address, not open yet."""

@@ -77,7 +77,8 @@ def _read_segment(row: Sequence[Any], codec: Codec) -> StoredSegment:
 
 def _bookmark(row: BookmarkRow, codec: Codec) -> tuple[Any, ...]:
     return (
-        row.tenant, row.key, row.correlation, row.instance_id, row.seq, row.type, row.activity_id, micros(row.created),
+        row.tenant, row.key, row.correlation, row.instance_id, row.seq, row.type, row.activity_id,
+        common_micros(row.created),
         codec.encode(row.payload, "bookmark.payload|" + row.tenant),
     )  # fmt: skip
 
@@ -113,7 +114,7 @@ def _read_incident(row: Sequence[Any], codec: Codec) -> IncidentRow:
 def _effect(row: EffectRow, codec: Codec) -> tuple[Any, ...]:
     return (
         row.tenant, row.instance_id, row.execution, row.attempt, row.owner.node, row.owner.boot, row.activity_id,
-        row.type, row.queue, row.on_lost, micros(row.created), micros_or_none(row.deadline),
+        row.type, row.queue, row.on_lost, common_micros(row.created), micros_or_none(row.deadline),
         codec.encode(row.inputs, "effect.inputs|" + row.tenant),
     )  # fmt: skip
 

@@ -57,9 +57,9 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return groups
 
 
-def all_of(sql: str, before: Sequence[Value], values: Sequence[Value], after: Sequence[Value] = ()) -> Script[Rows]:
+def all_of(sql: str, before: Sequence[Value], values: Sequence[Value]) -> Script[Rows]:
     """Ask for any number of values: `sql` holds `{marks}` where the IN list goes."""
     found: list[Sequence[Any]] = []
     for part in chunks(values):
-        found += yield ask(sql.format(marks=marks(len(part))), *before, *part, *after)
+        found += yield ask(sql.format(marks=marks(len(part))), *before, *part)
     return found

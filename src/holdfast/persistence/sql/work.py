@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
 from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped, marks
-from holdfast.persistence.sql.tables import micros
+from holdfast.persistence.sql.tables import common_micros, micros
 from holdfast.persistence.sql.work_tables import AT_ONCE, DEAD_LETTER, SCHEDULE, WORK
 
 _OF_IDS = " where tenant = ? and id in ({marks})"
@@ -190,4 +190,4 @@ class SqlWork(SqlPart):
 
 def claim_order(row: WorkRow) -> tuple[int, int, str, str]:
     """The order of claims over both ranges."""
-    return -row.priority, 0 if row.due is None else micros(row.due), row.tenant, row.id
+    return -row.priority, 0 if row.due is None else common_micros(row.due), row.tenant, row.id

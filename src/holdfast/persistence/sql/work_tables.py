@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, TriggerRow
 from holdfast.model.cluster import NodeRow, NodeState
 from holdfast.model.work import DeadLetterRow, InboxRow, OutboxRow, ScheduleRow, WorkRow
-from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
+from holdfast.persistence.sql.tables import Table, common_micros, micros, micros_or_none, moment, moment_or_none
 from holdfast.ports import Codec
 
 AT_ONCE = 0
@@ -19,7 +19,7 @@ AT_ONCE = 0
 def _work(row: WorkRow, codec: Codec) -> tuple[Any, ...]:
     return (
         row.tenant, row.id, row.queue, AT_ONCE if row.due is None else micros(row.due), -row.priority, row.kind,
-        row.instance_id, row.bookmark_seq, row.content, row.attempts, micros(row.created),
+        row.instance_id, row.bookmark_seq, row.content, row.attempts, common_micros(row.created),
         codec.encode(row.payload, "work.payload|" + row.tenant),
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from holdfast.testing.store_contract.commits import CommitContract
 from holdfast.testing.store_contract.definitions import DefinitionContract
 from holdfast.testing.store_contract.effects import EffectContract
 from holdfast.testing.store_contract.guards import GuardContract
+from holdfast.testing.store_contract.life import LifeContract
 from holdfast.testing.store_contract.mail import MailContract
 from holdfast.testing.store_contract.nodes import NodeContract
 from holdfast.testing.store_contract.processes import ProcessContract
@@ -50,5 +51,6 @@ class StoreContract(
     UpkeepContract,
     TenancyContract,
     RecordContract,
+    LifeContract,
 ):
     """Every obligation of the port, within one process."""

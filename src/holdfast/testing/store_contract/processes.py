@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from holdfast.errors import StoreClosed
 from holdfast.model.guard import idempotency_key
 from holdfast.model.stored import BookmarkQuery, InstanceKey, wake_key
+from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, stored
 from holdfast.testing.store_processes import answer_of, start
@@ -23,6 +26,19 @@ class ProcessContract(ContractBase):
     def url(self) -> str:
         """The address of the store's database, for other processes."""
         raise NotImplementedError("give the fixture `url`: the address of the store's database")
+
+    async def test_a_store_that_is_not_open_says_so(self, url: str, another: Store) -> None:
+        await another.close()
+
+        for closed in (store_from_url(url), another):
+            for call in (
+                closed.load([]),
+                closed.commit([commit_of(instance("i"))]),
+                closed.enqueue([work(TENANT)]),
+                closed.wait_for_change(0, timedelta(0)),
+            ):
+                with pytest.raises(StoreClosed, match=r"await store\.open\(\)"):
+                    await call
 
     async def test_a_hundred_stimuli_from_three_processes_all_arrive(self, url: str, store: Store) -> None:
         """H5: 100 bookmarks of one instance, at most 100 versions."""

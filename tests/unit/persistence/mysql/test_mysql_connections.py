@@ -154,20 +154,6 @@ class TestRaces:
 
 
 class TestClosing:
-    async def test_what_was_asked_before_is_finished_first(self, database: str, store: MysqlStore) -> None:
-        commits = [asyncio.create_task(store.commit([commit_of(instance(f"i{number}"))])) for number in range(50)]
-        await asyncio.sleep(0)
-
-        await store.close()
-        await store.close()
-
-        assert all([(await commit) == [COMMITTED] for commit in commits])
-        assert await executed(database, "select count(*) from hf_instance") == [(50,)]
-        with pytest.raises(StoreClosed, match="is not open"):
-            await store.epoch()
-        with pytest.raises(StoreClosed, match="is not open"):
-            await store.commit([commit_of(instance("late"))])
-
     async def test_use_after_fork_is_refused(self, store: MysqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
             patch.setattr("holdfast.persistence.sql.mysql.driver.os.getpid", lambda: -1)

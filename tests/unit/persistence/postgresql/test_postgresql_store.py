@@ -68,39 +68,6 @@ async def another(database: str, store: PostgresStore) -> AsyncIterator[Postgres
     await another.close()
 
 
-async def test_a_store_that_is_not_open_says_so(database: str) -> None:
-    store = PostgresStore(database)
-
-    for call in (store.load([]), store.commit([commit_of(instance("i"))]), store.wait_for_change(0, timedelta(0))):
-        with pytest.raises(StoreClosed, match=r"await store\.open\(\)"):
-            await call
-
-
-async def test_opening_and_closing_twice_does_no_harm(database: str, admin: Connection) -> None:
-    store = PostgresStore(database)
-    await store.open()
-    await store.open()
-    await store.close()
-    await store.close()
-    await store.open()
-
-    assert await store.epoch() == 0
-
-    await store.close()
-
-
-async def test_close_finishes_what_was_asked(database: str, store: PostgresStore) -> None:
-    other = PostgresStore(database)
-    await other.open()
-
-    commits = [asyncio.create_task(other.commit([commit_of(instance(f"i{number}"))])) for number in range(20)]
-    await asyncio.sleep(0)
-    await other.close()
-
-    assert all(list(outcome) == [COMMITTED] for outcome in await asyncio.gather(*commits))
-    assert await store.count("", ALL) == 20
-
-
 async def test_use_after_fork_is_refused(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getpid", lambda: -1)
 

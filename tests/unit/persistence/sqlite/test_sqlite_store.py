@@ -60,36 +60,13 @@ async def test_the_file_is_safe(store: SqliteStore, database: Path) -> None:
     assert writer._connection.execute("pragma synchronous").fetchone() == (2,)
 
 
-async def test_a_store_that_is_not_open_says_so(database: Path) -> None:
-    store = SqliteStore(database)
-
-    for call in (store.load([]), store.commit([commit_of(instance("i"))]), store.wait_for_change(0, timedelta(0))):
-        with pytest.raises(StoreClosed, match=r"await store\.open\(\)"):
-            await call
-
-
-async def test_opening_and_closing_twice_does_no_harm(database: Path) -> None:
+async def test_closing_ends_the_threads(database: Path) -> None:
     store = SqliteStore(database)
     await store.open()
-    await store.open()
-    await store.close()
-    await store.close()
-    await store.open()
-
-    assert await store.epoch() == 0
+    assert [thread for thread in threading.enumerate() if thread.name.startswith("holdfast")]
 
     await store.close()
 
-
-async def test_close_finishes_what_was_asked(database: Path) -> None:
-    store = SqliteStore(database)
-    await store.open()
-
-    commits = [asyncio.create_task(store.commit([commit_of(instance(f"i{number}"))])) for number in range(20)]
-    await asyncio.sleep(0)
-    await store.close()
-
-    assert all(list(outcome) == [COMMITTED] for outcome in await asyncio.gather(*commits))
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("holdfast")]
 
 

@@ -18,6 +18,7 @@ from holdfast.errors import StoreClosed
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence import faultpoints
+from holdfast.persistence.closed import forked, not_open
 from holdfast.persistence.retry import RetryPolicy, retrying
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 from holdfast.persistence.sql.mysql.changes import Changes, count_changes
@@ -147,11 +148,9 @@ class MysqlDriver:
 
     def check_open(self) -> None:
         if self._process is None:
-            raise StoreClosed("The store is not open. Call `await store.open()` first, and use it before `close`.")
+            raise not_open()
         if self._process != os.getpid():
-            raise StoreClosed(
-                "The store was opened before this process was forked. Open a store of its own in each process."
-            )
+            raise forked()
         if self._loop is not asyncio.get_running_loop():
             raise StoreClosed("The store was opened in another event loop. Open a store of its own in each loop.")
 

@@ -100,7 +100,7 @@ class Committer:
                     raise
                 self._doubt = _DOUBT  # Nothing was written, because not every guard held.
             else:
-                return range(len(rows.kinds["commits"]))
+                return range(len(rows.batch))
         return await self._ask(connection, rows)
 
     async def _send_in_steps(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
@@ -115,7 +115,7 @@ class Committer:
     async def _ask(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:
         text, values = statement_of(rows, confident=confident)
         found = await connection.fetch(text, *values)
-        return range(len(rows.kinds["commits"])) if confident else found[0][0]
+        return range(len(rows.batch)) if confident else found[0][0]
 
     async def _settled(self, batch: Sequence[Commit], outcomes: _Outcomes) -> list[CommitOutcome]:
         """One outcome each: those who were not written are asked for."""
@@ -167,13 +167,13 @@ def _lock_order(placed: tuple[int, Commit]) -> tuple[str, str]:
 
 def _wants(commit: Commit) -> list[tuple[str, ...]]:
     tenant = commit.tenant
-    return [
-        *(("work", tenant, name) for name in commit.work_consumed),
-        *(("inbox", tenant, name) for name in commit.inbox_consumed),
-        *(("schedule", tenant, step.schedule_id) for step in commit.schedules_fired),
-        *((guard.kind.value, tenant, guard.name) for guard in commit.guards_taken),
-        *(("record", tenant, row.kind, row.id) for row in commit.records),
-    ]
+    wants: list[tuple[str, ...]] = [("work", tenant, name) for name in commit.work_consumed]
+    if commit.inbox_consumed or commit.schedules_fired or commit.guards_taken or commit.records:
+        wants += [("inbox", tenant, name) for name in commit.inbox_consumed]
+        wants += [("schedule", tenant, step.schedule_id) for step in commit.schedules_fired]
+        wants += [(guard.kind.value, tenant, guard.name) for guard in commit.guards_taken]
+        wants += [("record", tenant, row.kind, row.id) for row in commit.records]
+    return wants
 
 
 def _added(commits: Sequence[Commit]) -> set[tuple[str, str]]:

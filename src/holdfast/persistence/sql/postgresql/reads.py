@@ -36,13 +36,13 @@ def _find(correlated: bool, oldest: bool, limit: int, later: bool = False) -> st
     parameter it misleads the planner."""
     correlation = " and correlation = q.correlation" if correlated else ""
     after = " and (instance_id > q.after or (instance_id = q.after and seq > q.after_seq))" if later else ""
-    asked = {"number": "int4", "wake_key": "int8"}
+    asked = {"wake_key": "int8"}
     asked |= {"correlation": "int8"} if correlated else {}
     asked |= {"after": "text", "after_seq": "int4"} if later else {}
     arrays = ", ".join(f"${place}::{kind}[]" for place, kind in enumerate(asked.values(), 2))
     order = "created, instance_id, seq" if oldest else "instance_id, seq"
     return f"""select e.value, f.* from {_EPOCH} left join (
-        select q.number, b.* from unnest({arrays}) q({", ".join(asked)})
+        select q.number, b.* from unnest({arrays}) with ordinality q({", ".join(asked)}, number)
         cross join lateral (select {BOOKMARK.columns} from hf_bookmark
             where tenant = $1::text and wake_key = q.wake_key{correlation}{after} order by {order} limit {limit}) b
         ) f on true"""
@@ -71,22 +71,24 @@ class Lookups:
 
     async def _load(self, keys: Sequence[InstanceKey]) -> list[tuple[int, InstanceRow | None]]:
         distinct = list(dict.fromkeys(keys))
-        rows = await self._fetch(_LOAD, [key.tenant for key in distinct], [key.id for key in distinct])
-        found = {row.key: row for row in (INSTANCE.decode(row[1:], self._codec) for row in rows if row[1] is not None)}
-        return [(rows[0][0], found.get(key)) for key in keys]
+        rows = await self._fetch(_LOAD, [tenant for tenant, _ in distinct], [name for _, name in distinct])
+        decode, codec, epoch = INSTANCE.decode, self._codec, rows[0][0]
+        found = {(row[1], row[2]): decode(row[1:], codec) for row in rows if row[1] is not None}
+        return [(epoch, found.get(key)) for key in keys]
 
     async def _find(self, queries: Sequence[BookmarkQuery]) -> list[Found]:
         decode, codec = BOOKMARK.decode, self._codec
         marks: list[list[BookmarkRow]] = [[] for _ in queries]
         epoch = 0
-        for (_, *shape), group in grouped(enumerate(queries), lambda place: _shape(place[1])).items():
-            rows = await self._fetch(_find(*shape), *_parameters(group))
+        for (_, *shape), places in _by_shape(queries).items():
+            rows = await self._fetch(_find(*shape), *_parameters([queries[place] for place in places]))
             epoch = rows[0][0]
             for row in rows:
                 if row[1] is not None:
-                    marks[row[1]].append(decode(row[2:], codec))
+                    marks[places[row[1] - 1]].append(decode(row[2:], codec))
         for query, found in zip(queries, marks, strict=True):
-            _sort(query, found)
+            if len(found) > 1:  # A join promises no order.
+                found.sort(key=_by_age if query.oldest else _by_instance)
         return [Found(epoch, found) for found in marks]
 
     async def _find_triggers(self, keys: Sequence[tuple[str, int]]) -> list[list[TriggerRow]]:
@@ -105,7 +107,8 @@ class PostgresReads(SqlReads):
         if not keys:
             return Loaded(epoch=await self._read(self._epoch()), instances={})
         answers = await self._lookups.instances.ask(keys)
-        return Loaded(epoch=answers[0][0], instances={row.key: row for _, row in answers if row is not None})
+        found = {key: row for key, (_, row) in zip(keys, answers, strict=True) if row is not None}
+        return Loaded(epoch=answers[0][0], instances=found)
 
     async def find_bookmarks(self, queries: Sequence[BookmarkQuery]) -> Matches:
         if not queries:
@@ -120,31 +123,26 @@ class PostgresReads(SqlReads):
         return sorted((row for rows in answers for row in rows), key=lambda row: (row.definition_id, row.id))
 
 
-def _shape(query: BookmarkQuery) -> tuple[str, bool, bool, int, bool]:
-    return query.tenant, query.correlation != 0, query.oldest, query.limit, _is_later(query)
+def _by_shape(queries: Sequence[BookmarkQuery]) -> dict[tuple[str, bool, bool, int, bool], list[int]]:
+    """The places of queries that one statement can ask for: tenant, and what `_find` is made for. Nearly always all."""
+    found: dict[tuple[str, bool, bool, int, bool], list[int]] = {}
+    for place, query in enumerate(queries):
+        oldest = query.oldest
+        later = not oldest and query.after != FIRST
+        found.setdefault((query.tenant, query.correlation != 0, oldest, query.limit, later), []).append(place)
+    return found
 
 
-def _is_later(query: BookmarkQuery) -> bool:
-    return not query.oldest and query.after != FIRST
-
-
-def _parameters(group: Sequence[tuple[int, BookmarkQuery]]) -> Iterator[Any]:
+def _parameters(group: Sequence[BookmarkQuery]) -> Iterator[Any]:
     """Of queries of one shape: tenant, then columns. Each costs: the driver asks of every element whether it is an array."""
-    first = group[0][1]
+    first = group[0]
     yield first.tenant
-    yield [place for place, _ in group]
-    yield [query.key for _, query in group]
+    yield [query.key for query in group]
     if first.correlation != 0:
-        yield [query.correlation for _, query in group]
-    if _is_later(first):
-        yield [query.after[0] for _, query in group]
-        yield [query.after[1] for _, query in group]
-
-
-def _sort(query: BookmarkQuery, rows: list[BookmarkRow]) -> None:
-    """A join promises no order."""
-    if len(rows) > 1:
-        rows.sort(key=_by_age if query.oldest else _by_instance)
+        yield [query.correlation for query in group]
+    if not first.oldest and first.after != FIRST:
+        yield [query.after[0] for query in group]
+        yield [query.after[1] for query in group]
 
 
 def _by_age(row: BookmarkRow) -> tuple[Any, ...]:

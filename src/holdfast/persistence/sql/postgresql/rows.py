@@ -5,6 +5,7 @@ Numbers are given in order of (tenant, instance), which is the order in which ro
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from holdfast.persistence.sql.instance_tables import (
     VALUE,
 )
 from holdfast.persistence.sql.records import first_version
-from holdfast.persistence.sql.tables import micros, micros_or_none
+from holdfast.persistence.sql.tables import common_micros, micros, micros_or_none
 from holdfast.persistence.sql.work_tables import DEAD_LETTER, INBOX, OUTBOX, WORK
 from holdfast.ports import Codec
 
@@ -29,14 +30,22 @@ NOTHING, NEW, CHANGED = 0, 1, 2
 """What a commit does to an instance."""
 
 
+Kinds = defaultdict[str, list[Row]]
+
+
 class BatchRows:
-    """`kinds` maps the name of a kind of rows to its rows; a kind without rows is not there. The kind `commits` has
-    one row for each: number, what it does to an instance, how many consumed rows it needs, which instance, version."""
+    """`kinds` maps the name of a kind of rows to its rows; a kind without rows is not there."""
 
-    __slots__ = ("kinds",)
+    __slots__ = ("batch", "kinds")
 
-    def __init__(self) -> None:
-        self.kinds: dict[str, list[Row]] = {"commits": []}
+    def __init__(self, batch: Sequence[Commit]) -> None:
+        self.batch = batch
+        self.kinds: Kinds = defaultdict(list)
+
+    def commits(self) -> list[Row]:
+        """One row for each: number, what it does to an instance, how many consumed rows it needs, which instance, version.
+        Who is confident asks for none of it."""
+        return [commit_row(number, commit, _needed(commit)) for number, commit in enumerate(self.batch)]
 
     @property
     def guarded(self) -> bool:
@@ -47,7 +56,7 @@ class BatchRows:
     def have_instances(self) -> bool:
         """Whether each commit writes an instance."""
         kinds = self.kinds
-        return len(kinds["commits"]) == len(kinds.get("new", ())) + len(kinds.get("changed", ()))
+        return len(self.batch) == len(kinds.get("new", ())) + len(kinds.get("changed", ()))
 
     def may_be_confident(self, *, claimed: bool) -> bool:
         """Whether only versions and consumed effects guard them; with `claimed` also work that this transaction has in
@@ -62,20 +71,17 @@ _NEVER_SURE = _UNSURE - {"work_consumed"}
 
 def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:
     """Of commits that are in order of (tenant, instance) already."""
-    rows = BatchRows()
+    rows = BatchRows(batch)
     kinds = rows.kinds
-    commits = kinds["commits"]
     for number, commit in enumerate(batch):
-        needed = 0
-        if commit.work_consumed or commit.inbox_consumed or commit.effects_consumed or commit.schedules_fired:
-            needed = _consumed(kinds, number, commit)
-        commits.append(commit_row(number, commit, needed))
         if commit.instance is not None:
             _instance(kinds, number, commit, commit.instance, codec)
+        if commit.effects_consumed or commit.work_consumed or commit.inbox_consumed or commit.schedules_fired:
+            _consumed(kinds, number, commit)
         if commit.work_added or commit.work_dropped or commit.inbox_added or commit.outbox_added or commit.dead_letters:
             _mail(kinds, number, commit, codec)
         for record in commit.records:
-            _add(kinds, "record", (number, *first_version(record, codec)))
+            kinds["record"].append((number, *first_version(record, codec)))
     return rows
 
 
@@ -86,33 +92,35 @@ def commit_row(number: int, commit: Commit, needed: int) -> Row:
     return number, NEW if row.version == 1 else CHANGED, needed, row.tenant, row.id, row.version
 
 
-def _add(kinds: dict[str, list[Row]], kind: str, row: Row) -> None:
-    found = kinds.get(kind)
-    if found is None:
-        kinds[kind] = [row]
-    else:
-        found.append(row)
+def _needed(commit: Commit) -> int:
+    """How many consumed rows must be there."""
+    return (
+        len(commit.work_consumed)
+        + len(commit.inbox_consumed)
+        + len(commit.effects_consumed)
+        + len(commit.schedules_fired)
+    )
 
 
-def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
+def _instance(kinds: Kinds, number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
     tenant, name = row.tenant, row.id
     if row.version == 1:
         first = first_of(row, commit.journal, codec)
-        _add(kinds, "new", (number, *INSTANCE.encode(row, codec), *first))
+        kinds["new"].append((number, *INSTANCE.encode(row, codec), *first))
         if first is NOT_HERE:
             segment = _segment(commit, row, micros(row.updated), codec)
-            _add(kinds, "journal", (number, tenant, name, row.version, row.burst_id, *segment))
+            kinds["journal"].append((number, tenant, name, row.version, row.burst_id, *segment))
     else:
-        _add(kinds, "changed", _changed(number, commit, row, codec))
-    for ref in commit.bookmarks_burned:
-        _add(kinds, "bookmark_burned", (number, tenant, ref.key, ref.correlation, name, ref.seq))
+        kinds["changed"].append(_changed(number, commit, row, codec))
+    for key, correlation, seq in commit.bookmarks_burned:
+        kinds["bookmark_burned"].append((number, tenant, key, correlation, name, seq))
     for mark in commit.bookmarks_added:
-        _add(kinds, "bookmark_added", (number, *BOOKMARK.encode(mark, codec)))
+        kinds["bookmark_added"].append((number, *BOOKMARK.encode(mark, codec)))
     if commit.effects_added or commit.effects_dropped:
         for effect in commit.effects_added:
-            _add(kinds, "effect_added", (number, *EFFECT.encode(effect, codec)))
+            kinds["effect_added"].append((number, *EFFECT.encode(effect, codec)))
         for execution in commit.effects_dropped:
-            _add(kinds, "effect_dropped", (number, tenant, name, execution))
+            kinds["effect_dropped"].append((number, tenant, name, execution))
     if commit.guards_taken or commit.guards_released:
         _guards(kinds, number, commit, row)
     if commit.incidents_added or commit.incidents_resolved or commit.values_added or commit.values_dropped:
@@ -121,10 +129,11 @@ def _instance(kinds: dict[str, list[Row]], number: int, commit: Commit, row: Ins
 
 def _changed(number: int, commit: Commit, row: InstanceRow, codec: Codec) -> Row:
     """An instance that goes on, with its segment."""
-    tenant, finished, now = row.tenant, row.finished, micros(row.updated)
+    tenant, finished, updated = row.tenant, row.finished, row.updated
+    now = common_micros(updated)
     return (
         number, tenant, row.id, row.version, row.burst_id, row.status, row.content, row.definition_version,
-        row.correlation_id, row.name, row.incidents, now, None if finished is None else micros(finished),
+        row.correlation_id, row.name, row.incidents, now, now if finished is updated else micros_or_none(finished),
         codec.encode(row.state, "instance.state|" + tenant), *_segment(commit, row, now, codec),
     )  # fmt: skip
 
@@ -139,58 +148,48 @@ def _segment(commit: Commit, row: InstanceRow, now: int, codec: Codec) -> Row:
     return segment.first, segment.count, written, codec.encode(segment.data, where)
 
 
-def _guards(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow) -> None:
+def _guards(kinds: Kinds, number: int, commit: Commit, row: InstanceRow) -> None:
     for guard in commit.guards_taken:
-        _add(
-            kinds,
-            "guard_taken",
-            (number, row.tenant, guard.kind.value, guard.name, guard.fingerprint, row.id, micros(row.updated)),
+        kinds["guard_taken"].append(
+            (number, row.tenant, guard.kind.value, guard.name, guard.fingerprint, row.id, micros(row.updated))
         )
     for ref in commit.guards_released:
-        _add(kinds, "guard_released", (number, row.tenant, ref.kind.value, ref.name, row.id))
+        kinds["guard_released"].append((number, row.tenant, ref.kind.value, ref.name, row.id))
 
 
-def _remarks(kinds: dict[str, list[Row]], number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
+def _remarks(kinds: Kinds, number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
     for incident in commit.incidents_added:
-        _add(kinds, "incident_added", (number, *INCIDENT.encode(incident, codec)))
+        kinds["incident_added"].append((number, *INCIDENT.encode(incident, codec)))
     for incident_id in commit.incidents_resolved:
-        _add(kinds, "incident_resolved", (number, row.tenant, row.id, incident_id))
+        kinds["incident_resolved"].append((number, row.tenant, row.id, incident_id))
     for value in commit.values_added:
-        _add(kinds, "value_added", (number, *VALUE.encode(value, codec)))
+        kinds["value_added"].append((number, *VALUE.encode(value, codec)))
     for ref in commit.values_dropped:
-        _add(kinds, "value_dropped", (number, row.tenant, row.id, ref))
+        kinds["value_dropped"].append((number, row.tenant, row.id, ref))
 
 
-def _consumed(kinds: dict[str, list[Row]], number: int, commit: Commit) -> int:
-    """How many rows must be there."""
+def _consumed(kinds: Kinds, number: int, commit: Commit) -> None:
     tenant = commit.tenant
     if commit.work_consumed:
-        rows = [(number, tenant, work_id) for work_id in commit.work_consumed]
-        kinds.setdefault("work_consumed", []).extend(rows)
+        kinds["work_consumed"] += [(number, tenant, work_id) for work_id in commit.work_consumed]
     for stimulus_id in commit.inbox_consumed:
-        _add(kinds, "inbox_consumed", (number, tenant, stimulus_id))
+        kinds["inbox_consumed"].append((number, tenant, stimulus_id))
     for ref in commit.effects_consumed:
         name = "" if commit.instance is None else commit.instance.id
-        _add(kinds, "effect_consumed", (number, tenant, name, ref.execution, ref.attempt, *ref.owner))
+        kinds["effect_consumed"].append((number, tenant, name, ref.execution, ref.attempt, *ref.owner))
     for step in commit.schedules_fired:
         due = (micros(step.due), micros_or_none(step.next_due))
-        _add(kinds, "schedule_fired", (number, tenant, step.schedule_id, *due))
-    return (
-        len(commit.work_consumed)
-        + len(commit.inbox_consumed)
-        + len(commit.effects_consumed)
-        + len(commit.schedules_fired)
-    )
+        kinds["schedule_fired"].append((number, tenant, step.schedule_id, *due))
 
 
-def _mail(kinds: dict[str, list[Row]], number: int, commit: Commit, codec: Codec) -> None:
+def _mail(kinds: Kinds, number: int, commit: Commit, codec: Codec) -> None:
     for work in commit.work_added:
-        _add(kinds, "work_added", (number, *WORK.encode(work, codec)))
+        kinds["work_added"].append((number, *WORK.encode(work, codec)))
     for work_id in commit.work_dropped:
-        _add(kinds, "work_dropped", (number, commit.tenant, work_id))
+        kinds["work_dropped"].append((number, commit.tenant, work_id))
     for stimulus in commit.inbox_added:
-        _add(kinds, "inbox_added", (number, *INBOX.encode(stimulus, codec)))
+        kinds["inbox_added"].append((number, *INBOX.encode(stimulus, codec)))
     for message in commit.outbox_added:
-        _add(kinds, "outbox_added", (number, *OUTBOX.encode(message, codec)))
+        kinds["outbox_added"].append((number, *OUTBOX.encode(message, codec)))
     for letter in commit.dead_letters:
-        _add(kinds, "dead_letter", (number, *DEAD_LETTER.encode(letter, codec)))
+        kinds["dead_letter"].append((number, *DEAD_LETTER.encode(letter, codec)))

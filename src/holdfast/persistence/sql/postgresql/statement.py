@@ -105,17 +105,19 @@ def type_of(column: str) -> str:
 def statement_of(rows: BatchRows, *, confident: bool = False) -> tuple[str, list[Any]]:
     """The text for these rows, and its parameters."""
     kinds = rows.kinds
-    shape = tuple(kind for kind in KINDS if kind in kinds)
-    single = len(kinds["commits"]) == 1 and all(len(found) == 1 for found in kinds.values())
-    if confident or (not rows.guarded and rows.have_instances):
-        shape = shape[1:]
-    values: list[Any] = []
-    for kind in shape:
-        if single:
-            values.extend(kinds[kind][0])
-        else:
-            values.append(kinds[kind])
+    shape = _shape(tuple(kinds))
+    single = len(rows.batch) == 1 and all(len(found) == 1 for found in kinds.values())
+    given = [kinds[kind] for kind in shape]
+    if not confident and (rows.guarded or not rows.have_instances):
+        shape, given = ("commits", *shape), [rows.commits(), *given]
+    values = [value for (row,) in given for value in row] if single else given
     return (_confident(shape, single) if confident else _text(shape, rows.guarded, single)), values
+
+
+@lru_cache(maxsize=1024)
+def _shape(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """In the order of `KINDS`, whichever came first."""
+    return tuple(kind for kind in KINDS if kind in kinds)
 
 
 @lru_cache(maxsize=1024)

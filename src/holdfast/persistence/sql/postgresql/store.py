@@ -8,12 +8,12 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from holdfast.errors import StoreClosed
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.upkeep import MigrationReport, RetentionRule
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
+from holdfast.persistence.closed import forked, not_open
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
 from holdfast.persistence.sql.definitions import SqlDefinitions
@@ -139,11 +139,9 @@ class PostgresStore(
     def _driver(self) -> PostgresDriver:
         driver = self._open_driver
         if driver is None:
-            raise StoreClosed("The store is not open. Call `await store.open()` first, and use it before `close`.")
+            raise not_open()
         if driver.process != os.getpid():
-            raise StoreClosed(
-                "The store was opened before this process was forked. Open a store of its own in each process."
-            )
+            raise forked()
         return driver
 
     def _made_driver(self) -> PostgresDriver:

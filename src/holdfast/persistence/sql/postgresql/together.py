@@ -23,15 +23,16 @@ class Together(Generic[Q, A]):
         self._waiting: deque[tuple[Sequence[Q], asyncio.Future[Sequence[A]]]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def ask(self, questions: Sequence[Q]) -> Sequence[A]:
-        future: asyncio.Future[Sequence[A]] = asyncio.get_running_loop().create_future()
+    def ask(self, questions: Sequence[Q]) -> asyncio.Future[Sequence[A]]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Sequence[A]] = loop.create_future()
         self._waiting.append((questions, future))
         if self._running < self._limit:
             self._running += 1
-            task = asyncio.get_running_loop().create_task(self._drain(), name="holdfast-lookup")
+            task = loop.create_task(self._drain(), name="holdfast-lookup")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        return await future
+        return future
 
     async def close(self) -> None:
         while self._tasks:

@@ -12,9 +12,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
-from holdfast.errors import StoreClosed
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
+from holdfast.persistence.closed import forked, not_open
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.sqlite.connection import connect, patiently
 from holdfast.persistence.sql.sqlite.migrating import check_schema, migrate
@@ -137,7 +137,7 @@ class SqliteDriver:
         self._alive()
         listener = self._listener
         if listener is None:
-            raise StoreClosed(_CLOSED)
+            raise not_open()
         rows = patiently(lambda: listener.execute("pragma data_version").fetchall())
         return int(rows[0][0])
 
@@ -152,16 +152,11 @@ class SqliteDriver:
     def _open_writer(self) -> WorkerThread[WriteJob]:
         self._alive()
         if self._writer is None:
-            raise StoreClosed(_CLOSED)
+            raise not_open()
         return self._writer
 
     def _alive(self) -> None:
         if self._process is None:
-            raise StoreClosed(_CLOSED)
+            raise not_open()
         if self._process != os.getpid():
-            raise StoreClosed(
-                "The store was opened before this process was forked. Open a store of its own in each process."
-            )
-
-
-_CLOSED = "The store is not open. Call `await store.open()` first, and use it before `close`."
+            raise forked()
