@@ -79,9 +79,9 @@ if TYPE_CHECKING:
     from holdfast.persistence import Store
     from holdfast.ports import ChildResult, Context, MiddlewarePlacement, Plugin
     from holdfast.runtime.handles import Handle
-    from holdfast.runtime.outbox import Webhook
     from holdfast.runtime.result import RunResult
     from holdfast.runtime.runner import Runner
+    from holdfast.runtime.webhook import Webhook
 
 _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.activities.bulk": ("BulkDispatchWorkflows",),
@@ -154,9 +154,9 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "holdfast.persistence": ("Store",),
     "holdfast.ports": ("ChildResult", "Context", "MiddlewarePlacement", "Plugin"),
     "holdfast.runtime.handles": ("Handle",),
-    "holdfast.runtime.outbox": ("Webhook",),
     "holdfast.runtime.result": ("RunResult",),
     "holdfast.runtime.runner": ("Runner",),
+    "holdfast.runtime.webhook": ("Webhook",),
 }
 """Where each public name lives: loaded when it is first asked for, so that `import holdfast` stays light."""
 

@@ -31,13 +31,13 @@ from holdfast.ports import (
     IncidentRule,
     MiddlewarePlacement,
     Plugin,
+    StoreFactory,
+    TransportFactory,
 )
 
 GROUP = "holdfast.plugins"
 T = TypeVar("T")
 Task = Callable[[], Awaitable[None]]
-Factory = Callable[[str], Any]
-"""Makes a store or a transport from its URL."""
 
 
 class AddedSetting(Struct, frozen=True, kw_only=True):
@@ -80,8 +80,8 @@ class Registry(Struct, frozen=True, kw_only=True):
     settings: tuple[AddedSetting, ...] = ()
     start_tasks: tuple[Task, ...] = ()
     recurring_tasks: tuple[RecurringTask, ...] = ()
-    stores: Mapping[str, Factory] = {}
-    transports: Mapping[str, Factory] = {}
+    stores: Mapping[str, StoreFactory] = {}
+    transports: Mapping[str, TransportFactory] = {}
     studio_modules: Mapping[str, Path] = {}
 
     def latest(self) -> dict[str, ActivityType]:
@@ -201,10 +201,10 @@ class Registrar:
             )
         self._claim("recurring task", name, RecurringTask(name=name, every=every, task=task, single_node=single_node))
 
-    def store(self, scheme: str, factory: Factory) -> None:
+    def store(self, scheme: str, factory: StoreFactory) -> None:
         self._claim("store", scheme, factory)
 
-    def transport(self, scheme: str, factory: Factory) -> None:
+    def transport(self, scheme: str, factory: TransportFactory) -> None:
         self._claim("transport", scheme, factory)
 
     def studio(self, name: str, module: Path) -> None:

@@ -19,7 +19,7 @@ from holdfast.errors import (
     OriginRefused,
     VersionConflict,
 )
-from holdfast.model.catalog import Source, Which
+from holdfast.model.catalog import Source, VersionDetails, Which
 from holdfast.model.requests import DispatchDefinition
 from holdfast.runtime.providers import FolderProvider
 
@@ -102,6 +102,30 @@ async def test_problems_refuse_a_publish_and_not_a_draft(cluster: Any) -> None:
         await definitions.save_and_publish(broken)
 
     assert await numbers(runtime) == [(1, False)]
+
+
+@pytest.mark.parametrize("id", ["sales/greet", ".."])
+async def test_a_new_draft_with_an_id_that_no_address_reaches_is_refused(cluster: Any, id: str) -> None:
+    definitions = (await cluster.node("a")).definitions
+    await definitions.save_draft(document())
+
+    for refused in (definitions.save_draft(document(id=id)), definitions.duplicate("greet", id)):
+        with pytest.raises(InvalidDefinition, match="without a slash") as caught:
+            await refused
+        assert [problem.code for problem in caught.value.problems] == ["unreachable-id"]
+    with pytest.raises(DefinitionNotFound):
+        await definitions.get(id)
+
+
+async def test_a_draft_of_before_with_such_an_id_is_still_read_saved_and_copied(cluster: Any) -> None:
+    definitions = (runtime := await cluster.node("a")).definitions
+    kept = definitions._made(definitions._engine.definition(document(id="sales/greet")), VersionDetails())
+    await runtime.node.store.save_version(*kept, [])
+
+    await definitions.save_draft(document("again", id="sales/greet"))
+    await definitions.duplicate("sales/greet", "greet")
+    assert await text_of(runtime, Which.LATEST) == "again"
+    assert await definitions.delete("sales/greet") == 1
 
 
 async def test_instances_stay_on_their_version(cluster: Any) -> None:

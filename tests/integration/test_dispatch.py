@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -52,6 +53,29 @@ def failing() -> Workflow:
     return Workflow(
         SetOutput("share", expr("10 // parts")), id="failing", inputs={"parts": int}, outputs={"share": int}
     )
+
+
+@dataclass
+class Tip:
+    cents: int
+
+
+async def test_values_of_the_workflows_own_types_go_on_with_it(cluster: Any) -> None:
+    """By the types of the workflow that they reach, as those of a start and of an event."""
+    node = await cluster.node("a", work=True)
+    tipped = Workflow(
+        Sequence(Event("paid", result="payment"), SetOutput("given", expr("payment['tip']"))),
+        id="tipped",
+        outputs={"given": Tip},
+        variables={"payment": None},
+    )
+    started = await node.start(tipped)
+
+    await node.dispatcher.dispatch(
+        DispatchInstance(instance_id=started.result.instance_id, input={"tip": Tip(7)}), wait=SOON
+    )
+
+    assert (await node.wait_at_rest(started.result.instance_id)).outputs == {"given": Tip(7)}
 
 
 async def test_a_dispatched_start_is_pending_and_readable_at_once(cluster: Any) -> None:

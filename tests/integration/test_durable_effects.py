@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import msgpack
 
 from holdfast import (
     Activity,
@@ -29,10 +30,11 @@ from holdfast.execution.record import NewBookmark
 from holdfast.model.alterations import Migrate
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
+from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind
 from holdfast.runtime.alterations import Alterations
+from holdfast.runtime.doctor.patient import why_it_waits
 from holdfast.runtime.durable import takeover
-from holdfast.runtime.durable.messages import read_again
 from holdfast.runtime.operators import Operators
 from tests.integration.bench import bench
 
@@ -76,6 +78,16 @@ def waiting(**options: Any) -> Workflow:
     return Workflow(
         Sequence(wait_for_gate.bind(say="hello", result="said", **options), Event("end")), variables={"said": ""}
     )
+
+
+async def goes_on(runtime: Any, identity: str) -> None:
+    """Until it is not faulted any more."""
+    async with asyncio.timeout(30):
+        while True:
+            news = runtime.node.watching.news(identity)  # Subscribe, then look.
+            if (await runtime.read(identity)).status is not Status.FAULTED:
+                return
+            await news
 
 
 async def test_effects_run_beside_each_other(cluster: Any) -> None:
@@ -244,19 +256,23 @@ async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_
     assert (await b.settle(second)).status is Status.SUSPENDED
 
 
+def moving() -> tuple[Workflow, Workflow]:
+    """Two versions that call their activity `old` and `new`."""
+    one, two = (Sequence(wait_for_gate.bind(say="hello", id=name)) for name in ("old", "new"))
+    return Workflow(one, id="moving", version=1), Workflow(two, id="moving", version=2)
+
+
 async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(takeover, "LOST_MAX", 0)
     a = await cluster.node("a")
-    old, new = (
-        Workflow(Sequence(wait_for_gate.bind(say="hello", id=name)), id="moving", version=version)
-        for version, name in ((1, "old"), (2, "new"))
-    )
+    old, new = moving()
     identity = (await a.start(old)).result.instance_id
     await bench.begun.wait()
     await a.node.pins.pin(a._plan_of(new))
     await Alterations(a.node).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
+    assert any("'new' (attempt 1" in finding.message for finding in await why_it_waits(a, identity))
     await cluster.died(a)
     b = await cluster.node("b", activities=ALL)
 
@@ -264,8 +280,32 @@ async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
     failed = await b.settle(identity)
 
     (letter,) = await Operators(b.node).dead_letters()
-    assert read_again(letter.work) == "new"
+    assert msgpack.decode(letter.work.payload)["activity"] == "new"
     assert "'new' has ended its process" in failed.incidents[0].message
+
+
+async def test_the_letter_of_an_effect_is_for_it_also_when_it_is_called_otherwise_by_now(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "LOST_MAX", 0)
+    a = await cluster.node("a")
+    old, new = moving()
+    identity = (await a.start(old)).result.instance_id
+    await bench.begun.wait()
+    await cluster.died(a)
+    b = await cluster.node("b", activities=ALL)
+    await b.recover(identity)
+    assert (await b.settle(identity)).status is Status.FAULTED
+    await b.node.pins.pin(b._plan_of(new))
+    await Alterations(b.node).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
+    (letter,) = await Operators(b.node).dead_letters()
+
+    b.node.take_work()
+    assert await Operators(b.node).replay([letter.work.id], who="ann") == 1
+    await goes_on(b, identity)
+
+    assert (await b.settle(identity)).status is Status.FINISHED
+    await cluster.check(b, identity)
 
 
 async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) -> None:
@@ -293,12 +333,7 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
     bench.calls[:] = ["mended"]
     last.node.take_work()
     assert await Operators(last.node).replay([letter.work.id], who="ann") == 1
-    async with asyncio.timeout(30):
-        while True:
-            news = last.node.watching.news(identity)  # Subscribe, then look.
-            if (await last.read(identity)).status is not Status.FAULTED:
-                break
-            await news
+    await goes_on(last, identity)
     replayed = await last.settle(identity)
     assert (replayed.status, replayed.variables["said"]) == (Status.SUSPENDED, "hello 2")
     assert not replayed.incidents
@@ -412,7 +447,7 @@ class Unwritable(Activity, pure=True):
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             live.bookmark(live.activate(builder.node, owner, scope), NewBookmark(name="never"))
 
-        def dump(data: Any) -> Any:
+        def dump(data: Any, types: TypeRegistry) -> Any:
             raise LookupError("no state can hold this")
 
         builder.node.hooks.dump = dump

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,17 @@ async def test_a_canceled_one_has_no_result(app: Holdfast) -> None:
     async with asyncio.timeout(20):
         with pytest.raises(NoResult, match="canceled"):
             await instance.result()
+
+
+async def test_who_waits_no_longer_is_told_what_the_instance_waits_for(app: Holdfast) -> None:
+    instance = await app.start(approving, "7")
+    async with asyncio.timeout(20):
+        with pytest.raises(NoResult, match=r"waits at Event .*Approval") as told:
+            await instance.result(timeout=timedelta(0))
+        await instance.send(Approval(approved=True))
+        assert await instance.result(timeout=timedelta(seconds=20)) == "yes"
+        assert await instance.result(timeout=timedelta(0)) == "yes"  # It had ended: nothing is to be waited for.
+    assert told.value.status == "suspended"
 
 
 async def test_an_event_to_the_instance(app: Holdfast) -> None:

@@ -16,7 +16,7 @@ from holdfast.dispatch.outlets import BrokerOutlet
 from holdfast.engine.outlets import outlets_of
 from holdfast.errors import SettingsError
 from holdfast.ports import LifecycleEvent
-from holdfast.runtime.outbox import Webhook
+from holdfast.runtime.webhook import Webhook
 from holdfast.settings import load_settings
 from holdfast.testing.transport_contract.services import broker_at_hand
 

@@ -17,7 +17,8 @@ from holdfast import Event, Fault, Holdfast, Sequence, Workflow
 from holdfast.model.requests import DispatchDefinition, DispatchInstance
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime import outbox
-from holdfast.runtime.outbox import Told, Webhook
+from holdfast.runtime.outbox import Told
+from holdfast.runtime.webhook import Webhook
 
 SOON = timedelta(seconds=20)
 

@@ -1,4 +1,4 @@
-"""Limits per value of an input: two at a time for each customer, with every carrier (rows, tickets, a real broker)."""
+"""Limits per value of an input: two at a time for each customer, on every store, with every carrier of steps."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from tests.integration.bench import bench
 from tests.integration.conftest import Cluster
 
 QUEUE = "mail"
+BROKERS = ("rabbitmq", "nats", "redis")
 
 
 @activity
@@ -56,8 +57,8 @@ class Carried:
         self.carrier = carrier
         self.bus = LocalBus()
         self.url = ""
-        if carrier == "rabbitmq":
-            self.url = f"{broker_at_hand('rabbitmq')}?prefix=test-{uuid4().hex[:12]}"
+        if carrier in BROKERS:
+            self.url = f"{broker_at_hand(carrier)}?prefix=test-{uuid4().hex[:12]}"
         self.transports: list[Transport] = []
 
     async def placement(self) -> Placement:
@@ -75,21 +76,9 @@ class Carried:
             await transport.close()
 
 
-def each_on_one(test: Any) -> Any:
-    """Every store, and every carrier: not each with each, since a carrier puts a step off as a row of the store."""
-    mark = pytest.mark.service
-    pairs = [
-        ("memory", "database"),
-        ("sqlite", "database"),
-        pytest.param("postgresql", "database", marks=mark("postgres")),
-        pytest.param("mysql", "database", marks=mark("mysql")),
-        ("memory", "local"),
-        pytest.param("postgresql", "rabbitmq", marks=[mark("postgres"), mark("rabbitmq")]),
-    ]
-    return pytest.mark.parametrize(("store_url", "carried"), pairs, indirect=True)(test)
-
-
-@pytest.fixture
+@pytest.fixture(
+    params=["database", "local", *(pytest.param(name, marks=pytest.mark.service(name)) for name in BROKERS)]
+)
 async def carried(request: pytest.FixtureRequest, cluster: Cluster) -> AsyncIterator[Carried]:
     found = Carried(request.param)
     yield found
@@ -108,7 +97,6 @@ async def start(runtime: Runtime, workflow: Workflow) -> str:
     return answer.result.instance_id
 
 
-@each_on_one
 @pytest.mark.parametrize(("where", "nodes"), [("step_limits", "a"), ("cluster_limits", "abc")])
 async def test_a_queue_has_a_limit_for_each_value_of_an_input(
     cluster: Cluster, carried: Carried, where: str, nodes: str
@@ -135,7 +123,6 @@ async def test_a_queue_has_a_limit_for_each_value_of_an_input(
     assert bench.most_of == {"busy": 2, "b": 2, "c": 2}
 
 
-@each_on_one
 async def test_a_queue_has_a_rate_for_each_value_of_an_input(cluster: Cluster, carried: Carried) -> None:
     """Each has one beginning in hand; a second one of the same customer comes later than the first of another."""
     a = await cluster.node(
@@ -156,7 +143,6 @@ async def test_a_queue_has_a_rate_for_each_value_of_an_input(cluster: Cluster, c
     assert Counter(bench.calls) == {"b": 2, "c": 1}
 
 
-@each_on_one
 async def test_steps_without_the_input_are_not_counted(cluster: Cluster, carried: Carried) -> None:
     a = await cluster.node(
         "a",

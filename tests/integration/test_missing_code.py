@@ -12,7 +12,9 @@ from types import ModuleType
 import pytest
 
 from holdfast import Holdfast, Status
+from holdfast.errors import CodeMissing
 from holdfast.model.catalog import DefinitionQuery, Which
+from holdfast.model.problem import errors_in
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.doctor import Level, check_store
 from holdfast.runtime.durable.runtime import Runtime
@@ -67,6 +69,28 @@ def node(store: MemoryStore, clock: VirtualClock, name: str) -> Runtime:
     return runtime
 
 
+async def test_it_is_told_at_once_what_nobody_has(
+    folder: Path, store: MemoryStore, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    module = deploy(folder, MODULE)
+    async with node(store, clock, "old") as old:
+        await old.start(module.fulfil, {"x": 1})
+        deploy(folder, WITHOUT)
+        async with node(store, clock, "new") as new:
+            for _ in range(2):
+                await new.node.references.check()
+            (told,) = [item.getMessage() for item in caplog.records if "left to other nodes" in item.getMessage()]
+            assert told.startswith("1 live instance(s) of 'fulfil' version 1")
+            assert "gone_shop:price" in told
+            assert [item for item in await check_store(store, clock) if item.subject == "code"] == []
+
+    async with node(store, clock, "newer") as alone:
+        await alone.node.references.check()
+        (found,) = [item for item in await check_store(store, clock) if item.subject == "code"]
+        assert found.level is Level.HINT
+        assert "gone_shop:price" in found.message
+
+
 async def test_one_incident_with_the_remedy(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
     module = deploy(folder, MODULE)
     async with node(store, clock, "old") as old:
@@ -105,6 +129,51 @@ async def test_one_incident_with_the_remedy(folder: Path, store: MemoryStore, cl
             assert started[0].result is not None
             ended = await third.resume(started[0].result.instance_id)
             assert ended.outputs == {"result": back.price(0)}
+
+
+ACTIVITY = """
+from holdfast import activity, wait_for, workflow
+
+
+@activity
+async def price(x: int) -> int:
+    return 2 * x
+
+
+@workflow
+async def fulfil(x: int) -> int:
+    await wait_for("go")
+    return await price(x)
+"""
+
+
+async def test_an_activity_answers_to_its_old_name(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
+    module = deploy(folder, ACTIVITY)
+    async with node(store, clock, "old") as old:
+        started = await old.start(module.fulfil, {"x": 4})
+        assert started.result is not None
+        identity = started.result.instance_id
+        plan = await old.node.pins.plan((await old.node.row(identity)).content)
+    renamed = ACTIVITY.replace("@activity", '@activity(aliases=["price"])').replace("price(x", "cost(x")
+    module = deploy(folder, renamed)
+    engine = Holdfast(entry_points=False, clock=clock, activities=[module.cost])
+    async with engine.runtime_on(store, node="new") as new:
+        await new.resume(identity)
+        assert (await new.wait_at_rest(identity)).outputs == {"result": 8}
+    assert errors_in(engine.validate(plan.definition)) == []
+    assert "price" not in engine.descriptors
+
+
+async def test_inputs_that_are_gone_are_told(folder: Path, store: MemoryStore, clock: VirtualClock) -> None:
+    module = deploy(folder, ACTIVITY)
+    async with node(store, clock, "old") as old:
+        started = await old.start(module.fulfil, {"x": 4})
+        assert started.result is not None
+    module = deploy(folder, ACTIVITY.replace("price(x: int)", "price(y: int)").replace("2 * x", "2 * y"))
+    engine = Holdfast(entry_points=False, clock=clock, activities=[module.price])
+    async with engine.runtime_on(store, node="new") as new:
+        with pytest.raises(CodeMissing, match=r"'price' has no input 'x'.*Keep the inputs that it had"):
+            await new.resume(started.result.instance_id)
 
 
 async def test_a_node_that_has_it_keeps_the_incident_away(

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from holdfast import OnLost, Parallel, ParallelForEach, Retry, Sequence, Status, Workflow, activity, expr
+from holdfast import Holdfast, OnLost, Parallel, ParallelForEach, Retry, Sequence, Status, Workflow, activity, expr
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.errors import TransportUnavailable
 from holdfast.model.instance import JournalEvent
 from holdfast.model.ticket import Ticket
-from holdfast.model.work import NOBODY
+from holdfast.model.work import NOBODY, WorkRow
+from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.lookout import Lookout
 from holdfast.runtime.durable.placement import INLINE, Placement
@@ -245,11 +246,10 @@ async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None
     a = await cluster.node("a", work=True, activities=ALL, placement=await carried.placement())
     identity = await start(a, doubled(queue=QUEUE))
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
-    instance = await a.node.row(identity)
+    instance, carrier = await a.node.row(identity), a.node.placement.dispatcher
+    assert carrier is not None
     for _ in range(9):
-        await a.node.steps._sending._dispatch(
-            a.node.placement.dispatcher, _context(a, identity), instance, row, timedelta(0)
-        )
+        await a.node.steps._sending._dispatch(carrier, _context(a, identity), instance, row, timedelta(0))
 
     served = (QUEUE, "default")
     b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())
@@ -523,6 +523,17 @@ async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pyte
 
     await cluster.node("b", activities=ALL, queues=(QUEUE,))
     assert await a.nodes.unserved() == []
+
+
+async def test_starts_that_no_live_node_takes_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server without a worker is alive, and serves no queue."""
+    monkeypatch.setattr("holdfast.runtime.nodes.LATE", timedelta(0))
+    async with Holdfast(store=MemoryStore(), node="door", worker=False, entry_points=False) as app:
+        nodes, store = app.runtime.nodes, app.runtime.node.store
+        await store.enqueue([WorkRow(id="w", kind="start", created=await store.now())])
+
+        assert (await nodes.this()).details.queues == ()
+        assert [item.queue for item in await nodes.unserved()] == ["default"]
 
 
 @pytest.mark.parametrize("drained", [False, True])

@@ -66,7 +66,14 @@ async def field(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[st
     url = f"sqlite:///{tmp_path / 'holdfast.db'}" if request.param == "sqlite" else servers["postgresql"]
     store = store_from_url(url)
     await store.open()
-    activities = [killers.Die, killers.Eat, killers.die_outside, killers.eat_outside, killers.work]
+    activities = [
+        killers.Die,
+        killers.Eat,
+        killers.die_outside,
+        killers.eat_outside,
+        killers.work,
+        killers.kind_of_loop,
+    ]
     engine = Holdfast(entry_points=False, activities=activities)
     calls = tmp_path / "calls"
     calls.mkdir()
@@ -93,6 +100,15 @@ async def test_a_drained_worker_finishes_what_it_has_in_hand(field: Field) -> No
     found = nodes[f"drained.{field.runtime.node.tenant}"]
     assert (found.state, found.alive) == ("left", False)
     assert set(found.details.queues) == {"default", "slow"}
+
+
+async def test_a_worker_runs_on_the_loop_that_a_server_has(field: Field) -> None:
+    worker = field.worker("looped")
+    await worker.start()
+
+    (result,) = await field.at_rest(await field.start(killers.looped))
+
+    assert result.variables["kind"] == "uvloop"
 
 
 async def test_what_a_drained_worker_cannot_finish_goes_back_and_is_not_counted(field: Field) -> None:

@@ -14,6 +14,11 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.authoring.compiler import WorkflowRefused
+from holdfast.execution import pages, resting
+from holdfast.execution.live import LiveInstance
+from holdfast.model.values import trees
+from holdfast.runtime.durable import large_values
+from holdfast.runtime.durable.encoding import decode_state, encode_state
 from holdfast.testing.clock import VirtualClock
 from holdfast.testing.programs.generator import program
 from holdfast.testing.programs.running import compare, load
@@ -45,3 +50,31 @@ def test_compiled_programs_do_what_plain_python_does(group: int, fresh_engine: H
 
     assert ran > EACH * 0.8
     assert awaits > EACH
+
+
+def through_a_store(live: LiveInstance, engine: Holdfast) -> LiveInstance:
+    packed = encode_state(live)
+    return decode_state(packed.state, live.plan, engine.clock.now_ns, engine.services, packed.values)
+
+
+def test_so_they_do_where_everything_is_large(
+    fresh_engine: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a store keeps them, with limits so low that every variable is a block or a value of its own."""
+    for module in (pages, resting, large_values):
+        monkeypatch.setattr(module, "PAGE", 2)
+    monkeypatch.setattr(large_values, "LARGE", 80)
+    monkeypatch.setattr(large_values, "REST", 4)
+    monkeypatch.setattr(trees, "MANY", 1)
+    ran = 0
+    for seed in range(10_000, 10_000 + EACH):
+        text = program(seed)
+        try:
+            module = load(text, tmp_path, f"generated_{seed}")
+            found, _ = compare(fresh_engine, module, 3, [1, 2, 3], carry=through_a_store)
+        except WorkflowRefused:
+            continue
+        assert found == "agrees" or found.startswith("refused"), f"seed {seed}\n{text}\n{found}"
+        ran += found == "agrees"
+
+    assert ran > EACH * 0.8

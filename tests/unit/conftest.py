@@ -10,8 +10,24 @@ import pytest
 
 from holdfast import Holdfast, Runner, RunResult
 from holdfast.testing.clock import VirtualClock
+from tests.unit.status_watch import StatusWatch
 
 MakeEngine = Callable[..., Holdfast]
+
+
+@pytest.fixture(scope="session")
+def status_watch() -> Iterator[StatusWatch]:
+    watch = StatusWatch()
+    watch.install()
+    yield watch
+    watch.remove()
+
+
+@pytest.fixture(autouse=True)
+def _statuses_change_as_the_table_says(status_watch: StatusWatch) -> Iterator[None]:
+    status_watch.illegal.clear()
+    yield
+    assert status_watch.illegal == []
 
 
 @pytest.fixture

@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from holdfast import Holdfast
+from holdfast.dispatch.local import LocalBus, LocalTransport, local_from_url
 from holdfast.errors import PluginError
 from holdfast.model.definition import ActivityNode
 from holdfast.model.descriptor import ActivityDescriptor
 from holdfast.model.instance import Incident
+from holdfast.persistence.memory import MemoryStore
+from holdfast.persistence.memory.url import memory_from_url
 from holdfast.plugins import Registrar, load_plugins
 from holdfast.ports import ActivityType, MiddlewarePlacement, Plugin, Registration
 
@@ -137,8 +141,8 @@ def test_everything_that_is_registered_is_in_the_registry() -> None:
         registration.setting("mail_host", str, "localhost", "Where mail goes.")
         registration.on_start(nothing)
         registration.recurring("sweep", timedelta(minutes=1), nothing)
-        registration.store("paper", str.upper)
-        registration.transport("pigeon", str.lower)
+        registration.store("paper", memory_from_url)
+        registration.transport("pigeon", local_from_url)
 
     registry = load(Given("all", register))
 
@@ -154,8 +158,24 @@ def test_everything_that_is_registered_is_in_the_registry() -> None:
     assert [setting.name for setting in registry.settings] == ["mail_host"]
     assert registry.start_tasks == (nothing,)
     assert [(task.name, task.every) for task in registry.recurring_tasks] == [("sweep", timedelta(minutes=1))]
-    assert registry.stores["paper"]("x") == "X"
-    assert registry.transports["pigeon"]("X") == "x"
+    assert registry.stores == {"paper": memory_from_url}
+    assert registry.transports == {"pigeon": local_from_url}
+
+
+async def test_a_store_of_a_plugin_is_made_with_what_the_settings_say() -> None:
+    made: list[dict[str, Any]] = []
+
+    def paper(url: str, **options: Any) -> MemoryStore:
+        made.append({"url": url, **options})
+        return MemoryStore()
+
+    plugin = Given("shelf", lambda registration: registration.store("paper", paper))
+    async with Holdfast(store="paper://desk", plugins=[plugin], entry_points=False, store_retries=7) as app:
+        assert app.runtime.node.store.name == "memory"
+
+    assert {item["url"] for item in made} == {"paper://desk"}
+    assert {item["retry"].retries for item in made} == {7}
+    assert {"codec", "retry"} <= set(made[0])
 
 
 def commit_always(activity: ActivityNode) -> tuple[bool, bool]:
@@ -180,8 +200,8 @@ CLASHES: dict[str, Callable[[Registration], None]] = {
     "incident strategy 'shrug'": lambda registration: registration.incident_strategy("shrug", lambda _: False),
     "setting 'mail_host'": lambda registration: registration.setting("mail_host", str, "localhost", ""),
     "recurring task 'sweep'": lambda registration: registration.recurring("sweep", timedelta(seconds=1), nothing),
-    "store 'paper'": lambda registration: registration.store("paper", lambda url: url),
-    "transport 'pigeon'": lambda registration: registration.transport("pigeon", lambda url: url),
+    "store 'paper'": lambda registration: registration.store("paper", lambda url, **_: MemoryStore()),
+    "transport 'pigeon'": lambda registration: registration.transport("pigeon", lambda url: LocalTransport(LocalBus())),
 }
 
 

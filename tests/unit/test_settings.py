@@ -176,6 +176,6 @@ def test_any_value_is_read_or_refused_by_name(value: object) -> None:
             assert isinstance(getattr(settings, row.name), row.type)
 
 
-@pytest.mark.parametrize("name", ["HOLDFAST_TEST_POSTGRES_URL", "HOLDFAST_REQUIRE_SERVICES"])
+@pytest.mark.parametrize("name", ["HOLDFAST_TEST_POSTGRES_URL", "HOLDFAST_REQUIRE_SERVICES", "HOLDFAST_API_KEY"])
 def test_names_of_test_suites_are_no_settings(name: str) -> None:
     assert load_settings(environment={name: "postgres"}) == load_settings(environment={})

@@ -23,6 +23,7 @@ from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind
 from holdfast.model.scope import Names, Scope
 from holdfast.model.types import convert
+from holdfast.model.values import TypeRegistry
 
 CHUNK = 128
 FAN = 16
@@ -222,7 +223,7 @@ class Progress:
         return (ended for chunk in self.chunks for ended in chunk)
 
 
-def dump(progress: Progress) -> dict[str, Any]:
+def dump(progress: Progress, _types: TypeRegistry) -> dict[str, Any]:
     plain = {"total": progress.total, "next": progress.next, "request": progress.request}
     if progress.items:
         plain["items"] = progress.items
@@ -236,7 +237,7 @@ def dump(progress: Progress) -> dict[str, Any]:
     return plain
 
 
-def load(plain: dict[str, Any], activation: Activation) -> Progress:
+def load(plain: dict[str, Any], activation: Activation, _types: TypeRegistry) -> Progress:
     chunks: list[Any] = plain.get("ended", [])
     for _ in range(2):
         chunks = [part for parts in chunks for part in parts]

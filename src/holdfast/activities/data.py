@@ -80,7 +80,7 @@ class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
             name, value = str(name_of(scope)), value_of(scope)
             check(value, name)
             level: Any = scope
-            while level.__class__ is list:
+            while isinstance(level, list):
                 slot = level[1].outputs.get(name)
                 if slot is not None:
                     level[slot] = value

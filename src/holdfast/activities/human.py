@@ -21,6 +21,7 @@ from holdfast.model.instance import Bookmark
 from holdfast.model.scope import Scope
 from holdfast.model.tasks import TASK, addressee
 from holdfast.model.types import convert
+from holdfast.model.values import shown
 
 
 class HumanTask(Activity, pure=True, category="People", icon="user-check"):
@@ -76,7 +77,7 @@ class _TaskNode:
             "assignee": assignee,
             "role": role or given["role"] or None,
             "form": _form(given["form"]),
-            "about": plain(given["about"]),
+            "about": shown(given["about"]),
             "due": _due(given["due"], live.moment()),
         }
         self.put_id(live, scope, task["id"])

@@ -96,9 +96,9 @@ class Activity:
             dynamic_outcomes=dynamic_outcomes,
             browsable=browsable,
         )
-        cls.activity_type = ClassActivity(
-            cls, facts, ActivityOptions(retry=retry and retry.declared(), timeout=timeout)
-        )
+        cls.activity_type = ClassActivity(cls, facts, ActivityOptions(retry=retry, timeout=timeout))
+        if retry is not None:
+            retry.declared()
 
     def __init__(self, *args: Any, **given: Any) -> None:
         place(self, args, given)

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from types import NoneType
+from typing import Any, Generic, ParamSpec, TypeVar, get_args, overload
 
 from holdfast.authoring.activity import OPTIONS, Activity
 from holdfast.authoring.describe import ClassFacts, describe_function, value_classes
@@ -102,11 +104,18 @@ class FunctionActivityType:
 
 
 def _context_parameter(function: Callable[..., Any]) -> str | None:
-    """The parameter that is annotated `Context`, if there is one; annotations may still be text."""
+    """The parameter that is annotated `Context` or `Context | None`, if there is one; annotations may still be text."""
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.annotation is Context or str(parameter.annotation).rsplit(".", 1)[-1] == "Context":
+        if _is_context(parameter.annotation):
             return name
     return None
+
+
+def _is_context(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        names = {part.rpartition(".")[2] for part in re.findall(r"[\w.]+", annotation)}
+        return names - {"None", "Optional", "Union"} == {"Context"}
+    return annotation is Context or set(get_args(annotation)) == {Context, NoneType}
 
 
 class BoundFunction(Activity, abstract=True):
@@ -195,9 +204,9 @@ def activity(
             dynamic_outcomes=False,
             browsable=True,
         )
-        options = ActivityOptions(
-            retry=retry and retry.declared(), timeout=timeout, on_lost=on_lost, queue=queue, priority=priority
-        )
+        options = ActivityOptions(retry=retry, timeout=timeout, on_lost=on_lost, queue=queue, priority=priority)
+        if retry is not None:
+            retry.declared()
         return FunctionActivity(target, facts, options, cpu=cpu, aliases=tuple(aliases), secrets=frozenset(secrets))
 
     return decorate if function is None else decorate(function)

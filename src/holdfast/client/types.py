@@ -100,6 +100,8 @@ class InstanceDetail(InstanceItem, frozen=True, kw_only=True):
     state: InstanceState
     waiting_for: str | None = None
     position: int
+    unreadable: str | None = None
+    """Why the state cannot be shown where it was asked for."""
 
 
 class InstanceResult(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -10,9 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from holdfast.errors import TransportMisconfigured
-from holdfast.ports import Transport
-
-TransportFactory = Callable[..., Transport]
+from holdfast.ports import Transport, TransportFactory
 
 ENTRY_POINTS = "holdfast.transports"
 """Installed packages bring a transport by an entry point of this group: name = scheme, value = a factory."""

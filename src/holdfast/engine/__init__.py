@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from holdfast.activities.http.outbound import OutboundHttp
+from holdfast.engine.given import check_store, listed
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
 from holdfast.execution.pipeline import ordered
@@ -31,6 +32,7 @@ from holdfast.runtime.catalog import DefinitionCatalog
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.hosting import Hosting, node_name
 from holdfast.runtime.pools import EffectPools
+from holdfast.runtime.sending import named_event
 from holdfast.runtime.services import ServiceTable
 from holdfast.runtime.subscribing import Handler, subscribe
 from holdfast.settings import load_settings
@@ -81,8 +83,10 @@ class Holdfast(Parts):
         entry_points: bool = True,
         **settings: Any,
     ) -> None:
+        check_store(store)
+        given = listed("workflows", workflows)
         catalog = DefinitionCatalog()
-        own = GivenPlugin(activities, services or {}, middleware, types, policies or {})
+        own = GivenPlugin(listed("activities", activities), services or {}, middleware, types, policies or {})
         standard = StandardPlugin(catalog)
         registry = load_plugins([standard, *plugins, own], entry_points=entry_points)
         ordered(registry.middleware)  # refuses a place that does not exist, now and not with the first workflow
@@ -92,11 +96,9 @@ class Holdfast(Parts):
         standard.configure(self.settings)
         self.clock = clock or SystemClock()
         self.services = ServiceTable({**self._own_services(), **self.registry.services})
-        workflows = tuple(workflows)
-        folders = [item for item in workflows if isinstance(item, Path)]
-        self.workflows = workflows = tuple(item for item in workflows if not isinstance(item, Path))
+        self.workflows = tuple(item for item in given if not isinstance(item, Path))
         """What it publishes when it is opened."""
-        for definition in (*definitions, *workflows):
+        for definition in (*listed("definitions", definitions), *self.workflows):
             self.definitions.add(self.definition(definition))
         self.refresh()
         self._subscriptions: list[Callable[[], None]] = []
@@ -107,13 +109,14 @@ class Holdfast(Parts):
                 found,
                 tenant=tenant,
                 node=node or node_name(),
+                takes_work=worker,
                 dispatcher=dispatcher,
                 outlets=outlets,
                 placement=self.placement(carrier, steps=steps),
                 second_handle=self.second_handle(store) if isinstance(store, str) else None,
             ),
-            workflows=workflows,
-            folders=folders,
+            workflows=self.workflows,
+            folders=[item for item in given if isinstance(item, Path)],
             watch=watch,
             worker=worker,
         )
@@ -212,10 +215,10 @@ class Holdfast(Parts):
     ) -> Receipt:
         """Send an event: an object of its class, or a name with a payload. To a key, to what carries a correlation id, to an
         instance; without an address, or with `broadcast`, to everyone that waits for it so."""
-        name = event if isinstance(event, str) else type(event).__name__
+        name, brought = named_event(event, payload)
         return await self.runtime.stimuli.event(
             name,
-            payload if isinstance(event, str) else event,
+            brought,
             key=key,
             correlation_id=correlation_id,
             instance_id=instance_id,

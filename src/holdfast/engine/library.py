@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.authoring.activity import Activity
+from holdfast.authoring.function import FunctionActivity
 from holdfast.authoring.workflow import Workflow
 from holdfast.errors import DefinitionError
 from holdfast.execution.compiler import Environment, compile_plan
@@ -38,6 +39,8 @@ class Library:
         self.settings = settings
         self._types = dict(registry.latest())
         self._versions = dict(registry.activity_types)
+        self._own_types: tuple[type, ...] = ()
+        """Types of values that workflows brought along."""
         self._plans = PlanCache(self._compile)
         self._read: dict[int, tuple[Any, Definition]] = {}
         """Definitions of the workflow objects that were run here, by identity (the object is kept, so it stays its own)."""
@@ -52,12 +55,18 @@ class Library:
             self._adopt(workflow)
             return workflow.definition
         if isinstance(workflow, Mapping):
-            from holdfast.elsa import (
-                is_elsa,
-                parse_elsa,
-            )  # Many modules: a server without documents starts without them.
+            # Imported here: a server without documents starts without these many modules.
+            from holdfast.elsa import is_elsa, parse_elsa
 
             return parse_elsa(workflow) if is_elsa(workflow) else parse_definition(workflow)
+        if isinstance(workflow, FunctionActivity):
+            raise DefinitionError(
+                f"{workflow!r} is no workflow yet. Place it in one: Workflow({workflow.function.__name__}.bind(…))."
+            )
+        if isinstance(workflow, str):
+            raise DefinitionError(
+                f"The text '{workflow}' is not a workflow. A file or folder is named by Path('{workflow}')."
+            )
         raise DefinitionError(
             f"A {type(workflow).__name__} is not a workflow. Give a Workflow, an activity, a Definition or a JSON document."
         )
@@ -85,15 +94,14 @@ class Library:
                 self.definitions.add(child.definition)
                 self._adopt(child)
 
-    _own_types: tuple[type, ...] = ()
-
     def validate(self, workflow: Any) -> list[Problem]:
         """All problems of a definition, as data."""
         definition = self.definition(workflow)
         held = {name: item.descriptor for name, item in Resolved(definition, self).types.items()}
+        aliased = {name: item.descriptor for name, item in self._aliases().items()}
         return validate(
             definition,
-            descriptors=self.descriptors | held,
+            descriptors=aliased | self.descriptors | held,
             languages=self.registry.languages,
             types=self._value_types(),
             find=self._describe_workflow,
@@ -152,8 +160,11 @@ class Library:
         return self.registry.languages
 
     def activity_type(self, name: str, version: int = 1) -> ActivityType | None:
-        """By type and version; an unknown version gives the latest."""
-        return self._versions.get((name, version)) or self._types.get(name)
+        """By type and version; an unknown version gives the latest. Then by an old name that an activity still answers to."""
+        return self._versions.get((name, version)) or self._types.get(name) or self._aliases().get(name)
+
+    def _aliases(self) -> dict[str, ActivityType]:
+        return {alias: item for item in self._types.values() for alias in getattr(item, "aliases", ())}
 
     def _value_types(self) -> TypeRegistry:
         classes = [*self.registry.value_types, *self._own_types]

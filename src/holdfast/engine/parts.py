@@ -90,15 +90,16 @@ class Parts(Library):
         lanes: int = 2,
         dispatcher: Callable[[Any], WorkflowDispatcher] | None = None,
         queues: Sequence[str] | None = None,
+        takes_work: bool = True,
         placement: Placement | None = None,
         second_handle: Callable[[], Store] | None = None,
         outlets: Iterable[Outlet] = (),
     ) -> Runtime:
         """A runtime on a store that is open: `async with engine.runtime_on(store) as runtime`. It takes no work by itself.
 
-        `queues` are those that it serves when it takes work (else those of the settings), `placement` says where effects
-        run and what carries steps, `second_handle` makes another handle of the store, for the heartbeat. `outlets` are there
-        beside those of the settings.
+        `queues` are those that it serves when it takes work (else those of the settings); `takes_work=False` tells the others
+        that it never will. `placement` says where effects run and what carries steps, `second_handle` makes another handle of
+        the store, for the heartbeat. `outlets` are there beside those of the settings.
         """
         from holdfast.engine.outlets import outlets_of
         from holdfast.runtime.durable.node import Node
@@ -126,6 +127,7 @@ class Parts(Library):
                 second_handle=second_handle,
                 definitions=self.definitions,
                 queues=queues or [name.strip() for name in settings.queues.split(",") if name.strip()],
+                takes_work=takes_work,
                 step_concurrency=settings.step_concurrency,
                 step_limits=parse_limits(settings.step_limits),
                 cluster_limits=parse_limits(settings.cluster_limits),

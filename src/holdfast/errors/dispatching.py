@@ -21,17 +21,25 @@ class DefinitionNotFound(DefinitionError, LookupError):
 
 
 class CodeMissing(DefinitionError):
-    """A workflow of functions whose code is not in this process."""
+    """A workflow of functions whose code is not in this process, or `changed` so that stored versions do not fit it."""
 
-    def __init__(self, definition_id: str, reason: str) -> None:
+    def __init__(self, definition_id: str, reason: str, module: str | None = None, *, changed: bool = False) -> None:
         self.definition_id = definition_id
+        self.module = module
+        self.changed = changed
+        what = "has changed, and a stored version does not fit it" if changed else "is not in this process"
         remedy = (
-            "Start it with the module that brings it: --activities MODULE, for serve, worker and commands on a store; or "
-            "Holdfast(workflows=[…])."
+            f"Start it with the module that brings it: --activities {module or 'MODULE'}, for serve, worker and "
+            "commands on a store; or Holdfast(workflows=[…])."
         )
-        if "__main__" in reason:
+        if module == "__main__" or "__main__" in reason:
             remedy = "It stands in a script that was run. Put it into a module that all processes import, and start it there."
-        super().__init__(f"The code of '{definition_id}' is not in this process ({reason}). {remedy}")
+        if changed:
+            remedy = (
+                "Keep the inputs that it had and give new ones a default, until its instances have ended; or give the new "
+                "activity a name of its own."
+            )
+        super().__init__(f"The code of '{definition_id}' {what} ({reason}). {remedy}")
 
 
 class DefinitionNotPublished(DefinitionError):

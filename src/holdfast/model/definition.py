@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from holdfast.model.policy import ActivityOptions
+from holdfast.model.policy import ActivityOptions, check_duration
 
 FORMAT = "holdfast/definition@1"
 
@@ -163,6 +163,10 @@ class DefinitionOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     transient: bool = False
     flowchart_mode: str | None = None
     """`counter` (default) or `token`."""
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None:
+            check_duration("timeout", self.timeout)
 
 
 class Definition(Struct, frozen=True, kw_only=True):

@@ -79,6 +79,12 @@ class ActivityDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     start: bool = False
     container: bool = False
     browsable: bool = True
+    any_case: bool = False
+    """Its inputs and outputs are found however their names are cased: a workflow that is used as an activity."""
+
+    def spelled(self, name: str) -> str:
+        """How names of inputs and outputs compare."""
+        return name.lower() if self.any_case else name
 
     def input(self, name: str) -> InputDescriptor | None:
         return next((item for item in self.inputs if item.name == name), None)

@@ -30,6 +30,8 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
             if not isinstance(name, str):  # A class would be compared with names, and never match.
                 shown = getattr(name, "__name__", name)
                 raise ActivityDeclarationError(f"Retry(on=…) takes names of exceptions. Write on=('{shown}',).")
+        check_duration("delay", self.delay)
+        check_duration("delay_max", self.delay_max)
 
     def declared(self) -> Retry:
         """Itself, if an activity may be declared with it. What a file says is a finding of the checks instead."""
@@ -41,12 +43,21 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self
 
 
+def check_duration(name: str, value: object) -> None:
+    """Refuses seconds as a bare number."""
+    if not isinstance(value, timedelta):
+        raise ActivityDeclarationError(f"{name}={value!r} is no duration. Write {name}=timedelta(seconds={value!r}).")
+
+
 class OnLost(StrEnum):
     """What happens to an effect whose node died before its result was committed."""
 
     RETRY = "retry"
     FAIL = "fail"
     HOLD = "hold"
+
+
+_LOST = frozenset(OnLost)
 
 
 class MergeMode(StrEnum):
@@ -81,3 +92,14 @@ class ActivityOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     can_start: bool = False
     """For triggers: a matching stimulus starts an instance here."""
     merge: MergeMode | None = None
+
+    def __post_init__(self) -> None:
+        """People write these by hand: what does not fit is told where it stands, not when it is needed."""
+        retry: object = self.retry
+        if retry is not None and not isinstance(retry, Retry):
+            raise ActivityDeclarationError(f"retry={retry!r} is no Retry. Write retry=Retry(attempts={retry!r}).")
+        if self.timeout is not None:
+            check_duration("timeout", self.timeout)
+        if self.on_lost is not None and self.on_lost not in _LOST:
+            known = ", ".join(f"OnLost.{item.name}" for item in OnLost)
+            raise ActivityDeclarationError(f"on_lost={self.on_lost!r} is unknown. Write one of {known}.")

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from msgspec import Struct
 
+from holdfast.errors import InvalidState
 from holdfast.model.guard import GuardRow
 from holdfast.model.record_rows import RecordRow
+from holdfast.model.replies import REPLY
 from holdfast.model.stored import BookmarkRow, IncidentRow, InstanceRow, JournalSegment, ValueRow
+from holdfast.model.tasks import TASK
 from holdfast.model.work import EffectRow, InboxRow, OutboxRow, WorkRow
 
 EXPORT_FORMAT = "holdfast/instance@1"
+SNAPSHOT = "snapshot"
+"""The kind of the records that keep the state of a commit."""
+RECORDS_OF_INSTANCES = frozenset({TASK, REPLY, SNAPSHOT})
+"""Users, roles and keys are records too."""
 
 
 class RetentionRule(Struct, frozen=True, kw_only=True):
@@ -38,6 +46,33 @@ class InstanceExport(Struct, frozen=True, kw_only=True):
     outbox: tuple[OutboxRow, ...] = ()
     guards: tuple[GuardRow, ...] = ()
     records: tuple[RecordRow, ...] = ()
+
+
+def check_export(export: InstanceExport) -> None:
+    """Refuse a file that brings more than its instance: whoever may import one may not write what belongs to others."""
+    tenant, name = export.instance.key
+    for row in _rows(export):
+        if row.tenant != tenant or row.instance_id != name:
+            raise InvalidState(f"The file of instance '{name}' has rows of another one. Send what /export gave.")
+    for record in export.records:
+        if record.kind not in RECORDS_OF_INSTANCES:
+            raise InvalidState(
+                f"A record of the kind '{record.kind}' is no part of an instance. Send what /export gave."
+            )
+
+
+def _rows(
+    export: InstanceExport,
+) -> Iterator[BookmarkRow | ValueRow | IncidentRow | EffectRow | WorkRow | InboxRow | OutboxRow | GuardRow | RecordRow]:
+    yield from export.bookmarks
+    yield from export.values
+    yield from export.incidents
+    yield from export.effects
+    yield from export.work
+    yield from export.inbox
+    yield from export.outbox
+    yield from export.guards
+    yield from export.records
 
 
 class StoreStats(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,6 @@ class WorkKind(StrEnum):
     CONTINUE = "continue"
     STEP = "step"
     CANCEL = "cancel"
-    BROADCAST = "broadcast"
     BEGIN = "begin"
     """A pending instance begins."""
     UNREAD = "unread"

@@ -28,6 +28,7 @@ from holdfast.model.catalog import (
     Which,
     content_hash,
 )
+from holdfast.model.checks.declarations import unreachable
 from holdfast.model.definition import Definition
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter
@@ -152,6 +153,8 @@ class Definitions:
             found = latest.content if latest is not None else ""
             if expected_hash is not None and expected_hash != found:
                 raise VersionConflict(definition.id, expected_hash, found)
+            if latest is None:  # A draft may have mistakes; one that nobody could open again would keep them.
+                _refuse(unreachable(definition.id), definition)
             details = VersionDetails.of(definition, source)
             if latest is not None:
                 known = latest.details

@@ -21,6 +21,7 @@ from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
 from holdfast.runtime.effects import Finished, InstanceEffects
 from holdfast.runtime.result import RunResult
+from holdfast.runtime.statuses import names_of, tell_status
 
 if TYPE_CHECKING:
     from holdfast.runtime.runner import Runner
@@ -78,7 +79,8 @@ class Driver:
         except BaseException:
             await self.effects.cancel_all("canceled")
             raise
-        self._tell()
+        if telemetry.listeners:
+            tell_status(self.live, names_of(self.live))
         return RunResult(self.live, self.lines, self.children)
 
     def cancel(self, cause: str, *, finalize: bool = True) -> None:
@@ -291,22 +293,6 @@ class Driver:
                 ended = await self.runner.cancel(child, terminate=not self._finalize)
                 for line in ended.lines[len(child.lines) :]:
                     self._child_line(line)
-
-    # -- telling -------------------------------------------------------------------------------------------------------
-
-    def _tell(self) -> None:
-        if not telemetry.listeners:
-            return
-        live = self.live
-        names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
-        if live.status is Status.SUSPENDED:
-            telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))
-        elif live.status is Status.FINISHED:
-            telemetry.emit("instance.finished", **names, activities=live.sequence)
-        elif live.status is Status.FAULTED:
-            telemetry.emit("instance.faulted", **names, incidents=len(live.incidents))
-        elif live.status is Status.CANCELED:
-            telemetry.emit("instance.canceled", **names)
 
 
 def child_payload(result: RunResult) -> dict[str, Any]:

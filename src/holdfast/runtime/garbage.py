@@ -7,21 +7,8 @@ defaults the collector looks through the whole heap for every few batches and fi
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 THRESHOLDS = (50_000, 20, 50)
-
-
-@contextmanager
-def held_collector() -> Iterator[None]:
-    """While a process starts: a million objects are made that stay, and looking through them finds nothing (a tenth of the
-    time to start). `calm_collector` ends it, or the end of this."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def calm_collector() -> None:
@@ -29,4 +16,3 @@ def calm_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*THRESHOLDS)
-    gc.enable()

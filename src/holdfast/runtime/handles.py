@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
 from inspect import isawaitable, signature
@@ -12,10 +13,11 @@ from holdfast.authoring.compiled import WorkflowFunction
 from holdfast.authoring.workflow import Workflow
 from holdfast.errors import DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
 from holdfast.model.inputs import check_inputs
-from holdfast.model.instance import Status
+from holdfast.model.instance import Bookmark, Status
 from holdfast.ports import WorkTables
 from holdfast.runtime.durable import messages
 from holdfast.runtime.result import RunResult
+from holdfast.runtime.sending import named_event
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.runtime import Runtime
@@ -38,18 +40,31 @@ class Handle(Generic[R]):
         """The row that starts it, if that was written in somebody's transaction."""
         self.id = instance_id
 
-    async def result(self) -> R:
+    async def result(self, *, timeout: timedelta | None = None) -> R:
         """Wait until it has ended, wherever it runs; what the workflow returned (of a workflow of objects: its outputs).
 
-        Raises `InstanceFaulted` if it failed, and `NoResult` if it was canceled, or if its start was not committed.
+        Raises `InstanceFaulted` if it failed, and `NoResult` if it was canceled, if its start was not committed, or if it has
+        not ended when the time is over: it goes on, and may be waited for again.
         """
-        await self._there()
-        ended = await self._runtime.wait_at_rest(self.id)
+        ended = await self._ended(timeout)
         if ended.status is Status.FINISHED:
             return cast("R", ended.outputs.get("result") if self._returns else ended.outputs)
         if ended.status is Status.FAULTED:
             raise _fault(ended)
         raise NoResult(self.id, ended.status, f"it was {ended.status}.")
+
+    async def _ended(self, limit: timedelta | None) -> RunResult:
+        try:
+            async with asyncio.timeout(None if limit is None else limit.total_seconds()) as waiting:
+                await self._there()
+                return await self._runtime.wait_at_rest(self.id)
+        except TimeoutError:
+            if not waiting.expired():
+                raise
+        found = await self._runtime.find(self.id)
+        if found is not None and found.status.at_rest:
+            return found
+        raise _unfinished(self.id, found)
 
     async def status(self) -> Status:
         """Where it is in its life; `pending` until somebody has begun with it."""
@@ -68,8 +83,7 @@ class Handle(Generic[R]):
     async def send(self, event: Any, payload: Any = None) -> None:
         """Send it an event: an object of its class, or a name with a payload. Kept until the instance waits for it."""
         await self._there()
-        name = event if isinstance(event, str) else type(event).__name__
-        brought = payload if isinstance(event, str) else event
+        name, brought = named_event(event, payload)
         await self._runtime.stimuli.event(name, brought, instance_id=self.id)
 
     async def _there(self) -> None:
@@ -105,6 +119,21 @@ class Handle(Generic[R]):
 def _fault(ended: RunResult) -> InstanceFaulted:
     first = ended.incidents[0]
     return InstanceFaulted(ended.instance_id, fault_type=first.type, message=first.message, incident_id=first.id)
+
+
+def _unfinished(instance_id: str, found: RunResult | None) -> NoResult:
+    if found is None:
+        return NoResult(instance_id, Status.PENDING, "nobody has begun with it. Start a worker: holdfast worker.")
+    places = "; ".join(map(_place, found.bookmarks))
+    if not places:
+        return NoResult(instance_id, found.status, f"it is {found.status}. Wait longer, or again.")
+    return NoResult(instance_id, found.status, f"it waits at {places}. Give it that, or wait longer.")
+
+
+def _place(bookmark: Bookmark) -> str:
+    if bookmark.due is not None:
+        return f"{bookmark.name} ({bookmark.activity_id}), due {bookmark.due.isoformat(timespec='seconds')}"
+    return f"{bookmark.name} ({bookmark.activity_id})" + (f" for {bookmark.payload}" if bookmark.payload else "")
 
 
 # -- starting ----------------------------------------------------------------------------------------------------------

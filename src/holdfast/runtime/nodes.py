@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from holdfast.model.cluster import NodeRow
-from holdfast.model.work import queue_of
+from holdfast.model.work import DEFAULT_QUEUE, queue_of
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -28,6 +28,7 @@ class NodeDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pid: int = 0
     tenant: str | None = None
     queues: tuple[str, ...] = ()
+    """Those that it takes work from; a node that takes none serves none."""
 
     def serves(self, tenant: str) -> bool:
         return self.tenant == tenant
@@ -59,7 +60,8 @@ _decode = msgspec.json.Decoder(NodeDetails).decode
 
 
 def describe_node(node: Node) -> bytes:
-    details = NodeDetails(host=socket.gethostname(), pid=os.getpid(), tenant=node.tenant, queues=tuple(node.queues))
+    queues = node.queues if node.takes_work else ()
+    details = NodeDetails(host=socket.gethostname(), pid=os.getpid(), tenant=node.tenant, queues=queues)
     return msgspec.json.encode(details)
 
 
@@ -115,7 +117,7 @@ class Nodes:
 
     # -- what nobody does ----------------------------------------------------------------------------------------------
 
-    async def unserved(self, queues: Sequence[str] = ()) -> Sequence[Unserved]:
+    async def unserved(self, queues: Sequence[str] = (DEFAULT_QUEUE,)) -> Sequence[Unserved]:
         """Queues with work, due for a while, that no live node of this tenant serves; for health and metrics. Looks at
         `queues` beside those that steps wait on."""
         node = self._node

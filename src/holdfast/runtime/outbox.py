@@ -4,9 +4,7 @@ rule M8)."""
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
-import urllib.request
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -170,37 +168,3 @@ class Told:
 
     async def deliver(self, event: LifecycleEvent) -> None:
         await self._deliver(event)
-
-
-class Webhook:
-    """Posts events as JSON to an address. Anything but a 2xx is tried again. With a `secret` each request is signed:
-    `X-Holdfast-Signature: sha256=…` is the HMAC of the body."""
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        name: str = "webhook",
-        events: Collection[str] = (),
-        secret: str | None = None,
-        timeout: timedelta = timedelta(seconds=10),
-    ) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise ValueError(f"'{url}' is no address of a webhook: use http:// or https://.")
-        self.name = name
-        self.events = frozenset(events)
-        self._url = url
-        self._secret = secret
-        self._timeout = timeout
-
-    async def deliver(self, event: LifecycleEvent) -> None:
-        await asyncio.to_thread(self._post, event)
-
-    def _post(self, event: LifecycleEvent) -> None:
-        body = msgspec.json.encode(event)
-        headers = {"Content-Type": "application/json", "X-Holdfast-Event": event.event, "X-Holdfast-Delivery": event.id}
-        if self._secret is not None:
-            headers["X-Holdfast-Signature"] = f"sha256={hmac.new(self._secret.encode(), body, 'sha256').hexdigest()}"
-        request = urllib.request.Request(self._url, data=body, headers=headers, method="POST")  # noqa: S310 - checked above
-        with urllib.request.urlopen(request, timeout=self._timeout.total_seconds()) as response:  # noqa: S310
-            response.read()

@@ -60,7 +60,7 @@ class StepSending:
         self._unsent = Sparing()
 
     def send(self, live: LiveInstance, instance: InstanceRow, queued: Sequence[EffectRow]) -> None:
-        carrier = self._placement.carrier
+        carrier = self._placement.dispatcher
         if carrier is None:
             return
         context = SentStep(
@@ -94,13 +94,13 @@ class StepSending:
         try:
             instance = await self._node.row(row.instance_id)
             priority = await self._priority(instance, row)
-            if self._placement.carrier is None:
+            if self._placement.dispatcher is None:
                 now = await self._node.store.now()
                 await self._node.store.enqueue([step_row(row, instance.content, now, priority)])
             else:
                 context = SentStep(tenant=row.tenant, instance_id=row.instance_id, priority=priority)
                 delay = row.created - await self._node.store.now()
-                await self._dispatch(self._placement.carrier, context, instance, row, delay)
+                await self._dispatch(self._placement.dispatcher, context, instance, row, delay)
         except InstanceNotFound:
             return
         finally:

@@ -92,7 +92,7 @@ class Steps:
     # -- taking --------------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        ways = [self._take_rows] if self._placement.source is None else [self._take_tickets, self._take_rows]
+        ways = [self._take_rows] if self._placement.transport is None else [self._take_tickets, self._take_rows]
         loop = asyncio.get_running_loop()
         self._taking = [loop.create_task(way(share), name="holdfast-steps") for share in self._shares for way in ways]
 
@@ -193,7 +193,7 @@ class Steps:
             self._fewer(share)
 
     async def _take_tickets(self, share: Share) -> None:
-        source = self._placement.source
+        source = self._placement.transport
         assert source is not None
         while True:
             try:
@@ -288,10 +288,8 @@ class Steps:
         """Make it this node's, then let the ticket go; None if it is another's by now, or cannot be taken."""
         node = self._node
         try:
-            if slip.content:
-                await node.pins.plan(
-                    slip.content
-                )  # Before it is ours: who lacks the code leaves it to others (rule H10).
+            if slip.content:  # Before it is ours: who lacks the code leaves it to others (rule H10).
+                await node.pins.plan(slip.content)
             owned = await node.store.own_effect(node.tenant, slip.instance_id, slip.ref, node.owner)
         except (DefinitionError, StoreError) as error:
             await self._give_back(slip, error)

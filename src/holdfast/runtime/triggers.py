@@ -221,11 +221,6 @@ class Triggers:
         rows = await self._node.pins.current.triggers([key_of(type_name, payload)])
         return [row for row in rows if row.type == type_name]
 
-    async def is_awaited(self, type_name: str, name: str | None = None) -> bool:
-        """Whether a published definition may come to wait for that, or starts by it."""
-        keys = [awaited_key(type_name)] if name is None else [awaited_key(type_name, name), awaited_key(type_name)]
-        return any(row.type == AWAITED for row in await self._node.pins.current.triggers(keys))
-
 
 def _shown(row: TriggerRow) -> Trigger:
     return Trigger(

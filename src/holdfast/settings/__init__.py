@@ -8,12 +8,14 @@ overrules them: all of them at once, each with what is allowed. `docs/reference/
 
 from __future__ import annotations
 
+from holdfast.settings.addresses import MASK, masked_address
 from holdfast.settings.described import DeclaredSetting, SettingDescription, describe_settings
 from holdfast.settings.reading import load_settings
 from holdfast.settings.table import History, JournalMode, LogFormat, LogLevel, Settings
 from holdfast.settings.values import parse_duration
 
 __all__ = [
+    "MASK",
     "DeclaredSetting",
     "History",
     "JournalMode",
@@ -23,5 +25,6 @@ __all__ = [
     "Settings",
     "describe_settings",
     "load_settings",
+    "masked_address",
     "parse_duration",
 ]

@@ -19,8 +19,9 @@ FILE = "holdfast.toml"
 FILE_VARIABLE = "HOLDFAST_CONFIG"
 TEST_PREFIX = "HOLDFAST_TEST_"
 """Names of test suites, ours and our users'; never settings."""
-NO_SETTINGS = frozenset({FILE_VARIABLE, "HOLDFAST_REQUIRE_SERVICES"})
-"""Further names of the environment that are no settings: where the file is, and what tests must find."""
+NO_SETTINGS = frozenset({FILE_VARIABLE, "HOLDFAST_API_KEY", "HOLDFAST_REQUIRE_SERVICES"})
+"""Further names of the environment that are no settings: where the file is, the key of operators' commands (which may be set
+where a server runs, too), and what tests must find."""
 
 
 def load_settings(

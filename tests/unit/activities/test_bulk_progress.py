@@ -7,7 +7,10 @@ from typing import Any
 from holdfast import Status
 from holdfast.activities.bulk import CHUNK, Progress, dump, load
 from holdfast.execution.state import ActivationState, State
+from holdfast.model.values import TypeRegistry
 from holdfast.runtime.durable.large_values import pack_state
+
+TYPES = TypeRegistry()
 
 
 def progress(total: int) -> Progress:
@@ -16,7 +19,7 @@ def progress(total: int) -> Progress:
 
 def packed(found: Progress) -> Any:
     """As in a state: among the activations of an instance."""
-    one = ActivationState(id=1, node="bulk", outer=0, data=dump(found))
+    one = ActivationState(id=1, node="bulk", outer=0, data=dump(found, TYPES))
     return pack_state(State(id="i", status=Status.RUNNING, scopes=[], activations=[one]))
 
 
@@ -29,7 +32,7 @@ def test_it_survives_being_written() -> None:
     for index in range(700):
         found.add(ended(699 - index))
 
-    again = load(dump(found), None)  # type: ignore[arg-type]  # it does not ask for the activation
+    again = load(dump(found, TYPES), None, TYPES)  # type: ignore[arg-type]  # it does not ask for the activation
 
     assert list(again.ended()) == list(found.ended())
     assert again.done == set(range(700))

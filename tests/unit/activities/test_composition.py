@@ -79,6 +79,23 @@ async def test_a_workflow_is_an_activity_by_type_name_and_by_reference(make_engi
     assert result.status is Status.FINISHED
 
 
+@pytest.mark.parametrize("more", [{}, {"workflow": "greet"}])
+async def test_its_names_are_found_whatever_their_case(make_engine: Make, more: dict[str, Any]) -> None:
+    """As Elsa writes them. Who validates sees it as who runs does."""
+    engine = make_engine(definitions=[GREET])
+    known = use("GreetSomeone", inputs={"WHO": "Ann"}, outputs={"Length": "n"}, **more)
+    unknown = use("GreetSomeone", inputs={"whom": "Ann"}, outputs={"size": "n"}, **more)
+
+    result = await engine.runner.run(document(sequence(known), variables=[{"name": "n"}]))
+
+    assert (result.lines, result.variables) == (["Hello Ann"], {"n": 3})
+    assert engine.validate(document(sequence(known), variables=[{"name": "n"}])) == []
+    assert {item.path for item in engine.validate(document(sequence(unknown), variables=[{"name": "n"}]))} >= {
+        "/root/activities/0/inputs/whom",
+        "/root/activities/0/outputs/size",
+    }
+
+
 async def test_its_outcomes_are_followed(make_engine: Make) -> None:
     engine = make_engine(definitions=[GREET])
     chart = {

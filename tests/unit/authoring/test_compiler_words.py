@@ -6,11 +6,12 @@ import json
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, Retry, RunResult, Status, activity
+from holdfast import Holdfast, Retry, RunResult, Status, Workflow, activity
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import (
     ask,
@@ -132,6 +133,34 @@ async def asking() -> Any:
 
 
 @workflow
+async def asking_for_a_day() -> str:
+    answer = await first(ask("role:boss", form=Approval, title="Today?"), sleep(until=timedelta(days=1)))
+    return answer.by if answer is not None else "nobody"
+
+
+@workflow
+async def patient(patience: timedelta = timedelta(days=3), price: Decimal = Decimal("1.50")) -> Decimal:
+    await sleep(patience)
+    return price
+
+
+@workflow
+async def hasty_sleep(seconds: Any) -> None:
+    await sleep(seconds)
+
+
+@workflow
+async def hasty_wait(seconds: Any) -> None:
+    await wait_for("go", timeout=seconds)
+
+
+@workflow
+async def asking_both() -> list[bool]:
+    answers = await gather(*[ask(name, form=Approval) for name in ("ann", "bob")])
+    return [answer.approved for answer in answers]
+
+
+@workflow
 async def polling() -> Any:
     return await poll(counted(1), until=lambda x: x == 3, every=timedelta(seconds=5))
 
@@ -177,6 +206,14 @@ async def test_sleep_is_a_bookmark_with_a_moment(engine: Holdfast) -> None:
     assert (await engine.runner.resume(result)).outputs == {"result": "awake"}
 
 
+@pytest.mark.parametrize(("flow", "told"), [(hasty_sleep, "sleep(…)"), (hasty_wait, "wait_for(timeout=…)")])
+async def test_seconds_without_a_unit_are_told(flow: Workflow, told: str, engine: Holdfast) -> None:
+    result = await engine.runner.run(flow, {"seconds": 5})
+
+    message = f"{told} takes a timedelta or an aware datetime, not 5. Write timedelta(seconds=5)."
+    assert [item.message for item in result.incidents] == [message]
+
+
 async def test_wait_for_has_an_address_a_type_and_a_test(engine: Holdfast) -> None:
     result = await engine.runner.run(approving, {"order": "o1"})
     event, timeout = result.bookmarks
@@ -187,6 +224,15 @@ async def test_wait_for_has_an_address_a_type_and_a_test(engine: Holdfast) -> No
     answered = await engine.runner.resume(carried(engine, passed_by, approving), event, {"approved": True, "by": "Ada"})
     assert answered.outputs == {"result": (True, "Ada")}
     assert (await engine.runner.resume(result, timeout)).outputs == {"result": (False, "?")}
+
+
+async def test_an_event_that_brings_nothing_is_none_of_its_type(engine: Holdfast) -> None:
+    result = await engine.runner.run(racing)
+    event = next(item for item in result.bookmarks if item.name == "Event")
+    result = await engine.runner.resume(result, event)
+
+    assert [item.type for item in result.incidents] == ["ValueError"]
+    assert "came with nothing" in result.incidents[0].message
 
 
 async def test_a_wait_without_key_is_for_this_instance(engine: Holdfast) -> None:
@@ -242,6 +288,42 @@ async def test_a_person_fills_in_a_form(engine: Holdfast) -> None:
     assert (task["role"], task["assignee"], task["about"]) == ("boss", None, {"order": 7})
     assert task["form"]["properties"]["approved"] == {"type": "boolean"}
     assert (await engine.runner.resume(result, bookmark, {"approved": True})).outputs == {"result": True}
+
+
+async def test_defaults_that_nobody_can_change(engine: Holdfast) -> None:
+    result = await engine.runner.run(patient)
+    assert result.bookmarks[0].due == engine.clock.now() + timedelta(days=3)
+    assert (await engine.runner.resume(carried(engine, result, patient))).outputs == {"result": Decimal("1.50")}
+
+
+@pytest.mark.parametrize("name", ["HumanTask", "Delay"])
+async def test_a_person_has_until_then(name: str, engine: Holdfast) -> None:
+    result = carried(engine, await engine.runner.run(asking_for_a_day), asking_for_a_day)
+    bookmark = next(item for item in result.bookmarks if item.name == name)
+    payload = {"approved": True, "by": "Ada"} if name == "HumanTask" else None
+    result = await engine.runner.resume(result, bookmark, payload)
+
+    assert result.outputs == {"result": "Ada" if name == "HumanTask" else "nobody"}
+
+
+async def test_several_people_are_asked_at_once(engine: Holdfast) -> None:
+    result = await engine.runner.run(asking_both)
+    assert [item.metadata["task"]["assignee"] for item in result.bookmarks] == ["ann", "bob"]
+    for approved in (True, False):
+        result = await engine.runner.resume(
+            carried(engine, result, asking_both), result.bookmarks[0], {"approved": approved}
+        )
+
+    assert result.outputs == {"result": [True, False]}
+
+
+async def test_an_answer_that_is_none_fails_there(engine: Holdfast) -> None:
+    result = await engine.runner.run(asking_for_a_day)
+    task = next(item for item in result.bookmarks if item.name == "HumanTask")
+    result = await engine.runner.resume(result, task, {"by": "Ada"})
+
+    assert result.status is Status.FAULTED
+    assert "missing required field `approved`" in result.incidents[0].message
 
 
 async def test_poll_calls_again_until_it_is_so(engine: Holdfast) -> None:

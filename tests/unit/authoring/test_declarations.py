@@ -26,6 +26,7 @@ from holdfast import (
     field,
     output,
     port,
+    workflow,
 )
 from holdfast.errors import ActivityDeclarationError, DefinitionError, InvalidDefinition
 from holdfast.model.descriptor import Kind, PortKind
@@ -110,6 +111,20 @@ def test_called_directly_a_function_stays_a_function() -> None:
 
 BUILT_IN_EFFECTS = {"DownloadHttpFile", "FlowSendHttpRequest", "SendHttpRequest"}
 """None yet: the parts that talk to the world come with the runtime."""
+
+
+@pytest.mark.parametrize("annotation", ["Context | None", "None | Context", Context | None, Context])
+async def test_a_context_that_may_be_left_out_is_filled_in(annotation: Any, runner: Runner) -> None:
+    async def attempted(n: int, context: Any = None) -> str:
+        return f"{n}: {context and context.attempt}"
+
+    attempted.__annotations__["context"] = annotation
+    made = activity(attempted)
+
+    assert [item.name for item in made.activity_type.descriptor.inputs] == ["n"]
+    assert await made(1) == "1: None"
+    result = await runner.run(Workflow(made.bind(2, result="said"), variables={"said": ""}))
+    assert result.variables["said"] == "2: 1"
 
 
 def test_every_built_in_activity_has_its_kind() -> None:
@@ -375,6 +390,25 @@ def test_what_is_required_is_always_shown() -> None:
 def test_retries_name_exceptions_by_text() -> None:
     with pytest.raises(ActivityDeclarationError, match=r"Write on=\('ConnectionError',\)"):
         Retry(on=(ConnectionError,))  # type: ignore[arg-type]  # what people try
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"timeout": 30}, r"Write timeout=timedelta\(seconds=30\)"),
+        ({"retry": 3}, r"Write retry=Retry\(attempts=3\)"),
+        ({"on_lost": "maybe"}, "OnLost.RETRY, OnLost.FAIL, OnLost.HOLD"),
+    ],
+)
+def test_options_of_another_type_are_told_where_they_stand(options: dict[str, Any], told: str) -> None:
+    for write in (lambda: activity(**options)(charge.function), lambda: charge.bind(**options)):
+        with pytest.raises(ActivityDeclarationError, match=told):
+            write()
+    with pytest.raises(ActivityDeclarationError, match=r"Write delay=timedelta\(seconds=2\)"):
+        Retry(delay=2)  # type: ignore[arg-type]  # as people write it
+    with pytest.raises(ActivityDeclarationError, match=r"Write timeout=timedelta\(seconds=30\)"):
+        workflow(timeout=30)(charge.function)  # type: ignore[call-overload]
+    assert activity(on_lost="hold")(charge.function).activity_type.options.on_lost == "hold"  # type: ignore[call-overload]
 
 
 def test_an_activity_runs_at_least_once() -> None:

@@ -155,7 +155,12 @@ class OutboundHttp:
                 )
         except TimeoutError as error:
             raise TimeoutError(f"{method} {url} took longer than {timeout}.") from error
-        except (aiohttp.InvalidURL, aiohttp.TooManyRedirects, ValueError) as error:
+        except aiohttp.TooManyRedirects as error:
+            raise ExecutionError(
+                f"{method} {url}: more than {REDIRECTS_MAX} redirects, the last at "
+                f"{error.history[-1].url}. Ask where they should end."
+            ) from error
+        except (aiohttp.InvalidURL, ValueError) as error:
             raise ExecutionError(f"{method} {url}: {error or type(error).__name__}.") from error
         except aiohttp.ClientError as error:
             cause: BaseException | None = error

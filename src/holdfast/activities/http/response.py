@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import mimetypes
+import re
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +24,12 @@ from holdfast.model.types import convert
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
 BYTES = "application/octet-stream"
+FRAMING = frozenset(
+    {"connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+"""Headers that say how an answer is sent, not what it says."""
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
+_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 """The same bytes each time: a segment may be run again."""
 
@@ -45,7 +52,7 @@ class WriteHttpResponse(Activity, pure=True, category="HTTP", icon="reply", disp
             reply = HttpReply(
                 status=_status(status_of(scope)),
                 headers=_headers(headers_of(scope)),
-                content_type=content_type if body else None,
+                content_type=_sendable("content-type", content_type) if body else None,
                 body=body,
             )
             answer(live, reply)
@@ -84,12 +91,13 @@ class WriteFileHttpResponse(Activity, pure=True, category="HTTP", icon="file-dow
             headers = [("content-disposition", f"attachment; filename*=UTF-8''{quote(name)}")]
             if given["entity_tag"]:
                 tag = str(given["entity_tag"])
-                headers.append(("etag", tag if '"' in tag else f'"{tag}"'))
+                headers.append(("etag", _sendable("etag", tag if '"' in tag else f'"{tag}"')))
+            kind = given["content_type"] or content_type or mimetypes.guess_type(name)[0] or BYTES
             answer(
                 live,
                 HttpReply(
                     headers=tuple(headers),
-                    content_type=given["content_type"] or content_type or mimetypes.guess_type(name)[0] or BYTES,
+                    content_type=_sendable("content-type", str(kind)),
                     body=body,
                     resumable=bool(given["enable_resumable_downloads"]),
                 ),
@@ -125,21 +133,31 @@ def encoded(content: Any, content_type: str | None) -> tuple[str, bytes]:
 
 def _status(value: Any) -> int:
     status = int(value)
-    if not 100 <= status <= 599:
-        raise ExecutionError(f"{status} is no HTTP status. Give one from 100 to 599.")
+    if not 200 <= status <= 599:
+        raise ExecutionError(f"{status} is no HTTP status of an answer. Give one from 200 to 599.")
     return status
 
 
 def _headers(given: Any) -> tuple[tuple[str, str], ...]:
-    """A value may be a list: the header is then sent several times."""
+    """A value may be a list: the header is then sent several times. How the answer is framed is left to the server."""
     found: list[tuple[str, str]] = []
-    for name, value in dict(given or {}).items():
-        for item in value if isinstance(value, list | tuple) else [value]:
-            text = str(item)
-            if any(sign in f"{name}{text}" for sign in "\r\n\0"):
-                raise ExecutionError(f"The header '{name}' has a line break in it.")
-            found.append((str(name).lower(), text))
+    for key, value in dict(given or {}).items():
+        name = str(key).lower()
+        if not _NAME.fullmatch(name):
+            raise ExecutionError(f"'{key}' is no name of a header. Use letters, digits and '-'.")
+        if name in FRAMING:
+            continue
+        values = value if isinstance(value, list | tuple) else [value]
+        found.extend((name, _sendable(name, str(item))) for item in values)
     return tuple(found)
+
+
+def _sendable(name: str, text: str) -> str:
+    if not _VALUE.fullmatch(text):
+        raise ExecutionError(
+            f"The header '{name}' has a line break in it, or a character that no header holds. Remove or encode it."
+        )
+    return text
 
 
 def _files(content: Any) -> list[tuple[str, str | None, bytes]]:

@@ -46,6 +46,9 @@ class Sent(Struct, frozen=True):
 
     response: OutboundResponse | None
     failure: str | None = None
+    """The outcome."""
+    reason: str = ""
+    """The same for people."""
 
 
 class _HttpRequest(Activity, abstract=True):
@@ -110,10 +113,10 @@ class _HttpRequest(Activity, abstract=True):
             except AddressRefused as error:
                 raise ExecutionError(str(error)) from error
             except TimeoutError as error:
-                sent = Sent(None, TIMEOUT)
+                sent = Sent(None, TIMEOUT, str(error))
                 context.journal(str(error))
             except OSError as error:
-                sent = Sent(None, NO_CONNECTION)
+                sent = Sent(None, NO_CONNECTION, str(error))
                 context.journal(str(error))
             if sent.response is not None and sent.response.status not in TRY_AGAIN:
                 break
@@ -206,7 +209,7 @@ class SendHttpRequest(
         if sent.response is None:
             branch: Any = self.timeout if sent.failure == TIMEOUT else self.failed_to_connect
             if branch is None:
-                raise ExecutionError(f"{self.method} {self.url}: {(sent.failure or NO_CONNECTION).lower()}.")
+                raise ExecutionError(f"{sent.failure or NO_CONNECTION}: {sent.reason}")
             context.schedule(branch)
             return
         self.put(context, sent.response)

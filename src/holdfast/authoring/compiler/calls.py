@@ -131,7 +131,7 @@ class Calls:
                     "await-sync",
                     call,
                     f"`{base}` is a plain function: called directly, it gives no awaitable.",
-                    f"Write `async def {base}`; or call it inside an async activity.",
+                    f"Write `async def {base}`, and in it `await asyncio.to_thread(…)` for what blocks.",
                 )
             unit.activity_types[descriptor.type] = found.activity_type
             draft = unit.draft(descriptor.type, base, call, title, version=descriptor.version, options=options)
@@ -297,23 +297,25 @@ class Calls:
         return self.helped("child_result", [self._result(draft, call, out)], call)
 
     def _ask(self, call: ast.Call, out: Out) -> ast.expr:
+        draft, given, form = self.ask_draft(call)
+        values = self.unit.expressions.lower_all(list(given.values()), out)
+        draft.inputs.update({name: self.input_of(value) for name, value in zip(given, values, strict=True)})
+        result = self._result(draft, call, out)
+        return result if form is None else self.helped("filled_in", [result, form], call)
+
+    def ask_draft(self, call: ast.Call) -> tuple[Draft, dict[str, ast.expr], ast.expr | None]:
+        """The task, its inputs, not lowered yet, and the name of the class that the answer is to be made."""
         unit = self.unit
         given = word_arguments(unit, call, ("who", "form", "about", "title", "due"))
-        form: Any = unit.world.resolve(given["form"]) if "form" in given else MISSING
-        if "form" in given and not is_registrable(form):
-            unit.refuse(
-                "ask-form", given["form"], "A form is a class of data.", "Use a dataclass or a model of a module."
-            )
-        names: list[str] = [name for name in given if name != "form"]
-        values = unit.expressions.lower_all([given[name] for name in names], out)
+        named = given.pop("form", None)
         draft = self._word("HumanTask", "ask", call)
-        for name, value in zip(names, values, strict=True):
-            draft.inputs["assignee" if name == "who" else name] = self.input_of(value)
-        if form is not MISSING:
+        if named is not None:
+            form: Any = unit.world.resolve(named)
+            if not is_registrable(form):
+                unit.refuse("ask-form", named, "A form is a class of data.", "Use a dataclass or a model of a module.")
             unit.value_types[form] = None
             draft.inputs["form"] = Expression(language="literal", source=form_of(form))
-        result = self._result(draft, call, out)
-        return self.helped("filled_in", [result, given["form"]], call) if "form" in given else result
+        return draft, {"assignee" if name == "who" else name: value for name, value in given.items()}, named
 
     def _poll(self, call: ast.Call, out: Out) -> ast.expr:
         """`poll(check(x), until=…, every=…)`: a loop of the call, the test and a sleep."""

@@ -5,14 +5,19 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from holdfast.authoring.compiler.blocks import has_await
-from holdfast.authoring.compiler.names import COMPREHENSIONS, is_temporary, local_names
+from holdfast.authoring.compiler.names import COMPREHENSIONS, World, is_temporary, local_names
 from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walking import nodes_of
 
 _FRAME_MAGIC = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals", "breakpoint"})
+_MADE = (ast.List, ast.Dict, ast.Set, ast.Call, ast.Lambda, *COMPREHENSIONS)
+_UNCHANGING = frozenset({timedelta, Decimal, date, datetime, time, UUID})
 _ALWAYS_MAGIC = frozenset({"locals", "super", "eval", "exec", "globals", "breakpoint"})
 
 
@@ -70,13 +75,18 @@ class _Checker:
         if arguments.posonlyargs:
             self.refuse("positional-only", tree, "Inputs of a workflow have names.", "Remove the `/`.")
         for default in [*arguments.defaults, *arguments.kw_defaults]:
-            if isinstance(default, (ast.List, ast.Dict, ast.Set, ast.Call, ast.Lambda, *COMPREHENSIONS)):
+            if isinstance(default, _MADE) and not self._is_constant(default):
                 self.refuse(
                     "mutable-default",
                     default,
                     "This default would be shared by the instances of a process, and by none after a restart.",
                     "Use None and make the value inside.",
                 )
+
+    def _is_constant(self, default: ast.expr) -> bool:
+        """`timedelta(days=3)`, `Decimal("1.5")`: the same whenever the module is imported, and nobody can change it."""
+        made = World(self.source, []).resolve(default.func) if isinstance(default, ast.Call) else None
+        return isinstance(made, type) and made in _UNCHANGING
 
     def _yield(self, node: ast.AST) -> None:
         self.refuse("yield", node, "A workflow is no generator.", "Collect into a list and return it.")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from holdfast.authoring.compiler.arguments import Argument
+from holdfast.authoring.compiler.arguments import Argument, word_arguments
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.unit import Out, Unit
 from holdfast.model.definition import Expression, Variable
+from holdfast.model.values.registry import default_name
 
 VALUE = "__value"
 """Where a branch keeps what its call gave."""
@@ -58,20 +59,7 @@ def _element(unit: Unit, call: ast.Call, branches: list[Draft]) -> ast.expr:
 
 
 def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
-    word = unit.calls.word_of(call)
-    if word is None:
-        draft, arguments = unit.calls.target(call)
-    elif word == "sleep":
-        draft, arguments = unit.draft("Sleep", "sleep", call, unit.label(call)), [Argument("until", call.args[0], 0)]
-    elif word == "wait_for":
-        draft, given = unit.calls.wait_draft(call)
-        if "where" in given:
-            unit.refuse("where-in-branch", call, "`where=` in one of several waits.", "Test the event after `first`.")
-        arguments = [Argument(name, value, number) for number, (name, value) in enumerate(given.items())]
-    else:
-        unit.refuse(
-            "gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a workflow of its own."
-        )
+    draft, arguments, of = _call_of(unit, call)
     draft.outputs = {"result": VALUE} if draft.type != "Sleep" else {}
     names = [item.name for item in arguments]
     if draft.type == "Function":
@@ -81,8 +69,31 @@ def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
             language = "code" if name == "default" else "variable"
             draft.inputs[name] = Expression(language, name)
     branch = unit.draft("Branch", "branch", call, unit.label(call), ports={"body": draft})
+    if of is not None:
+        branch.inputs["of"] = of
     branch.variables = tuple(Variable(name=name) for name in (*names, VALUE))
     return branch, arguments
+
+
+def _call_of(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument], str | None]:
+    """The activity of a branch, its arguments, and the class that its value is to be made, if it is not made there."""
+    word, of = unit.calls.word_of(call), None
+    if word is None:
+        return *unit.calls.target(call), None
+    if word == "sleep":
+        draft, given = unit.draft("Sleep", "sleep", call, unit.label(call)), word_arguments(unit, call, ("until",))
+    elif word == "wait_for":
+        draft, given = unit.calls.wait_draft(call)
+        if "where" in given:
+            unit.refuse("where-in-branch", call, "`where=` in one of several waits.", "Test the event after `first`.")
+    elif word == "ask":
+        draft, given, form = unit.calls.ask_draft(call)
+        of = None if form is None else default_name(unit.world.resolve(form))
+    else:
+        unit.refuse(
+            "gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a workflow of its own."
+        )
+    return draft, [Argument(name, value, number) for number, (name, value) in enumerate(given.items())], of
 
 
 # -- async with parallel -----------------------------------------------------------------------------------------------

@@ -62,15 +62,18 @@ def _near_type(name: str, survey: Survey) -> str:
 
 
 def _check_inputs(survey: Survey, place: Place, descriptor: ActivityDescriptor) -> None:
-    known = {item.name: item for item in descriptor.inputs}
+    known = {descriptor.spelled(item.name): item for item in descriptor.inputs}
+    given = {descriptor.spelled(name) for name, value in place.node.inputs.items() if value is not None}
     for name, value in place.node.inputs.items():
         here = pointer(place.path, "inputs", name)
-        if name not in known:
-            survey.error(here, "unknown-input", f"'{descriptor.type}' has no input '{name}'.", guess(name, known))
+        item = known.get(descriptor.spelled(name))
+        if item is None:
+            names = [item.name for item in descriptor.inputs]
+            survey.error(here, "unknown-input", f"'{descriptor.type}' has no input '{name}'.", guess(name, names))
         else:
-            _check_literal(survey, value, known[name], here)
+            _check_literal(survey, value, item, here)
     for item in descriptor.inputs:
-        if item.required and item.default is None and place.node.inputs.get(item.name) is None:
+        if item.required and item.default is None and descriptor.spelled(item.name) not in given:
             survey.error(
                 pointer(place.path, "inputs", item.name),
                 "missing-input",
@@ -95,7 +98,7 @@ def _check_outputs(survey: Survey, place: Place, descriptor: ActivityDescriptor)
     known = [item.name for item in descriptor.outputs]
     for name, target in place.node.outputs.items():
         here = pointer(place.path, "outputs", name)
-        if name not in known:
+        if descriptor.spelled(name) not in map(descriptor.spelled, known):
             survey.error(here, "unknown-output", f"'{descriptor.type}' has no output '{name}'.", guess(name, known))
         if place.certain and place.names.target(target) is None:
             outputs = [output.name for output in survey.definition.outputs]

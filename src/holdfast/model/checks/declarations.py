@@ -10,9 +10,10 @@ from holdfast.model.definition import InputDeclaration, OutputDeclaration, Varia
 from holdfast.model.durations import parse_duration
 from holdfast.model.pointers import pointer
 from holdfast.model.policy import JournalRule
+from holdfast.model.problem import Problem
 from holdfast.model.types import BUILT_IN, convert, is_known_type
 
-__all__ = ["check_declarations", "check_own_declarations"]
+__all__ = ["check_declarations", "check_own_declarations", "unreachable"]
 
 _FLOWCHART_MODES = ("counter", "token")
 _JOURNAL_MODES = ("include", "exclude", "off")
@@ -30,14 +31,25 @@ _COMMIT_MODES = (
 Declared = InputDeclaration | OutputDeclaration | Variable
 
 
+def unreachable(definition_id: str) -> list[Problem]:
+    """Addresses are taken apart at slashes, written as %2F or not, and dots walk through them."""
+    if "/" not in definition_id and definition_id not in {".", ".."}:
+        return []
+    message = f"No address reaches the id '{definition_id}'."
+    return [
+        Problem(
+            path="/id",
+            code="unreachable-id",
+            message=message,
+            remedy="Give one without a slash, and not of dots alone.",
+        )
+    ]
+
+
 def check_declarations(survey: Survey) -> None:
     """Of the workflow itself."""
     definition, options = survey.definition, survey.definition.options
-    if "/" in definition.id or definition.id in {".", ".."}:
-        # Addresses are taken apart at slashes, written as %2F or not, and dots walk through them.
-        survey.error(
-            "/id", "unreachable-id", f"No address reaches the id '{definition.id}'.", "Give one without a slash."
-        )
+    survey.problems.extend(unreachable(definition.id))
     _check_names(survey, definition.inputs, "/inputs")
     _check_names(survey, definition.outputs, "/outputs")
     _check_names(survey, definition.variables, "/variables")

@@ -23,14 +23,17 @@ from holdfast.model.requests import (
     DispatchStimulus,
     DispatchTrigger,
 )
+from holdfast.model.stored import BookmarkRow
 from holdfast.runtime.dispatching import checking, receipts
 from holdfast.runtime.durable.dispatch_jobs import RunJob
-from holdfast.runtime.durable.jobs import Answer, Job, ResumeJob
+from holdfast.runtime.durable.jobs import Answer, ResumeJob
 from holdfast.runtime.durable.post import started_id
 from holdfast.runtime.durable.starting import Start, start_job
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.runtime import Runtime
+
+PENDING = Status.PENDING
 
 
 class InlineDispatcher:
@@ -41,14 +44,14 @@ class InlineDispatcher:
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         match request:
+            case DispatchResume():
+                return await self._resume(request)
             case DispatchDefinition():
                 return (await self.begin(request))[0]
             case DispatchInstance():
                 return await self._instance(request)
             case DispatchTrigger():
                 return await self._trigger(request)
-            case DispatchResume():
-                return await self._resume(request)
             case DispatchStimulus():
                 # It is matched by whoever takes its row up: that is this node, at once.
                 return await self.runtime.durable.dispatch(replace(request, delay=None))
@@ -108,26 +111,33 @@ class InlineDispatcher:
             assert isinstance(queued, Dispatched)
             return queued
         resumed: list[str] = []
-        status: str = Status.PENDING
-        data = request.payload if request.input is None else request.input
-        marks = await checking.waiting(self.runtime, request)
-        jobs = [ResumeJob(mark.instance_id, f"b{mark.seq}", data) for mark in marks]
-        for job, answer in zip(jobs, await _asked(self.runtime, jobs), strict=True):
-            if isinstance(answer, BookmarkNotFound | InstanceAtRest):
+        status: str = PENDING
+        failed: Exception | None = None
+        for answering in self._resumed(await checking.waiting(self.runtime, request), request):
+            # All are under way. Waiting for one after the other takes no longer, and to gather one costs more than to wait.
+            try:
+                instance_id, answer = answering[0], await answering[1]
+            except (BookmarkNotFound, InstanceAtRest):
                 continue  # It was true when it was matched, and is so no more.
-            if isinstance(answer, BaseException):
-                raise answer
+            except Exception as error:  # noqa: BLE001 - it is raised when all have answered
+                failed = failed or error
+                continue
             if not resumed and answer.result is not None:
                 status = answer.result.status
-            resumed.append(job.instance_id)
+            resumed.append(instance_id)
+        if failed is not None:
+            raise failed
         return Dispatched(instance_ids=tuple(dict.fromkeys(resumed)), status=status)
 
-
-async def _asked(runtime: Runtime, jobs: Iterable[Job]) -> list[Answer | BaseException]:
-    """All of them at once, in the same batches. What went wrong stands where its answer would."""
-    answers = []
-    for job in jobs:
-        assert job.answer is not None
-        runtime.node.submit(job)
-        answers.append(job.answer)
-    return await asyncio.gather(*answers, return_exceptions=True)
+    def _resumed(
+        self, marks: Iterable[BookmarkRow], request: DispatchResume
+    ) -> list[tuple[str, asyncio.Future[Answer]]]:
+        """All of them at once, in the same batches."""
+        data = request.payload if request.input is None else request.input
+        answers = []
+        for mark in marks:
+            job = ResumeJob(mark.instance_id, f"b{mark.seq}", data)
+            assert job.answer is not None
+            self.runtime.node.submit(job)
+            answers.append((job.instance_id, job.answer))
+        return answers

@@ -34,7 +34,9 @@ async def why_it_waits(runtime: Runtime, instance_id: str) -> list[Finding]:
     nodes = {row.owner: row for row in await node.store.list_nodes()}
     effects = await node.store.effects_of(node.tenant, instance_id)
     inbox = await node.store.inbox_of(node.tenant, instance_id)
-    found += [_effect(row, nodes.get(row.owner), now) for row in effects]
+    # A row keeps the name that its activity had when it was written; the instance may have migrated since.
+    names = {item["execution_id"]: item["activity_id"] for item in result.state.get("effects", ())}
+    found += [_effect(row, names.get(row.execution, row.activity_id), nodes.get(row.owner), now) for row in effects]
     found += [_bookmark(mark, now) for mark in result.bookmarks]
     found += [_unread(row) for row in inbox]
     if not effects and not result.bookmarks:
@@ -54,8 +56,8 @@ def _incidents(result: RunResult) -> list[Finding]:
     ]
 
 
-def _effect(row: EffectRow, owner: NodeRow | None, now: datetime) -> Finding:
-    what = f"'{row.activity_id}' (attempt {row.attempt}, since {row.created:%Y-%m-%d %H:%M:%S})"
+def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime) -> Finding:
+    what = f"'{activity}' (attempt {row.attempt}, since {row.created:%Y-%m-%d %H:%M:%S})"
     if row.owner == NOBODY:
         queue = f"queue '{row.queue}'" if row.queue else "nobody"
         return Finding(

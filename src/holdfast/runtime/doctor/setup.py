@@ -11,7 +11,8 @@ from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.upkeep import StoreStats
 from holdfast.ports import Clock, Store, Transport
 from holdfast.runtime.doctor.findings import Finding, Level
-from holdfast.runtime.durable.references import missing_code
+from holdfast.runtime.durable.references import REMEDY, lacking_code, missing_code
+from holdfast.runtime.nodes import read_details
 
 SKEW_MAX = timedelta(seconds=2)
 LATE = timedelta(minutes=1)
@@ -75,12 +76,14 @@ def _nodes(nodes: Sequence[NodeRow], now: datetime) -> list[Finding]:
     dead = [
         node for node in nodes if node.state != "left" and not node.alive_at(now) and now - node.heartbeat < DEAD_SHOWN
     ]
+    works = any(read_details(node.details).queues for node in alive)
+    names = ": " + ", ".join(node.id for node in alive[:5]) if alive else ""
     found = [
         Finding(
             subject="nodes",
-            level=Level.OK if alive else Level.HINT,
-            message=f"{len(alive)} alive" + (": " + ", ".join(node.id for node in alive[:5]) if alive else ""),
-            remedy="" if alive else "Nobody takes work. Start one: holdfast worker, or holdfast serve.",
+            level=Level.OK if works else Level.HINT,
+            message=f"{len(alive)} alive{names}{'; none takes work' if alive and not works else ''}",
+            remedy="" if works else "Nobody takes work. Start one: holdfast worker, or holdfast serve.",
         )
     ]
     if dead:
@@ -146,7 +149,10 @@ async def _stuck(store: Store) -> Finding:
 
 
 async def _missing_code(store: Store) -> list[Finding]:
-    """Versions that no live node can run (rule H10), of the tenant without a name."""
+    """Versions that no live node can run (rule H10), of the tenant without a name; and those that may become so."""
+    noticed = await missing_code(store, DEFAULT_TENANT)
+    nowhere = await lacking_code(store, DEFAULT_TENANT)
+    now = await store.now()
     return [
         Finding(
             subject="code",
@@ -154,7 +160,16 @@ async def _missing_code(store: Store) -> list[Finding]:
             message=f"version {item.version} of '{item.definition_id}' cannot be run by any live node: {item.reason}",
             remedy=item.remedy,
         )
-        for item in await missing_code(store, DEFAULT_TENANT)
+        for item in noticed
+    ] + [
+        Finding(
+            subject="code",
+            level=Level.HINT,
+            message=f"instances wait for code that no live node has since {_short(now - since)}: {reason}",
+            remedy=REMEDY,
+        )
+        for content, (since, reason) in nowhere.items()
+        if content not in {item.content for item in noticed}
     ]
 
 

@@ -17,6 +17,7 @@ from holdfast.model.requests import DispatchInstance
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkRow
 from holdfast.runtime.durable.jobs import Job, StartJob, StoredResumeJob
+from holdfast.runtime.durable.messages import read_run
 
 _ENDED = (Status.FINISHED, Status.CANCELED)
 _OPEN_TO_OTHERS = (BookmarkKind.ACTIVITY, BookmarkKind.RETRY)
@@ -75,6 +76,20 @@ class RunJob(Job):
             delivery.retry(live)
             return True
         return changed or bool(live.queue and not self.idle)
+
+
+class StoredRunJob(RunJob):
+    """The same from a row: its values are decoded by the types of the instance that it reaches."""
+
+    __slots__ = ("payload",)
+
+    def __init__(self, instance_id: str, payload: bytes, **more: Any) -> None:
+        super().__init__(DispatchInstance(instance_id=instance_id), quiet=True, **more)
+        self.payload = payload
+
+    def apply(self, live: LiveInstance) -> bool:
+        self.request = read_run(self.payload, live.plan.types)
+        return super().apply(live)
 
 
 def wanted(live: LiveInstance, request: DispatchInstance) -> Bookmark | None:

@@ -13,7 +13,6 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, EffectRequest, Record
 from holdfast.model.work import EffectRef, EffectRow
 from holdfast.ports import MiddlewarePlacement
-from holdfast.runtime.durable.changes import fresh_effects
 from holdfast.runtime.durable.jobs import EffectJob
 from holdfast.runtime.effects import Attempt, EffectTasks, around_effects, ended
 from holdfast.runtime.pools import EffectPools
@@ -66,7 +65,7 @@ class EffectsHere:
             for execution_id in gone:
                 self.cancel((live.id, execution_id), live.stopping or "lost race")
         place, nodes = self._node.placement.queue_of, live.plan.by_key
-        starting, live.new_effects = fresh_effects(live), []
+        starting, live.new_effects = live.new_effects, []
         for request in starting:
             if place(nodes[request.activity_id]) is None:
                 self.run(live, request)
@@ -95,14 +94,18 @@ class EffectsHere:
         key = name, request.execution_id
         if self._running.get(key) is not attempt:
             return  # Canceled, or taken over by a later attempt: nobody wants it any more.
-        self._node.submit(EffectJob(name, EffectRef(request.execution_id, request.attempt, self._node.owner), result))
+        node = self._node
+        lane = node.lane_of(name)
+        lane.submit(EffectJob(name, EffectRef(request.execution_id, request.attempt, node.owner), result))
         self._forget(key)
+        node.watching.tell(name, goes_on=lane.has(name))
 
     # -- ending --------------------------------------------------------------------------------------------------------
 
     def cancel(self, key: Key, cause: str) -> None:
         attempt = self._forget(key)
         if attempt is not None:
+            self._node.watching.tell(key[0])
             task = asyncio.get_running_loop().create_task(ended([attempt.cancel(cause)], self._grace))
             self._ending.add(task)
             task.add_done_callback(self._ending.discard)
@@ -114,7 +117,6 @@ class EffectsHere:
             left = self._per_instance.pop(name) - 1
             if left:
                 self._per_instance[name] = left
-            self._node.watching.tell(name)
             self._node.steps.ended(key)
         return attempt
 

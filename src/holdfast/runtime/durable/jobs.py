@@ -152,9 +152,17 @@ class ResumeJob(Job):
     __slots__ = ("bookmark_id", "payload", "quiet")
 
     def __init__(
-        self, instance_id: str, bookmark_id: str, payload: Any = None, *, quiet: bool = False, **more: Any
+        self,
+        instance_id: str,
+        bookmark_id: str,
+        payload: Any = None,
+        *,
+        quiet: bool = False,
+        wanted: bool = True,
+        consumes_work: str | None = None,
+        guards: tuple[Guard, ...] = (),
     ) -> None:
-        super().__init__(instance_id, **more)
+        Job.__init__(self, instance_id, wanted, consumes_work, guards)  # Nothing between: each event makes one.
         self.bookmark_id = bookmark_id
         self.payload = payload
         self.quiet = quiet
@@ -188,7 +196,7 @@ class EffectJob(Job):
     __slots__ = ("late", "ref", "result")
 
     def __init__(self, instance_id: str, ref: EffectRef, result: Record | EffectFailure, **more: Any) -> None:
-        super().__init__(instance_id, wanted=False, **more)
+        Job.__init__(self, instance_id, False, **more)
         self.ref = ref
         self.result = result
         self.late = False

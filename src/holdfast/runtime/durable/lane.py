@@ -39,6 +39,7 @@ BATCH_BYTES_MAX = 4_000_000
 RESEND_AFTER = 0.5
 """Seconds until a commit of unknown outcome is sent again. Sending it twice is safe: it carries its burst id (rule M3)."""
 
+_ACTIVITY = BookmarkKind.ACTIVITY
 _DONE = Answer()
 """For those who only want to know that it is done."""
 
@@ -190,10 +191,11 @@ class Lane:
             else:
                 missing.append(burst)
         if missing:
-            loaded = await node.store.load([InstanceKey(node.tenant, burst.instance_id) for burst in missing])
+            keys = [InstanceKey(node.tenant, burst.instance_id) for burst in missing]
+            loaded = await node.store.load(keys)
             node.pins.current.saw(loaded.epoch)
-            for burst in missing:
-                burst.row = loaded.instances.get(InstanceKey(node.tenant, burst.instance_id))
+            for burst, key in zip(missing, keys, strict=True):
+                burst.row = loaded.instances.get(key)
         return [burst for burst in bursts if self._has_plan(burst) or await self._find_plan(burst)]
 
     def _has_plan(self, burst: Burst) -> bool:
@@ -296,7 +298,7 @@ class Lane:
 def _waiting(live: LiveInstance, commit: Commit) -> list[BookmarkRow]:
     """New bookmarks that a stimulus may have come for before they were there (rule H7)."""
     marks = live.bookmarks
-    return [row for row in commit.bookmarks_added if marks[f"b{row.seq}"].kind is BookmarkKind.ACTIVITY]
+    return [row for row in commit.bookmarks_added if marks[f"b{row.seq}"].kind is _ACTIVITY]
 
 
 def _batches(work: list[Work]) -> Iterator[list[Work]]:

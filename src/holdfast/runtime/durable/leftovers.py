@@ -52,9 +52,9 @@ async def note_expired(node: Node, row: InboxRow) -> Stimulus:
     return found
 
 
-async def expired(node: Node, limit: int = 100, after: str = "") -> Sequence[ExpiredStimulus]:
+async def expired(node: Node, limit: int = 100) -> Sequence[ExpiredStimulus]:
     """Latest first."""
-    rows = await node.store.list_records(RecordQuery(tenant=node.tenant, kind=EXPIRED, limit=limit, after=after))
+    rows = await node.store.list_records(RecordQuery(tenant=node.tenant, kind=EXPIRED, limit=limit))
     return [_shown(row) for row in rows]
 
 

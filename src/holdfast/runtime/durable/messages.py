@@ -288,8 +288,8 @@ def run(tenant: str, row_id: str, request: DispatchInstance, content: str, now: 
     )
 
 
-def read_run(row: WorkRow, types: TypeRegistry | None = None) -> DispatchInstance:
-    found = decode_request(row.payload, types)
+def read_run(payload: bytes, types: TypeRegistry) -> DispatchInstance:
+    found = decode_request(payload, types)
     assert isinstance(found, DispatchInstance)
     return found
 
@@ -306,10 +306,17 @@ def again_row(effect: EffectRow, now: datetime) -> WorkRow:
         queue=queue_of(effect.tenant),
         instance_id=effect.instance_id,
         created=now,
-        payload=_pack(effect.activity_id),
+        payload=_pack(_Again(execution=effect.execution, activity=effect.activity_id)),
     )
 
 
-def read_again(row: WorkRow) -> str:
-    """The activity that it names."""
-    return msgpack.decode(row.payload, type=str)
+class _Again(Struct, frozen=True):
+    execution: int
+    """What counts: activities may be called otherwise when the letter is replayed, in another version."""
+    activity: str
+    """For those who read the letter."""
+
+
+def read_again(row: WorkRow) -> int:
+    """The execution that it names."""
+    return msgpack.decode(row.payload, type=_Again).execution

@@ -64,6 +64,9 @@ OnLine = Callable[[str], None]
 
 
 class Node:
+    next_id: Callable[[], str]
+    """Of instances and rows; there once it is registered."""
+
     def __init__(
         self,
         store: Store,
@@ -84,6 +87,7 @@ class Node:
         second_handle: Callable[[], Store] | None = None,
         definitions: DefinitionSource | None = None,
         queues: Sequence[str] = (DEFAULT_QUEUE,),
+        takes_work: bool = True,
         step_concurrency: int = 32,
         step_limits: Mapping[str, Limit] | None = None,
         cluster_limits: Mapping[str, Limit] | None = None,
@@ -91,7 +95,7 @@ class Node:
         placement: Placement | None = None,
         keeps_states: bool = False,
     ) -> None:
-        """`second_handle` makes another handle of the store, for the heartbeat. `queues` are those that it serves."""
+        """`second_handle` makes another handle of the store, for the heartbeat. `queues`: served if it `takes_work`."""
         self.store = store
         self.tenant = tenant
         self.clock = clock
@@ -104,8 +108,7 @@ class Node:
         self.keeps_states = keeps_states
         """The state of each commit is kept (`history = snapshots`)."""
         self.maker = Maker(tenant, self.owner, self.placement, self.pins.numbers)
-        self.next_id: Callable[[], str]
-        self.queues = tuple(queues)
+        self.queues, self.takes_work = tuple(queues), takes_work
         self.work_queues = [queue_of(tenant, queue) for queue in self.queues]
         self.gate = Gate()
         self.outage = Outage(name)

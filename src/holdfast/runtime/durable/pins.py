@@ -23,6 +23,8 @@ from holdfast.runtime.triggers import Workshop, awaited_rows
 
 VERSIONS_MAX = 1_000
 """Labels that are looked through for the number of a content."""
+_CHANGED = frozenset({"unknown-input", "missing-input"})
+"""Problems of code that is there, and is not what it was."""
 
 
 class PinnedPlans:
@@ -149,7 +151,9 @@ class PinnedPlans:
                 if stored.origin is Origin.CODE:
                     problems = getattr(error, "problems", ())
                     reason = problems[0].message if problems else str(error)
-                    raise CodeMissing(document["id"], reason.rstrip(".")) from error
+                    module = (document.get("metadata") or {}).get("module")
+                    changed = bool(problems) and all(item.code in _CHANGED for item in problems)
+                    raise CodeMissing(document["id"], reason.rstrip("."), module, changed=changed) from error
                 raise
             self.know(found, content, await self._number(found.definition, content))
         return found

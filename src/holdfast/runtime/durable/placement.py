@@ -7,7 +7,7 @@ part. With a broker the ticket is sent after the commit, and the sweeper sends a
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct, msgpack
 
@@ -25,10 +25,10 @@ STEP_QUEUE = "step:"
 class Placement(Struct, frozen=True, kw_only=True):
     default: str = INLINE
     """The queue of effects that name none themselves."""
-    dispatcher: Any = None
-    """A `StepDispatcher`; None: the work table."""
-    transport: Any = None
-    """A `Transport` to take tickets from; None: the work table."""
+    dispatcher: StepDispatcher | None = None
+    """What carries steps; None: the work table."""
+    transport: Transport | None = None
+    """Where tickets are taken from; None: the work table."""
 
     @property
     def rows(self) -> bool:
@@ -36,18 +36,8 @@ class Placement(Struct, frozen=True, kw_only=True):
         return self.dispatcher is None
 
     def queue_of(self, node: PlanNode) -> str | None:
-        queue = node.definition.options.queue or self.default
+        queue = node.options.queue or self.default
         return None if queue == INLINE else queue
-
-    @property
-    def carrier(self) -> StepDispatcher | None:
-        found: StepDispatcher | None = self.dispatcher
-        return found
-
-    @property
-    def source(self) -> Transport | None:
-        found: Transport | None = self.transport
-        return found
 
 
 class StepRef(NamedTuple):
@@ -64,7 +54,7 @@ _decode = msgpack.Decoder(tuple[int, int]).decode
 def step_priority(plan: Plan, effect: EffectRow) -> int:
     """As its activity says; of one that is not there any more, none."""
     node = plan.by_key.get(effect.activity_id)
-    return 0 if node is None else node.definition.options.priority
+    return 0 if node is None else node.options.priority
 
 
 def step_row(effect: EffectRow, content: str, now: datetime, priority: int) -> WorkRow:

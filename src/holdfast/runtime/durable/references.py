@@ -33,6 +33,7 @@ MISSING = "missing-code"
 
 PATIENCE = timedelta(minutes=5)
 EVERY = timedelta(minutes=1)
+REMEDY = "Deploy the module again, keep the old name as an alias (@activity(aliases=[…])), or migrate the instances."
 _LOOK_MAX = 1_000
 
 
@@ -46,15 +47,29 @@ class MissingCode(Struct, frozen=True, kw_only=True):
     instances: int
     """How many were waiting when it was noticed; they stay suspended."""
     reason: str
-    remedy: str = (
-        "Deploy the module again, keep the old name as an alias (@activity(aliases=[…])), or migrate the instances."
-    )
+    remedy: str = REMEDY
 
 
 async def missing_code(store: Store, tenant: str) -> list[MissingCode]:
     """The incidents of versions that no live node can run, the latest first."""
     rows = await store.list_records(RecordQuery(tenant=tenant, kind=MISSING, limit=_LOOK_MAX))
     return [msgspec.json.decode(row.payload, type=MissingCode) for row in rows]
+
+
+async def lacking_code(store: Store, tenant: str) -> dict[str, tuple[datetime, str]]:
+    """Contents that no live node can run: since when, and why."""
+    now = await store.now()
+    rows = await store.list_records(RecordQuery(tenant=tenant, kind=LACKING, limit=_LOOK_MAX))
+    alive = {
+        (row.id, str(row.boot)) for row in await store.list_nodes() if row.alive_at(now) and row.state is NodeState.LIVE
+    }
+    found: dict[str, tuple[datetime, str]] = {}
+    for content in {row.owner for row in rows}:
+        told = {(row.id.partition("@")[2], row.state): row for row in rows if row.owner == content}
+        if alive and alive <= told.keys():
+            latest = max((told[node] for node in alive), key=lambda row: row.created)
+            found[str(content)] = (latest.created, latest.payload.decode())
+    return found
 
 
 class References:
@@ -100,13 +115,14 @@ class References:
                 self._able.add(content)
             else:
                 reasons[content] = reason
-                await self._lack(content, reason, now)
+                await self._lack(content, reason, live[content], now)
         for content in self._told - live.keys():
             await self._have(content)
-        for content, reason in reasons.items():
-            since = await self._missing_since(content, now)
-            if since is not None and now - since >= PATIENCE:
-                await self._notice(content, reason, since, live[content], now)
+        nowhere = await lacking_code(node.store, node.tenant) if reasons else {}
+        for content in reasons.keys() & nowhere.keys():
+            since, _ = nowhere[content]
+            if now - since >= PATIENCE:
+                await self._notice(content, reasons[content], since, live[content], now)
 
     async def _try(self, content: str) -> str | None:
         """Why it cannot be run here; None if it can."""
@@ -126,7 +142,7 @@ class References:
         if await node.store.delete_record(node.tenant, MISSING, content):
             logger.warning("content %s can be run again: node %s has its code", content, node.name)
 
-    async def _lack(self, content: str, reason: str, now: datetime) -> None:
+    async def _lack(self, content: str, reason: str, count: int, now: datetime) -> None:
         if content in self._told:
             return
         node = self._node
@@ -144,19 +160,13 @@ class References:
         await node.store.delete_record(node.tenant, LACKING, row.id)
         await node.store.put_record(row)
         self._told.add(content)
+        definition_id, version = await self._label(content)
+        logger.warning(
+            "%s live instance(s) of '%s' version %s are left to other nodes: %s", count, definition_id, version, reason
+        )
 
     def _name(self, content: str) -> str:
         return f"{content}@{self._node.name}"
-
-    async def _missing_since(self, content: str, now: datetime) -> datetime | None:
-        """The moment since which no live node has it; None if one may have it."""
-        node = self._node
-        query = RecordQuery(tenant=node.tenant, kind=LACKING, owners=(content,), limit=_LOOK_MAX)
-        lacking = {(row.id.partition("@")[2], row.state): row.created for row in await node.store.list_records(query)}
-        alive = [row for row in await node.store.list_nodes() if row.alive_at(now) and row.state is NodeState.LIVE]
-        since = [lacking.get((row.id, str(row.boot))) for row in alive]
-        told = [moment for moment in since if moment is not None]
-        return max(told) if told and len(told) == len(since) else None
 
     async def _notice(self, content: str, reason: str, since: datetime, count: int, now: datetime) -> None:
         node = self._node

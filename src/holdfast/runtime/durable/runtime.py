@@ -241,9 +241,10 @@ class Runtime:
         payload: Any = None,
         *,
         idempotency: str | None = None,
+        who: str | None = None,
         on_line: OnLine | None = None,
     ) -> RunResult:
-        """Resume a bookmark (the only one, if none is named). A second time with the same key does nothing more."""
+        """Resume a bookmark (the only one, if none is named); once with the same key. `who` is an operator, for the journal."""
         guards: tuple[Guard, ...] = ()
         if idempotency is not None:
             body = stimulus_hash(bookmark, payload)  # As it was asked: what waits may be another one by now.
@@ -254,8 +255,14 @@ class Runtime:
             bookmark = self.only_bookmark(await self.read(instance_id)).id
         if on_line is not None:
             self.node.listen(instance_id, on_line)
+        if who is None:
+            job = ResumeJob(instance_id, bookmark, payload, guards=guards)
+        else:
+            from holdfast.runtime.durable.verb_jobs import Asked, ResumeVerb
+
+            job = ResumeVerb(instance_id, Asked(who), bookmark, payload, guards)
         try:
-            answer = await self.ask(ResumeJob(instance_id, bookmark, payload, guards=guards))
+            answer = await self.ask(job)
         except ExecutionError:
             if guards and await self._was_done(guards[0]):
                 return await self.read(instance_id)

@@ -218,7 +218,9 @@ class TakeOver:
             if counted:
                 await self._receipts.write(moved, died=row.owner.node, by=ITS_QUEUE if back else node.name)
             if row.on_lost == OnLost.FAIL:
-                self._fail(moved, f"Node '{row.owner.node}' died while it ran '{row.activity_id}' (on_lost: fail).")
+                self._fail(
+                    moved, f"Node '{row.owner.node}' died while it ran, and it is not run again (on_lost: fail)."
+                )
             elif back:
                 node.steps.resend(moved)
             else:

@@ -17,6 +17,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import Bookmark
 from holdfast.model.record_rows import RecordRow
 from holdfast.model.tasks import TASK, Task, TaskState, record_of
+from holdfast.model.values import shown
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.before import Before, Consumed
@@ -34,7 +35,7 @@ def task_at(live: LiveInstance, mark: Bookmark) -> Task | None:
         if mark.name != RUN_TASK or "task_name" not in metadata:
             return None
         name = str(metadata["task_name"])
-        told = {"id": mark.payload["task_id"], "title": name, "name": name, "about": _plain(metadata.get("payload"))}
+        told = {"id": mark.payload["task_id"], "title": name, "name": name, "about": shown(metadata.get("payload"))}
     known = {"instance_id": live.id, "definition_id": live.definition_id, "activity_id": mark.activity_id}
     return msgspec.convert({**told, **known}, Task)
 
@@ -69,7 +70,3 @@ def _closed(task: Task, consumed: Consumed, key: str) -> Task:
     if key not in consumed.bookmarks:
         return replace(task, state=TaskState.CANCELED)
     return dict(consumed.closed).get(key) or replace(task, state=TaskState.COMPLETED)
-
-
-def _plain(value: Any) -> Any:
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=str)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from holdfast import telemetry
 from holdfast.execution.journal import COMPLETED, readable
@@ -12,6 +11,7 @@ from holdfast.model.instance import JournalEntry, Status
 from holdfast.runtime.durable.bursts import Burst
 from holdfast.runtime.durable.dispatch_jobs import BeginJob
 from holdfast.runtime.durable.jobs import ResumeJob
+from holdfast.runtime.statuses import names_of, tell_status
 
 
 class Entries:
@@ -37,7 +37,7 @@ class Entries:
 def tell(burst: Burst, live: LiveInstance) -> None:
     if live.status is Status.PENDING:
         return
-    names: dict[str, Any] = {"instance_id": live.id, "definition_id": live.definition_id}
+    names = names_of(live)
     wants = telemetry.wants
     if wants("instance.started") and (
         burst.before.version == 0 or any(isinstance(job, BeginJob) for job in burst.applied)
@@ -59,11 +59,4 @@ def tell(burst: Burst, live: LiveInstance) -> None:
             committed_ns=live.now(),
             entries=Entries(live),
         )
-    if live.status is Status.SUSPENDED:
-        telemetry.emit("instance.suspended", **names, bookmarks=len(live.bookmarks))
-    elif live.status is Status.FINISHED:
-        telemetry.emit("instance.finished", **names, activities=live.sequence)
-    elif live.status is Status.FAULTED:
-        telemetry.emit("instance.faulted", **names, incidents=len(live.incidents))
-    elif live.status is Status.CANCELED:
-        telemetry.emit("instance.canceled", **names)
+    tell_status(live, names)

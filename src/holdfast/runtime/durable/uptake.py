@@ -23,11 +23,12 @@ from holdfast.execution.segment import Limits
 from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
 from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
+from holdfast.ports import Claim
 from holdfast.runtime.durable import care, messages, unread
 from holdfast.runtime.durable.alteration_pages import alter_page
 from holdfast.runtime.durable.care import InHand
 from holdfast.runtime.durable.claimed import ClaimedRuns
-from holdfast.runtime.durable.dispatch_jobs import BeginJob, RunJob
+from holdfast.runtime.durable.dispatch_jobs import BeginJob, StoredRunJob
 from holdfast.runtime.durable.encoding import encode_payload
 from holdfast.runtime.durable.jobs import (
     TERMINATED,
@@ -70,7 +71,8 @@ OWN_KINDS = frozenset(
 """What the node that wrote a row takes up at once, without a look at the table."""
 
 
-_ASKING = (WorkKind.START, WorkKind.STIMULUS, WorkKind.ALTERATION, WorkKind.UNREAD)
+_TIMER, _RESUME = WorkKind.TIMER, WorkKind.RESUME
+_ASKING = frozenset({WorkKind.START, WorkKind.STIMULUS, WorkKind.ALTERATION, WorkKind.UNREAD})
 """What has to ask the store before it is a job."""
 
 
@@ -82,6 +84,8 @@ class Uptake:
         self._pending: set[asyncio.Task[None]] = set()
         self._claims: set[asyncio.Task[int]] = set()
         self._pace = Pace()
+        self._locked: set[str] = set()
+        """Rows that are run inside a claim: the store gives them to no other claim of this process."""
         self.in_hand = InHand()
 
     # -- rows that this node has just written itself -------------------------------------------------------------------
@@ -174,7 +178,7 @@ class Uptake:
     async def _claim(self) -> int:
         node, limit = self._node, self._pace.rows
         # Those in hand are in the table until their commit. Locked here, they would keep that commit waiting.
-        mine = [(node.tenant, row_id) for row_id in self.in_hand]
+        mine = [(node.tenant, row_id) for row_id in self.in_hand if row_id not in self._locked]
         async with node.store.claim(node.work_queues, limit, lacking=node.pins.lacking, without=mine) as claim:
             rows = [row for row in claim.rows if row.id not in self.in_hand]
             node.pins.current.saw(claim.epoch)
@@ -184,12 +188,20 @@ class Uptake:
             if rows and telemetry.wants("work.taken"):
                 await self._tell(rows)
             now, later = self._divided(rows)
-            begun = thread_time()
-            await self._claimed.run(now, claim)
-            self._pace.did(len(now), thread_time() - begun)
+            await self._run_claimed(now, claim)
         for row in later:
             self._begin(row)
         return len(rows)
+
+    async def _run_claimed(self, jobs: list[Job], claim: Claim) -> None:
+        locked = [job.consumes_work for job in jobs if job.consumes_work is not None]
+        self._locked.update(locked)
+        begun = thread_time()
+        try:
+            await self._claimed.run(jobs, claim)
+        finally:
+            self._locked.difference_update(locked)
+        self._pace.did(len(jobs), thread_time() - begun)
 
     def _failed_aside(self, claim: asyncio.Task[int]) -> None:
         """A claim that nobody waits for."""
@@ -252,20 +264,20 @@ class Uptake:
 
     @staticmethod
     def _simple_job(row: WorkRow) -> Job | None:
-        instance_id = row.instance_id
+        instance_id, work = row.instance_id, row.id
         if instance_id is None:
             return None
-        takes: dict[str, Any] = {"consumes_work": row.id, "wanted": False}
-        if row.kind == WorkKind.TIMER:
-            return ResumeJob(instance_id, f"b{row.bookmark_seq}", quiet=True, **takes)
-        if row.kind == WorkKind.RESUME:
+        if row.kind == _TIMER:
+            return ResumeJob(instance_id, f"b{row.bookmark_seq}", quiet=True, wanted=False, consumes_work=work)
+        takes: dict[str, Any] = {"consumes_work": work, "wanted": False}
+        if row.kind == _RESUME:
             return StoredResumeJob(instance_id, f"b{row.bookmark_seq}", row.payload, quiet=True, **takes)
         if row.kind == WorkKind.CONTINUE:
             return ContinueJob(instance_id, **takes)
         if row.kind == WorkKind.BEGIN:
             return BeginJob(instance_id, **takes)
         if row.kind == WorkKind.RUN:
-            return RunJob(messages.read_run(row), quiet=True, **takes)
+            return StoredRunJob(instance_id, row.payload, **takes)
         if row.kind == WorkKind.RETRY:
             return AgainJob(instance_id, messages.read_again(row), **takes)
         if row.kind == WorkKind.CANCEL:

@@ -12,6 +12,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Outcome
 from holdfast.model.filtering import matches
+from holdfast.model.guard import Guard
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceRow
@@ -80,17 +81,17 @@ class RetryVerb(RetryJob):
 class AgainJob(RetryJob):
     """A dead letter of an effect was replayed: run it again, if it is still failed."""
 
-    __slots__ = ("activity",)
+    __slots__ = ("execution_id",)
 
     quiet = True
 
-    def __init__(self, instance_id: str, activity: str, **more: Any) -> None:
+    def __init__(self, instance_id: str, execution_id: int, **more: Any) -> None:
         super().__init__(instance_id, **more)
-        self.activity = activity
+        self.execution_id = execution_id
 
     def apply(self, live: LiveInstance) -> bool:
         ended = live.status in (Status.FINISHED, Status.CANCELED)
-        chosen = [] if ended or live.plan.node(self.activity) is None else operating.failed(live, self.activity)
+        chosen = [] if ended else [item for item in operating.failed(live) if item.id == self.execution_id]
         return operating.retry(live, chosen) > 0 if chosen else False
 
 
@@ -118,8 +119,10 @@ class SkipVerb(Job):
 class ResumeVerb(ResumeJob):
     __slots__ = ("asked", "condition")
 
-    def __init__(self, instance_id: str, asked: Asked, bookmark_id: str, payload: Any) -> None:
-        super().__init__(instance_id, bookmark_id, payload)
+    def __init__(
+        self, instance_id: str, asked: Asked, bookmark_id: str, payload: Any, guards: tuple[Guard, ...] = ()
+    ) -> None:
+        super().__init__(instance_id, bookmark_id, payload, guards=guards)
         self.condition = asked.condition
         self.asked = asked
 

@@ -49,11 +49,11 @@ class Watching:
         if waiting is not None and row.status in _FOR_GOOD:
             waiting.row = row
 
-    def tell(self, instance_id: str) -> None:
-        """Something has happened."""
+    def tell(self, instance_id: str, *, goes_on: bool = False) -> None:
+        """Something has happened. `goes_on`: more of it is in hand, as whoever tells knows."""
         if instance_id in self._next:
             _wake(self._next, instance_id)
-        if instance_id in self._rest and not self._works_on(instance_id):
+        if not goes_on and instance_id in self._rest and not self._works_on(instance_id):
             _wake(self._rest, instance_id)
 
 

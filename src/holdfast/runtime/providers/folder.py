@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ class FolderProvider:
 
     async def refresh(self, definitions: Definitions) -> list[str]:
         """Publish what changed since the last look, retract what is gone; the ids of both."""
-        found = {path: _stamp(path) for path in self._files()}
+        found = {path: _stamp(path) for path in document_files(self.path)}
         changed = [path for path, stamp in found.items() if self._seen.get(path) != stamp]
         gone = [path for path in self._ids if path not in found]
         self._seen = found
@@ -64,22 +64,14 @@ class FolderProvider:
                 touched.append(name)
         return touched
 
-    async def watch(self, definitions: Definitions, on_change: Callable[[list[str]], None] | None = None) -> None:
+    async def watch(self, definitions: Definitions) -> None:
         """Look again and again, until canceled."""
         while True:
             await asyncio.sleep(self._look.total_seconds())
             try:
-                touched = await self.refresh(definitions)
+                await self.refresh(definitions)
             except Exception:
                 logger.warning("the folder %s could not be read", self.path, exc_info=True)
-                continue
-            if touched and on_change is not None:
-                on_change(touched)
-
-    def _files(self) -> list[Path]:
-        if self.path.is_file():
-            return [self.path]
-        return sorted(path for path in self.path.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
 
     async def _publish(self, definitions: Definitions, path: Path) -> str | None:
         try:
@@ -94,6 +86,13 @@ class FolderProvider:
         self.problems.pop(path, None)
         self._ids[path] = published.version.definition_id
         return published.version.definition_id
+
+
+def document_files(path: Path) -> list[Path]:
+    """The files of definitions in a folder and all below it; a file is its own."""
+    if path.is_file():
+        return [path]
+    return sorted(found for found in path.rglob("*") if found.suffix.lower() in SUFFIXES and found.is_file())
 
 
 def read_document(path: Path) -> Mapping[str, Any]:

@@ -29,6 +29,7 @@ from holdfast.errors import DefinitionError, InstanceFaulted, NoResult
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEntry, Status
 from holdfast.runtime.result import RunResult
+from holdfast.runtime.sending import named_event
 from holdfast.testing.clock import START, VirtualClock
 from holdfast.testing.harness.mail import Letter, name_of
 from holdfast.testing.harness.stubs import NOTHING, Raised, Stub, Stubs
@@ -104,8 +105,7 @@ class Harness(Generic[P, R]):
         wait has one. With `key` or `broadcast` only such waits take it, as in the runtime. What nobody waits for is kept, and
         read when somebody does (see `unread`).
         """
-        name = event if isinstance(event, str) else type(event).__name__
-        sent = payload if isinstance(event, str) else event
+        name, sent = named_event(event, payload)
         self._unread.append(Letter(name=name, payload=values.copy(sent), key=key, broadcast=broadcast))
         await self._moved(self._instance)
 
