@@ -108,6 +108,14 @@ class Accounts:
 
     async def sign_in(self, login: str, password: str, *, address: str = "") -> SignedIn:
         """Raises `NotSignedIn`, which does not tell whether the name or the password is wrong, or `TooManyAttempts`."""
+        user = await self.recognised(login, password, address=address)
+        if self.passwords.is_outdated(user.password):
+            user = await self.users.set_password(user.id, password)
+        session, token = await self.sessions.open(user.id, address)
+        return await self._signed_in(user, session, token)
+
+    async def recognised(self, login: str, password: str, *, address: str = "") -> User:
+        """The user whose password this is; wrong ones are counted. Raises as `sign_in` does."""
         name = login.strip().lower()
         await self._backoff.check(name, address)
         user = await self.users.find(login)
@@ -116,10 +124,7 @@ class Accounts:
             await self._backoff.failed(name, address)
             raise NotSignedIn("Name or password is wrong.")
         await self._backoff.succeeded(name, address)
-        if self.passwords.is_outdated(user.password):
-            user = await self.users.set_password(user.id, password)
-        session, token = await self.sessions.open(user.id, address)
-        return await self._signed_in(user, session, token)
+        return user
 
     async def refresh(self, token: str) -> SignedIn:
         session, fresh = await self.sessions.turn(token)

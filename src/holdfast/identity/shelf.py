@@ -83,15 +83,12 @@ class Shelf(Generic[T]):
                 count += await self.remove(row.id)
         return count
 
-    async def all(self, *, owner: str | None = None) -> list[T]:
+    async def all(self) -> list[T]:
         """In order of their names' rows, latest first."""
         found: list[T] = []
         after = ""
         while True:
-            owners = () if owner is None else (owner,)
-            rows = await self._rows(
-                RecordQuery(tenant=self._tenant, kind=self._kind, owners=owners, limit=PAGE, after=after)
-            )
+            rows = await self._rows(RecordQuery(tenant=self._tenant, kind=self._kind, limit=PAGE, after=after))
             found.extend(self._decoder.decode(row.payload) for row in rows)
             if len(rows) < PAGE:
                 return found

@@ -92,7 +92,16 @@ class Users:
                 active=user.active if active is UNSET else active,
             )
 
-        return self._there(await self._shelf.change(before.id, change), login)
+        after = self._there(await self._shelf.change(before.id, change), login)
+        if loses_admin:
+            try:
+                await self._keep_an_admin(before)  # Another one may have gone at the same time: write, then look.
+            except AccountRefused:
+                await self._shelf.change(
+                    before.id, lambda user: replace(user, roles=before.roles, active=before.active)
+                )
+                raise
+        return after
 
     async def set_password(self, login: str, password: str) -> User:
         check_password(password)
@@ -103,7 +112,13 @@ class Users:
     async def remove(self, login: str) -> None:
         user = await self.get(login)
         await self._keep_an_admin(user)
-        await self._shelf.remove(user.id)
+        if not await self._shelf.remove(user.id):
+            raise AccountNotFound("user", login)
+        try:
+            await self._keep_an_admin(user)
+        except AccountRefused:
+            await self._shelf.add(user.id, user)
+            raise
 
     async def count(self) -> int:
         return await self._shelf.count()

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Request
 
 from holdfast import __version__
-from holdfast.errors import AccountRefused, NotSignedIn
+from holdfast.errors import AccountRefused
 from holdfast.identity.accounts import SignedIn
 from holdfast.model.principal import Principal
 from holdfast.server.routing import Routes
@@ -34,8 +34,7 @@ async def info(request: Request) -> AuthInfo:
 @router.post("/login", dependencies=[public()])
 async def login(request: Request, body: SignInRequest) -> Tokens:
     """Sign in by name and password."""
-    address = request.client.host if request.client else ""
-    return _tokens(await accounts_of(request).sign_in(body.user, body.password, address=address))
+    return _tokens(await accounts_of(request).sign_in(body.user, body.password, address=_address(request)))
 
 
 @router.post("/refresh", dependencies=[public()])
@@ -65,9 +64,12 @@ async def password(request: Request, who: Annotated[Principal, signed_in()], bod
     user = await accounts.users.find(who.id)
     if user is None:
         raise AccountRefused(f"'{who.name}' is no user with a password.")
-    if not await accounts.passwords.verify(user.password or None, body.current):
-        raise NotSignedIn("The current password is wrong.")
+    await accounts.recognised(user.id, body.current, address=_address(request))
     await accounts.change_password(user.id, body.password)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def me_of(principal: Principal) -> Me:

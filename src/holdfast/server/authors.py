@@ -11,7 +11,6 @@ from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Which
 from holdfast.model.definition import Definition
 from holdfast.model.diff import diff_definitions
 from holdfast.model.reader import read_definition
-from holdfast.model.texts import storable
 from holdfast.model.writer import write_definition
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal, answer_for, as_finding
@@ -34,15 +33,10 @@ class Authors:
     # -- drafts --------------------------------------------------------------------------------------------------------
 
     async def create(self, document: Document) -> DefinitionDetail:
-        ours = native(document)
-        name = ours.get("id")
-        if isinstance(name, str) and await self._find(name, Which.LATEST) is not None:
-            raise Refusal(
-                409,
-                "definition.exists",
-                f"There is a definition '{name}' already. Save it with PUT, or choose another id.",
-            )
-        return await self._detail(await self._service.save_draft(ours))
+        try:
+            return await self._detail(await self._service.save_draft(native(document), expected_hash=""))
+        except VersionConflict as error:
+            raise _exists(error.definition_id, "Save it with PUT, or choose another id.") from error
 
     async def save(self, definition_id: str, document: Document, if_match: str | None) -> DefinitionDetail:
         ours = native(document)
@@ -58,10 +52,11 @@ class Authors:
             raise Refusal(412, "definition.changed", str(error)) from error
 
     async def duplicate(self, definition_id: str, new_id: str, name: str | None) -> DefinitionDetail:
-        if await self._find(new_id, Which.LATEST) is not None:
-            raise Refusal(409, "definition.exists", f"There is a definition '{new_id}' already. Choose another id.")
         await views.find(self._server, definition_id)
-        return await self._detail(await self._service.duplicate(definition_id, new_id, name=name))
+        try:
+            return await self._detail(await self._service.duplicate(definition_id, new_id, name=name))
+        except VersionConflict as error:
+            raise _exists(new_id, "Choose another id.") from error
 
     async def revert(self, definition_id: str, version: int) -> DefinitionDetail:
         await views.find(self._server, definition_id, version)
@@ -154,11 +149,12 @@ class Authors:
 
     # -- small things --------------------------------------------------------------------------------------------------
 
-    async def _find(self, name: str, which: Which) -> DefinitionVersion | None:
-        return await self._server.store.find_version(self._server.tenant, storable(name, "id"), which)
-
     async def _detail(self, label: DefinitionVersion) -> DefinitionDetail:
         return await views.detail(self._server, label)
+
+
+def _exists(definition_id: str, remedy: str) -> Refusal:
+    return Refusal(409, "definition.exists", f"There is a definition '{definition_id}' already. {remedy}")
 
 
 def native(document: Document) -> Document:

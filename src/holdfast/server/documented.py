@@ -8,7 +8,6 @@ from typing import Any
 from fastapi.routing import APIRoute
 
 from holdfast.server.problems import MEDIA_TYPE
-from holdfast.server.schemas.base import Problem
 
 Responses = dict[int | str, dict[str, Any]]
 
@@ -26,8 +25,6 @@ def answers(*statuses: int, also: Responses | None = None) -> Responses:
 
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
-PROBLEM_MODEL = Problem
-"""Stands in the document even where no route names it as a model."""
 
 
 def operation_id(route: APIRoute) -> str:

@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.errors import HoldfastError
 from holdfast.model.principal import Principal
 from holdfast.model.requests import EVENT
 from holdfast.server.backend import Backend
 from holdfast.server.operating import Operating
-from holdfast.server.problems import Refusal, respond
+from holdfast.server.problems import respond
 from holdfast.server.routes.running import INSTANCE_HEADER
 from holdfast.server.routes.stimuli import sent, stimulus_of
 from holdfast.server.schemas.definitions import DispatchRequest, StartRequest
@@ -112,7 +112,11 @@ class Doors:
             return
         door, name = found
         facts = facts_of(scope)
-        raw = await _body(receive)
+        try:
+            raw = await _body(receive)
+        except HTTPException:  # Too large: the route reads as far, and says so.
+            await self._app(scope, receive, send)
+            return
         knocked = None if raw is None else _read(door, facts.headers, raw)
         if knocked is None:
             await self._app(scope, _again(raw, receive), send)
@@ -121,7 +125,7 @@ class Doors:
             security: Security = self._api.state.security
             who = admitted(await security.principal(facts), door.permission)
             status, answer, headers = await door.open(Knock(self._server, name, who, knocked, facts.headers))
-        except (HoldfastError, Refusal) as error:
+        except Exception as error:  # noqa: BLE001 - every error has its answer in one table
             await respond(error, scope["path"])(scope, receive, send)
         else:
             await _answer(send, status, answer, headers)
@@ -135,11 +139,14 @@ async def _answer(send: Send, status: int, answer: BaseModel, headers: Mapping[s
     await send({"type": "http.response.body", "body": body})
 
 
-def _find(scope: Scope) -> tuple[Door, str] | None:
+def local_path(scope: Scope) -> str:
+    """The path below whatever this application is mounted at."""
     path: str = scope["path"]
-    root = scope.get("root_path", "")
-    if root and path.startswith(root):
-        path = path[len(root) :]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
+def _find(scope: Scope) -> tuple[Door, str] | None:
+    path = local_path(scope)
     for door in DOORS:
         if path.startswith(door.before) and path.endswith(door.after):
             name = path[len(door.before) : len(path) - len(door.after)]

@@ -21,13 +21,13 @@ router = Routes(tags=["health"], dependencies=[public()])
 CLOCKS_APART = timedelta(seconds=5)
 
 
-@router.get("/health")
+@router.probe("/health")
 async def is_alive() -> Health:
     """The process answers."""
     return Health(status="ok", version=__version__)
 
 
-@router.get("/health/ready", responses={503: {"model": Health, "description": "Not ready, with the reasons"}})
+@router.probe("/health/ready", responses={503: {"model": Health, "description": "Not ready, with the reasons"}})
 async def is_ready(server: Server, response: Response) -> Health:
     """The process can do its work; if not, `reasons` say what is missing."""
     reasons = await why_not(server)

@@ -31,6 +31,7 @@ STORE_EVERY = timedelta(seconds=5)
 STUCK_EVERY = timedelta(minutes=5)
 STUCK_MAX = 1_000
 RUNNING_MAX = 10_000
+UNKNOWN = float("nan")
 FINE = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 LONG = (0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800)
 
@@ -60,6 +61,7 @@ class Metrics:
         made: dict[str, Any] = {"namespace": "holdfast", "registry": self.registry}
         self._instances = Gauge("instances", "Instances in the store.", ["status"], **made)
         self._store = {name: Gauge(name, words, **made) for name, words in _STORE.items()}
+        self._up = Gauge("store_up", "1 if the store answered when it was asked last, 0 if not.", **made)
         self._stuck = Gauge("stuck_instances", "Live instances that nothing will ever wake.", **made)
         ProcessCollector(namespace="holdfast", registry=self.registry)
         self._running: dict[tuple[str, str, int], float] = {}
@@ -125,7 +127,11 @@ class Metrics:
         now = time.monotonic()
         if now - self._asked > STORE_EVERY.total_seconds():
             self._asked = now
-            await self._ask_store()
+            try:
+                await self._ask_store()
+            except HoldfastError:
+                self._forget_store()
+                self._backend.runtime.node.outage.warn("the store could not be asked for its figures")
         if now - self._scanned > STUCK_EVERY.total_seconds():
             self._scanned = now
             self._scan = asyncio.create_task(self._find_stuck())
@@ -152,6 +158,14 @@ class Metrics:
         }
         for name, value in found.items():
             self._store[name].set(value)
+        self._up.set(1)
+
+    def _forget_store(self) -> None:
+        """Nobody knows how it is: old figures would say that all is well. What this process does is told all the same."""
+        self._up.set(0)
+        self._instances.clear()
+        for gauge in self._store.values():
+            gauge.set(UNKNOWN)
 
     async def _find_stuck(self) -> None:
         try:

@@ -8,9 +8,10 @@ import msgspec
 
 from holdfast.errors import InstanceNotFound
 from holdfast.model.listing import InstanceFilter
+from holdfast.model.stored import InstanceKey
 from holdfast.runtime.durable.verb_jobs import Asked, ResumeVerb
 from holdfast.server.backend import Backend
-from holdfast.server.problems import Refusal
+from holdfast.server.problems import Refusal, answer_for
 from holdfast.server.schemas.base import BulkFailure
 from holdfast.server.schemas.instances import (
     CancelRequest,
@@ -25,6 +26,8 @@ from holdfast.server.schemas.instances import (
 )
 from holdfast.server.views import instances as views
 
+PAGE = 1_000
+
 
 class Operating:
     def __init__(self, server: Backend, who: str) -> None:
@@ -36,7 +39,7 @@ class Operating:
     async def resume(self, instance_id: str, bookmark: str | None, payload: Any, key: str | None) -> InstanceResult:
         runtime = self._server.runtime
         if key is not None:
-            await runtime.resume(instance_id, bookmark, payload, idempotency=key)
+            await runtime.resume(instance_id, bookmark, payload, idempotency=key, who=self._who)
             return await self._now(instance_id)
         if bookmark is None:
             bookmark = runtime.only_bookmark(await runtime.read(instance_id)).id
@@ -89,6 +92,7 @@ class Operating:
         filter = InstanceFilter() if body.filter is None else as_filter(body.filter)
         if body.ids:
             filter = msgspec.structs.replace(filter, ids=tuple(body.ids))
+        failed = await self._missing(body.ids)
         operators = self._server.runtime.operators
         who, why = self._who, body.why
         if body.action == "cancel":
@@ -97,10 +101,22 @@ class Operating:
             done = await operators.retry_all(filter, who=who, why=why)
         else:
             done = await operators.delete_all(filter, who=who, why=why)
-        failed = [
+        failed += [
             BulkFailure(id=item.instance_id, code="instance.refused", message=item.message) for item in done.failed
         ]
         return InstancesBulkResult(changed=done.changed, unchanged=done.unchanged, failed=failed)
+
+    async def _missing(self, ids: list[str]) -> list[BulkFailure]:
+        """Those that were named and are not there: who mistyped one hears of it."""
+        server, found = self._server, list[BulkFailure]()
+        for start in range(0, len(ids), PAGE):
+            keys = [InstanceKey(server.tenant, name) for name in dict.fromkeys(ids[start : start + PAGE])]
+            there = await server.store.versions_of(keys)
+            for key in keys:
+                if key not in there:
+                    error = InstanceNotFound(key.id)
+                    found.append(BulkFailure(id=key.id, code=answer_for(error).code, message=str(error)))
+        return found
 
 
 def as_filter(body: InstanceFilterBody) -> InstanceFilter:

@@ -47,13 +47,12 @@ def paged(
     limit: int,
     cursor: str | None,
     key: Callable[[T], str],
-    value: Callable[[T, str], Any] = getattr,
 ) -> tuple[list[T], str | None]:
     """The page after the cursor, and the cursor of the next one."""
     order = read_sort(sort, columns)
 
     def place(item: T) -> tuple[Any, ...]:
-        return (*comparable(value(item, order.column)), key(item))
+        return (*comparable(getattr(item, order.column)), key(item))
 
     ordered = sorted(items, key=place, reverse=order.descending)
     if cursor is not None:

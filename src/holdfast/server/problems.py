@@ -15,7 +15,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from holdfast import errors
@@ -162,6 +162,8 @@ def as_finding(item: Finding) -> dict[str, Any]:
 
 def respond(error: Exception, path: str | None = None) -> Response:
     """The answer that an error gets."""
+    if isinstance(error, ClientDisconnect):  # Nobody hears it, and nothing of ours failed.
+        return problem(400, "request.incomplete", "The connection ended before the request did.", path=path)
     if isinstance(error, Refusal):
         return problem(error.status, error.code, str(error), path=path, findings=error.findings, headers=error.headers)
     status, code = answer_for(error)
@@ -242,6 +244,7 @@ async def _validation(request: Request, error: Exception) -> Response:
 def install(app: FastAPI) -> None:
     app.add_exception_handler(errors.HoldfastError, _ours)
     app.add_exception_handler(Refusal, _ours)
+    app.add_exception_handler(ClientDisconnect, _ours)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(HTTPException, _framework)
     app.add_exception_handler(Exception, _ours)

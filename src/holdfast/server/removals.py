@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from holdfast.errors import AlreadyStored, DefinitionError, InstanceNotFound, InvalidState
+from holdfast.errors import AlreadyStored, DefinitionError, InstanceNotFound, InvalidState, PermissionDenied
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, Origin, Which, content_hash
+from holdfast.model.principal import Principal
 from holdfast.model.stored import InstanceRow
-from holdfast.model.upkeep import EXPORT_FORMAT, InstanceExport
+from holdfast.model.upkeep import EXPORT_FORMAT, InstanceExport, check_export
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import ImportedInstance
 
@@ -42,7 +43,7 @@ class Removals:
         )
         return msgspec.json.encode(packed)
 
-    async def take(self, document: dict[str, Any]) -> ImportedInstance:
+    async def take(self, document: dict[str, Any], who: Principal) -> ImportedInstance:
         try:
             packed = msgspec.convert(document, Packed)
         except (msgspec.ValidationError, TypeError, ValueError) as error:
@@ -52,15 +53,18 @@ class Removals:
             raise InvalidState("The instance belongs to another tenant, or to another version of Holdfast.")
         if await self._server.store.versions_of([row.key]):
             raise AlreadyStored(f"Instance {row.id} exists. Delete it first, or leave it as it is.")
-        await self._adopt(row, packed.definition)
+        check_export(packed.export)
+        await self._adopt(row, packed.definition, who)
         await self._server.store.import_instance(packed.export)
         return ImportedInstance(id=row.id, position=row.version)
 
-    async def _adopt(self, row: InstanceRow, packed: PackedDefinition) -> None:
-        """The content that the instance pins, as a version of its own where it is not here yet."""
+    async def _adopt(self, row: InstanceRow, packed: PackedDefinition, who: Principal) -> None:
+        """The content that the instance pins, as a version of its own where it is not here yet: who brings it writes it."""
         store, tenant = self._server.store, self._server.tenant
         if await store.load_content(tenant, row.content) is not None:
             return
+        if not who.may("definitions:write"):
+            raise PermissionDenied("definitions:write", who.name)
         document = packed.document.encode()
         if packed.origin is Origin.CODE:
             raise DefinitionError(

@@ -55,6 +55,15 @@ class Routes:
     def get(self, path: str, **options: Any) -> Callable[[F], F]:
         return self._note("GET", path, options)
 
+    def probe(self, path: str, **options: Any) -> Callable[[F], F]:
+        """`GET`, and `HEAD` for load balancers, which ask that way; the server leaves the body out. The document tells of one."""
+
+        def decorate(endpoint: F) -> F:
+            self._note("HEAD", path, {**options, "include_in_schema": False})(endpoint)
+            return self._note("GET", path, options)(endpoint)
+
+        return decorate
+
     def post(self, path: str, **options: Any) -> Callable[[F], F]:
         return self._note("POST", path, options)
 

@@ -38,7 +38,9 @@ class Starter:
             return views.execute_result_of(server, answer.result, answer.version, existing=False), True
         name = self._named(dispatched)
         existing = bool(dispatched.existing)
-        is_settled = existing or await settled(server, name, server.engine.settings.execute_wait)
+        # Who sends a request again waits as the first time. Somebody else's instance, in a place for one, is not waited for.
+        is_others = existing and self._asking.idempotency_key is None
+        is_settled = is_others or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
         return views.execute_result_of(server, result, row.version, existing=existing), is_settled
 

@@ -109,6 +109,46 @@ async def test_the_parts_of_an_answer(hosted: Hosted) -> None:
     assert answer.headers.getall("set-cookie") == ["a=1", "b=2"]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"status_code": 101},
+        {"content": "x", "content_type": "text/plain\r\nX-Evil: 1"},
+        {"content": "x", "content_type": "text/注文"},
+        {"response_headers": {"X-Name": "注文"}},
+        {"response_headers": {"X-Name": "a\r\nX-Evil: 1"}},
+        {"response_headers": {"X Name": "a"}},
+        {"response_headers": {"": "a"}},
+    ],
+)
+async def test_an_answer_that_cannot_be_sent_is_an_incident(hosted: Hosted, said: dict[str, Any]) -> None:
+    """Known before the commit, and told where it was written, instead of a connection that breaks."""
+    api = await hosted(workflow("odd", endpoint("odd"), WriteHttpResponse(**said)))
+
+    answer = await api.ask("GET", "/workflows/odd")
+
+    assert (answer.status, answer.body["code"]) == (500, "workflow.faulted")
+    (incident,) = await api.get("/api/incidents")
+    assert incident["type"] == "ExecutionError"
+
+
+async def test_a_tag_that_cannot_be_sent_is_an_incident(hosted: Hosted) -> None:
+    api = await hosted(workflow("odd", endpoint("odd"), WriteFileHttpResponse(content="x", entity_tag="a\r\nb: c")))
+
+    assert (await api.ask("GET", "/workflows/odd")).body["code"] == "workflow.faulted"
+
+
+async def test_how_the_answer_is_framed_is_not_the_workflows_matter(hosted: Hosted) -> None:
+    """As when it hands on the headers of an answer that it was given."""
+    given = {"Content-Length": "300", "Transfer-Encoding": "chunked", "Connection": "close", "X-Kept": "yes"}
+    api = await hosted(workflow("on", endpoint("on"), WriteHttpResponse(content="hello", response_headers=given)))
+
+    answer = await api.ask("GET", "/workflows/on")
+
+    assert (answer.status, answer.body, answer.headers["X-Kept"]) == (200, b"hello", "yes")
+    assert answer.headers["Content-Length"] == "5"
+
+
 async def test_a_workflow_that_answers_nothing_is_200_and_one_that_fails_500(hosted: Hosted) -> None:
     silent = workflow("silent", endpoint("silent"))
     broken = workflow("broken", endpoint("broken"), WriteHttpResponse(content=expr("1 / 0")))
@@ -373,10 +413,26 @@ async def test_requests_that_are_too_large_or_malformed(hosted: Hosted) -> None:
     assert (await post(chunks(), "text/plain")) == (413, "body.too_large")
     assert (await post(b"{", "application/json")) == (400, "body.malformed")
     assert (await post(b"[NaN]", "application/json")) == (400, "body.malformed")
+    assert (await post(b"[" * 45 + b"]" * 45, "application/json"))[0] == 200
     assert (await post(b"x", "text/plain; charset=odd")) == (415, "body.charset")
+    assert (await post(b"x", "text/plain; charset=undefined")) == (400, "body.malformed")
     assert (await post(b"x", "multipart/form-data")) == (400, "body.malformed")
     assert (await post(b"x", "text/plain", **{"Content-Encoding": "gzip"})) == (415, "body.encoding")
     assert (await post(b"{}"))[0] == 200
+
+
+async def test_a_body_that_is_nested_too_deep_is_the_callers_fault(hosted: Hosted) -> None:
+    api = await hosted(echo("deep", "deep", "POST"))
+
+    async def post(levels: int) -> tuple[int, Any]:
+        body = b'{"a":' * levels + b"1" + b"}" * levels
+        answer = await api.ask("POST", "/workflows/deep", data=body, headers={"Content-Type": "application/json"})
+        return answer.status, answer.body.get("code")
+
+    assert (await post(80))[0] == 200
+    for levels in (91, 150, 5_000):
+        assert await post(levels) == (400, "body.malformed")
+    assert await api.get("/api/incidents") == []
 
 
 def upload(*files: tuple[str, bytes, str]) -> aiohttp.FormData:
@@ -448,6 +504,8 @@ async def test_parts_of_a_file_and_a_file_one_has_already(hosted: Hosted) -> Non
     assert (middle.status, middle.body, middle.headers["content-range"]) == (206, b"234", "bytes 2-4/10")
     assert (await get(Range="bytes=-3")).body == b"789"
     assert (await get(Range="bytes=20-")).status == 416
+    for no_range in ("bytes=-", "bytes=4-2", f"bytes={'9' * 5000}-", f"bytes=0-{'9' * 5000}"):
+        assert (await get(Range=no_range)).status == 200
     assert (await get(If_None_Match='"v1"')).status == 304
     assert (await get()).body == b"0123456789"
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import aiohttp
 import pytest
+from msgspec.structs import replace
 from starlette.websockets import WebSocket
 
 from holdfast import Event, Holdfast, Sequence, SetVariable, Workflow, expr
-from holdfast.server.live import renderings
+from holdfast.errors import HoldfastError, NotSignedIn, StoreUnavailable
+from holdfast.model.principal import LOCAL, ROLES, Principal
+from holdfast.ports import RequestFacts
+from holdfast.server.live import connection, renderings
 
 from .conftest import Caller, Serve
 
@@ -239,11 +244,95 @@ async def test_pages_from_elsewhere_are_turned_away(api: Caller) -> None:
     assert refused.status == 401
 
 
-@pytest.mark.parametrize("nonsense", ["{", "[]", '{"op": "dance"}', '{"op": 1}', '{"op": "subscribe", "after": "x"}'])
+NONSENSE = [
+    *("{", "[]", '{"op": "dance"}', '{"op": 1}', '{"op": "subscribe", "after": "x"}'),
+    *('{"op": "subscribe", "after": -1}', '{"op": "subscribe", "after": 99999999999999999999}'),
+    f'{{"op": "{"語" * 200}"}}',
+]
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE)
 async def test_what_is_no_message_ends_the_connection(api: Caller, nonsense: str) -> None:
     async with following(api) as client:
         await client.socket.send_str(nonsense)
         assert (await client.hear()).data == 4400
+
+
+@pytest.mark.parametrize("topic", ["instance", "definition", "instances"])
+async def test_a_key_that_no_database_keeps_is_refused(api: Caller, topic: str) -> None:
+    """One look is for all who watch: a key that breaks it would leave everybody without news."""
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s", topic=topic, key="no\0body")
+        assert (await client.hear())["code"] == "text.invalid"
+
+
+class Moody:
+    """Says what the test has it say."""
+
+    def __init__(self) -> None:
+        self.moods: list[Principal | HoldfastError] = []
+        self.now: Principal | HoldfastError = LOCAL
+
+    async def authenticate(self, request: RequestFacts) -> Principal:
+        if self.moods:
+            self.now = self.moods.pop(0)
+        if isinstance(self.now, HoldfastError):
+            raise self.now
+        return self.now
+
+
+async def test_who_follows_is_looked_at_again_also_after_an_outage(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "EVERY", timedelta(milliseconds=10))
+    moody = Moody()
+    engine = Holdfast(store="memory://", entry_points=False, workflows=[counting])
+    api = await serve(engine, auth=True, authenticators=[moody])
+    identity = await started(api)
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s", topic="instance", key=identity)
+        assert (await client.hear())["kind"] == "state"
+        moody.moods = [StoreUnavailable("The store is away."), replace(LOCAL, permissions=ROLES["worker"])]
+        assert (await client.hear())["code"] == "access.denied"
+        moody.moods = [NotSignedIn("The session has ended.")]
+        assert (await client.hear()).data == 4401
+
+
+@pytest.mark.parametrize("topic", ["instance", "instances"])
+async def test_who_follows_goes_on_after_an_outage(api: Caller, monkeypatch: pytest.MonkeyPatch, topic: str) -> None:
+    """A page that stands open over night is alive in the morning, though the database was restarted."""
+    monkeypatch.setattr(connection, "AGAIN", timedelta(milliseconds=10))
+    identity = await started(api)
+    store, failed = api.engine.runtime.node.store, asyncio.Event()
+    asked = "read_journal" if topic == "instance" else "search"
+    real = getattr(store, asked)
+
+    async def away(*given: Any, **more: Any) -> Any:
+        if failed.is_set():
+            return await real(*given, **more)
+        failed.set()
+        raise StoreUnavailable("The store is away.")
+
+    async with following(api) as client:
+        await client.say(op="subscribe", id="s", topic=topic, key=identity if topic == "instance" else "counting")
+        before = await client.hear()
+        monkeypatch.setattr(store, asked, away)
+        await go(api, identity)
+        heard = await client.hear()
+
+    assert failed.is_set()
+    if topic == "instance":
+        assert (before["version"], heard["kind"], n_of(heard)) == (1, "change", 1)
+    else:
+        assert (heard["kind"], heard["data"]["items"][0]["id"]) == ("state", identity)
+
+
+async def test_a_client_that_comes_during_an_outage_is_told_to_come_again(serve: Serve) -> None:
+    moody = Moody()
+    moody.now = StoreUnavailable("The store is away.")
+    api = await serve(auth=True, authenticators=[moody])
+    async with following(api) as client:
+        assert (await client.hear()).data == 1013
 
 
 # -- many, and elsewhere -----------------------------------------------------------------------------------------------

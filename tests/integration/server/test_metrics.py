@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from holdfast import (
@@ -20,8 +22,10 @@ from holdfast import (
     activity,
     telemetry,
 )
+from holdfast.errors import StoreUnavailable
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.outbox import Told
+from holdfast.server import metrics
 
 from .conftest import Caller, Serve
 
@@ -121,3 +125,26 @@ async def test_a_server_that_closed_listens_no_more(serve: Serve) -> None:
     await api.app.backend.close()
 
     assert not telemetry.listeners
+
+
+async def test_while_the_store_is_away_the_process_is_told_of_and_the_store_is_not(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "STORE_EVERY", timedelta(0))
+    api = await serve(Holdfast(store="memory://", entry_points=False, workflows=[waiting]))
+    await api.engine.runtime.start(waiting)
+    before = await scraped(api)
+
+    async def away(*_: Any) -> None:
+        raise StoreUnavailable("The store is away.")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(api.engine.runtime.node.store, "stats", away)
+        during = await scraped(api)
+    after = await scraped(api)
+
+    assert [found[key("store_up")] for found in (before, during, after)] == [1, 0, 1]
+    assert during[key("bursts_total")] == before[key("bursts_total")] > 0
+    assert math.isnan(during[key("queue_depth")])
+    assert key("instances", status="suspended") not in during
+    assert after[key("instances", status="suspended")] == before[key("instances", status="suspended")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import zipfile
@@ -9,6 +10,8 @@ from copy import deepcopy
 from typing import Any
 
 import aiohttp
+import pytest
+import yarl
 
 from .conftest import Caller
 from .documents import HELLO, WAITING
@@ -111,6 +114,27 @@ async def test_a_second_create_is_409(api: Caller) -> None:
     await created(api)
 
     assert (await api.post("/api/definitions", HELLO, expect=409))["code"] == "definition.exists"
+
+
+async def test_of_many_who_create_the_same_one_does(api: Caller) -> None:
+    made = await asyncio.gather(*(api.ask("POST", "/api/definitions", HELLO) for _ in range(5)))
+    copied = await asyncio.gather(
+        *(api.ask("POST", "/api/definitions/hello/duplicate", {"id": "copy"}) for _ in range(5))
+    )
+
+    for answers in (made, copied):
+        assert sorted(answer.status for answer in answers) == [201, 409, 409, 409, 409]
+        assert {answer.body["code"] for answer in answers if answer.status == 409} == {"definition.exists"}
+
+
+@pytest.mark.parametrize("name", ["注文", "a b", "a\r\nX-Evil: 1", "100%"])
+async def test_where_a_definition_is_can_be_followed_whatever_it_is_called(api: Caller, name: str) -> None:
+    answer = await api.ask("POST", "/api/definitions", renamed(HELLO, id=name))
+
+    assert answer.status == 201
+    assert "X-Evil" not in answer.headers
+    async with api.session.get(yarl.URL(api.url + answer.headers["Location"], encoded=True)) as found:
+        assert (await found.json())["summary"]["id"] == name
 
 
 async def test_problems_of_a_document_name_their_activity(api: Caller) -> None:

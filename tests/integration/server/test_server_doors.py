@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,26 @@ async def test_a_body_that_cannot_be_read_is_told_in_words(api: Caller, body: by
     assert (answer.status, told["code"]) == (422, "request.invalid")
     assert told["detail"].startswith("/body: ")
     assert words in told["detail"]
+
+
+@pytest.mark.parametrize("by_pieces", [False, True])
+@pytest.mark.parametrize(
+    "path", ["hello/execute", "workflows/execute", "hello/validate", "workflows/validate", "import"]
+)
+async def test_a_body_that_is_too_large_is_refused_everywhere(serve: Serve, path: str, by_pieces: bool) -> None:
+    """Also where a definition is called as the door of HTTP workflows, and where nobody said how long the body is."""
+    api = await serve(Holdfast(store="memory://", entry_points=False, request_bytes_max=10_000))
+    body = b'{"input": "' + b"x" * 20_000 + b'"}'
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), 4_000):
+            yield body[start : start + 4_000]
+
+    kind = "multipart/form-data; boundary=x" if path == "import" else "application/json"
+    data: Any = pieces() if by_pieces else body
+    answer = await api.ask("POST", f"/api/definitions/{path}", data=data, headers={"Content-Type": kind})
+
+    assert (answer.status, answer.body["code"]) == (413, "body.too_large")
 
 
 async def test_a_request_for_another_tenant_is_refused(api: Caller) -> None:

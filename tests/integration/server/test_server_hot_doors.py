@@ -13,6 +13,7 @@ from holdfast.engine import Holdfast
 from holdfast.server import create_app
 from holdfast.server.doors import DOORS
 from holdfast.server.middleware import Entrance
+from holdfast.server.starting import Starter
 
 from .documents import FAILING, HELLO, WAITING
 
@@ -121,3 +122,14 @@ async def test_without_the_permission_a_door_stays_shut() -> None:
             assert headers["www-authenticate"] == "Bearer"
     finally:
         await made.close()
+
+
+async def test_what_nobody_expected_is_a_problem_document_too(app: Entrance, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Starter, "execute", broken)
+
+    status, headers, body = await spoken(app, "/api/definitions/hello/execute", b"{}", JSON)
+
+    assert (status, headers["content-type"], body["code"]) == (500, "application/problem+json", "internal")

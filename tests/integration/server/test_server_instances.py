@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from typing import Any
 
 import pytest
 
-from .conftest import Caller
+from holdfast import Holdfast, Workflow, activity
+from holdfast.server.views import bookmarks
+
+from .conftest import Caller, Serve
 from .documents import FAILING, HELLO, WAITING
 
 
@@ -27,6 +31,46 @@ async def test_execute_waits_for_the_end(ready: Caller) -> None:
     assert answer.body["status"] == "finished"
     assert answer.body["outputs"] == {"greeting": "Hello you"}
     assert answer.headers["X-Workflow-Instance-Id"] == answer.body["instance_id"]
+
+
+async def test_execute_that_is_sent_again_waits_as_the_first_time(serve: Serve) -> None:
+    go_on = asyncio.Event()
+
+    @activity
+    async def linger() -> None:
+        await go_on.wait()
+
+    lingering = Workflow(linger.bind(), id="lingering")
+    engine = Holdfast(store="memory://", entry_points=False, workflows=[lingering], execute_wait="100ms")
+    api = await serve(engine)
+
+    async def execute() -> tuple[int, str]:
+        answer = await api.ask("POST", "/api/definitions/lingering/execute", headers={"Idempotency-Key": "k"})
+        return answer.status, answer.body["status"]
+
+    assert [await execute(), await execute()] == [(202, "running"), (202, "running")]
+    go_on.set()
+    assert await execute() == (200, "finished")
+
+
+async def test_of_many_starts_each_is_queued_or_refused_on_its_own(ready: Caller) -> None:
+    requests = [{"instance_id": "first"}, {"instance_id": "no id"}, {"delay": "soon"}, {"instance_id": "last"}]
+
+    answer = await ready.post("/api/definitions/hello/bulk-dispatch", {"requests": requests}, expect=202)
+
+    assert [name for result in answer["results"] for name in result["instance_ids"]] == ["first", "last"]
+    assert answer["count"] == 2
+    assert [(item["index"], item["code"]) for item in answer["failed"]] == [(1, "id.invalid"), (2, "duration.invalid")]
+    await ready.post("/api/definitions/nobody/bulk-dispatch", {"requests": requests}, expect=404)
+
+
+async def test_of_many_that_are_named_those_that_are_not_there_are_told(ready: Caller) -> None:
+    name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
+
+    done = await ready.post("/api/instances/bulk", {"action": "cancel", "ids": [name, "nobody", "nobody"]})
+
+    assert (done["changed"], done["unchanged"]) == (1, 0)
+    assert [(item["id"], item["code"]) for item in done["failed"]] == [("nobody", "instance.not_found")]
 
 
 async def test_execute_without_a_body_takes_the_defaults(ready: Caller) -> None:
@@ -275,6 +319,29 @@ async def test_bookmarks_of_all_and_of_one(ready: Caller) -> None:
     await ready.get("/api/bookmarks?instance_id=nobody", expect=404)
 
 
+async def test_bookmarks_of_a_name_are_looked_for_a_part_at_a_time(
+    ready: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bookmarks, "INSTANCES_MAX", 3)
+    names = [(await ready.post("/api/definitions/waiting/execute"))["instance_id"] for _ in range(7)]
+    name = (await ready.get("/api/bookmarks?limit=1"))["items"][0]["name"]
+
+    nothing = await _pages(ready, "/api/bookmarks?limit=2&name=Nothing")
+    found = await _pages(ready, f"/api/bookmarks?limit=2&name={name}")
+
+    assert [page["items"] for page in nothing] == [[], [], []]  # Of three instances each, and of the last one.
+    assert {page["total"] for page in (*nothing, *found)} == {None}
+    assert sorted(item["instance_id"] for page in found for item in page["items"]) == sorted(names)
+    assert (await ready.get(f"/api/bookmarks?instance_id={names[0]}&name=Nothing"))["total"] == 0
+
+
+async def _pages(api: Caller, path: str) -> list[Any]:
+    pages = [await api.get(path)]
+    while pages[-1]["next"] is not None:
+        pages.append(await api.get(f"{path}&cursor={pages[-1]['next']}"))
+    return pages
+
+
 async def test_what_is_too_large_or_no_json_is_refused(ready: Caller) -> None:
     limit = ready.engine.settings.request_bytes_max
 
@@ -298,6 +365,23 @@ async def test_what_failed_is_retried_and_the_journal_says_by_whom(ready: Caller
     assert (told["who"], told["why"]) == ("local", "the cause is mended")
     skipped = await ready.post(f"/api/instances/{name}/skip", {"activity_id": "fail"})
     assert skipped["status"] == "finished"
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k1"}], ids=["without a key", "with a key"])
+@pytest.mark.parametrize("named", [True, False])
+async def test_the_journal_says_who_resumed(ready: Caller, headers: dict[str, str], named: bool) -> None:
+    started = await ready.post("/api/definitions/waiting/execute")
+    name, (mark,) = started["instance_id"], started["bookmarks"]
+    body = {"payload": 1, **({"bookmark_id": mark["id"]} if named else {})}
+
+    await ready.post(f"/api/instances/{name}/resume", body, headers=headers)
+    if headers:
+        again = await ready.post(f"/api/instances/{name}/resume", body, headers=headers)
+        assert again["status"] == "finished"
+
+    entries = (await ready.get(f"/api/instances/{name}/journal"))["entries"]
+    (told,) = [entry["data"] for entry in entries if entry["event"] == "operated"]
+    assert told == {"verb": "resume", "who": "local", "bookmark": mark["id"]}
 
 
 async def test_many_are_canceled_by_filter(ready: Caller) -> None:

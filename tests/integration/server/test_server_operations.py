@@ -243,6 +243,19 @@ async def test_one_activity_is_tried_by_itself(api: Caller) -> None:
 # -- health ------------------------------------------------------------------------------------------------------------
 
 
+async def test_load_balancers_may_ask_with_head(serve: Serve, tmp_path: Path) -> None:
+    api = await serve(Holdfast(store=f"sqlite:///{tmp_path}/h.db", entry_points=False))
+    for path in ("/health", "/health/ready"):
+        got, asked = await api.ask("GET", path), await api.ask("HEAD", path)
+        assert (asked.status, asked.body) == (200, b"")
+        assert asked.headers["Content-Length"] == got.headers["Content-Length"]
+
+    await api.app.backend.store.close()
+    assert (await api.ask("HEAD", "/health/ready")).status == 503
+    assert (await api.ask("HEAD", "/health")).status == 200
+    await api.app.backend.store.open()
+
+
 async def test_health_is_open_and_readiness_has_reasons(serve: Serve, tmp_path: Path) -> None:
     api = await serve(Holdfast(store=f"sqlite:///{tmp_path}/h.db", entry_points=False))
     assert (await api.get("/health"))["status"] == "ok"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 import msgspec
 
-from holdfast import activity, wait_for, workflow
+from holdfast import HumanTask, Workflow, activity, wait_for, workflow
 from holdfast.engine import Holdfast
 
 from .conftest import Serve
@@ -77,3 +78,20 @@ async def test_what_a_bookmark_waits_for_is_plain(serve: Serve) -> None:
     (found,) = (await api.get(f"/api/bookmarks?instance_id={name}"))["items"]
 
     assert found["payload"]["key"] == "PT3H"
+
+
+class Size(Enum):
+    SMALL = 1
+
+
+async def test_what_a_task_is_about_is_plain_in_the_same_forms(serve: Serve) -> None:
+    about = {"parcel": Parcel(Decimal("4.50"), timedelta(days=2)), "size": Size.SMALL, "limit": float("inf")}
+    asked = Workflow(HumanTask("Look", about=about), id="asked", variables={"about": about})
+    api = await serve(Holdfast(store="memory://", entry_points=False, workflows=[asked], types=[Parcel, Size]))
+    name = (await api.post("/api/definitions/asked/execute"))["instance_id"]
+
+    (task,) = (await api.get("/api/tasks"))["items"]
+    detail = await api.get(f"/api/instances/{name}")
+
+    assert task["about"] == detail["state"]["variables"]["about"]
+    assert task["about"]["parcel"] == SHOWN

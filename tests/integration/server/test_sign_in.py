@@ -78,6 +78,17 @@ async def test_wrong_passwords_are_slowed_down(api: Caller) -> None:
     assert int(answers[-1].headers["Retry-After"]) >= 1
 
 
+async def test_guesses_of_the_own_password_are_slowed_down_too(api: Caller) -> None:
+    """Who found a token must not learn the password with it."""
+    guess: dict[str, Any] = {"headers": await bearer(api)}
+    answers = [
+        await api.ask("POST", "/api/auth/password", {"current": f"wrong {n}", "password": "another one"}, **guess)
+        for n in range(6)
+    ]
+
+    assert [answer.status for answer in answers] == [401] * 5 + [429]
+
+
 async def test_users_roles_and_keys(api: Caller) -> None:
     admin: dict[str, Any] = {"headers": await bearer(api)}
     await api.put("/api/roles/clerk", {"permissions": ["tasks:read"]}, **admin)

@@ -15,6 +15,7 @@ from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored, NotS
 from holdfast.identity.accounts import BELIEVED, Accounts
 from holdfast.identity.passwords import Passwords
 from holdfast.identity.tokens import ResumeClaims
+from holdfast.identity.users import User
 from holdfast.model.principal import PERMISSIONS, ROLES
 from holdfast.model.record_rows import RecordQuery
 from holdfast.persistence import store_from_url
@@ -287,6 +288,38 @@ async def test_the_last_admin_stays(accounts: Accounts) -> None:
             await attempt
     await accounts.users.change("kim", roles=["admin"])
     await accounts.remove_user("boss")
+
+
+@pytest.mark.parametrize("how", ["remove", "demote", "switch off"])
+async def test_an_admin_stays_also_when_all_go_at_once(
+    accounts: Accounts, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    await accounts.users.add("boss", PASSWORD, roles=["admin"])
+    await accounts.users.add("kim", PASSWORD, roles=["admin"])
+    both, look = asyncio.Barrier(2), accounts.users._keep_an_admin
+    looked: set[str] = set()
+
+    async def together(user: User) -> None:
+        """Each has seen the other one before anything is written."""
+        await look(user)
+        if user.id not in looked:
+            looked.add(user.id)
+            await both.wait()
+
+    monkeypatch.setattr(accounts.users, "_keep_an_admin", together)
+
+    async def go(name: str) -> None:
+        if how == "remove":
+            await accounts.remove_user(name)
+        elif how == "demote":
+            await accounts.users.change(name, roles=["viewer"])
+        else:
+            await accounts.users.change(name, active=False)
+
+    done = await asyncio.gather(go("boss"), go("kim"), return_exceptions=True)
+
+    assert any(isinstance(one, AccountRefused) for one in done)
+    assert any("admin" in user.roles and user.active for user in await accounts.users.list())
 
 
 async def test_roles_of_ones_own_take_effect_and_unknown_ones_are_refused(accounts: Accounts) -> None:

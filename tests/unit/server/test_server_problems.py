@@ -7,6 +7,7 @@ from datetime import timedelta
 from http import HTTPStatus
 
 import pytest
+from starlette.requests import ClientDisconnect
 
 from holdfast import errors
 from holdfast.model.problem import Problem, Severity
@@ -68,3 +69,8 @@ def test_headers_that_go_with_a_refusal() -> None:
     assert respond(errors.NotSignedIn("who?")).headers["www-authenticate"] == "Bearer"
     assert respond(errors.TooManyAttempts(timedelta(seconds=7))).headers["retry-after"] == "7"
     assert respond(Refusal(429, "x", "y", headers={"Retry-After": "3"})).headers["retry-after"] == "3"
+
+
+def test_who_hangs_up_is_no_failure_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
+    assert respond(ClientDisconnect()).status_code == 400
+    assert caplog.records == []

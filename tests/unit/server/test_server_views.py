@@ -16,6 +16,7 @@ from holdfast.server.views.descriptors import spaced
 from holdfast.server.views.journal import told_executions
 from holdfast.server.views.statistics import percentile, read_range
 from holdfast.server.views.waiting import told_of
+from holdfast.settings import MASK
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -87,8 +88,18 @@ def test_a_password_in_an_address_is_masked() -> None:
     finally:
         engine.close()
 
-    assert settings.shown("postgresql://ann:pw@db/x") == f"postgresql://ann:{settings.MASK}@db/x"
-    assert found["encryption_keys"].value == settings.MASK
+    assert settings.shown("postgresql://ann:pw@db/x") == f"postgresql://ann:{MASK}@db/x"
+    for secret in (
+        "ann:s3@cret@db/x",
+        "ann:s/3cret@db/x",
+        ":s3cret@db",
+        "db/x?user=ann&password=s3cret",
+        "db?sslPassword=s3cret",
+    ):
+        told = settings.shown(f"postgresql://{secret}")
+        assert "cret" not in told
+        assert "db" in told
+    assert found["encryption_keys"].value == MASK
     assert found["segment_time"].value == "PT0.005S"
 
 

@@ -18,6 +18,8 @@ from holdfast.server.problems import Refusal
 
 FIELDS_MAX = 1_000
 FILES_MAX = 100
+DEPTH_MAX = 90
+"""Of JSON: values hold a hundred levels, and the body is a part of one."""
 
 
 class Body(Struct, frozen=True, kw_only=True):
@@ -74,7 +76,7 @@ def _parsed(raw: bytes, kind: str, charset: str) -> Any:
     """JSON as data, forms as a dict, text as text, the rest as bytes."""
     if kind == "application/json" or kind.endswith("+json"):
         try:
-            return json.loads(raw, parse_constant=_no_constant)
+            return _shallow(json.loads(raw, parse_constant=_no_constant), raw)
         except (ValueError, RecursionError) as error:
             raise Refusal(400, "body.malformed", f"The body is no JSON: {error}.") from error
     is_form = kind == "application/x-www-form-urlencoded"
@@ -84,14 +86,31 @@ def _parsed(raw: bytes, kind: str, charset: str) -> Any:
         text = raw.decode(charset)
     except LookupError as error:
         raise Refusal(415, "body.charset", f"There is no charset '{charset}'. Send utf-8.") from error
-    except UnicodeDecodeError as error:
-        raise Refusal(400, "body.malformed", f"The body is not {charset}: {error.reason}.") from error
+    except UnicodeError as error:
+        raise Refusal(400, "body.malformed", f"The body is not {charset}: {error}.") from error
     if not is_form:
         return text
     try:
         return _fields(parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS_MAX))
     except ValueError as error:
         raise Refusal(400, "body.malformed", f"The form cannot be read: {error}.") from error
+
+
+def _shallow(value: Any, raw: bytes) -> Any:
+    """The value itself, if a workflow can keep it."""
+    if raw.count(b"[") + raw.count(b"{") <= DEPTH_MAX:
+        return value
+    level = [value]
+    for _ in range(DEPTH_MAX):
+        level = [
+            inner
+            for item in level
+            if isinstance(item, list | dict)
+            for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not level:
+            return value
+    raise ValueError(f"it is nested deeper than {DEPTH_MAX} levels")
 
 
 def _no_constant(text: str) -> Any:

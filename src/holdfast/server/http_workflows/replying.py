@@ -27,7 +27,7 @@ from holdfast.server.problems import problem
 ANSWERING = frozenset({"WriteHttpResponse", "WriteFileHttpResponse"})
 INSTANCE_HEADER = "X-Workflow-Instance-Id"
 _decode = msgspec.msgpack.Decoder(HttpReply).decode
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,9 +123,14 @@ def written(request: Request, reply: HttpReply) -> Response:
     if reply.resumable:
         response.headers["accept-ranges"] = "bytes"
         wanted = _RANGE.fullmatch(request.headers.get("range", ""))
-        if wanted is not None:
+        if wanted is not None and _is_range(wanted[1], wanted[2]):
             return _part(response, reply.body, wanted[1], wanted[2])
     return response
+
+
+def _is_range(first: str, last: str) -> bool:
+    """What is none is not refused but left aside, as the standard says."""
+    return bool(first or last) and not (first and last and int(last) < int(first))
 
 
 def _part(whole: Response, body: bytes, first: str, last: str) -> Response:

@@ -18,7 +18,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -26,8 +26,9 @@ from fastapi import FastAPI
 from msgspec.structs import replace
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from holdfast.errors import HoldfastError, NotSignedIn, PermissionDenied
+from holdfast.errors import HoldfastError, NotSignedIn, PermissionDenied, StoreUnavailable
 from holdfast.model.principal import Principal
+from holdfast.model.texts import storable
 from holdfast.server.live import topics
 from holdfast.server.live.renderings import Rendering, Renderings
 from holdfast.server.problems import answer_for
@@ -42,7 +43,11 @@ SUBSCRIPTIONS_MAX = 200
 MESSAGE_MAX = 65_536
 EVERY = timedelta(seconds=30)
 """How often the other side is pinged, and its session is looked at again."""
-NOT_SIGNED_IN, MISBEHAVED = 4401, 4400
+AGAIN = timedelta(seconds=1)
+"""How long to wait for a store that is away."""
+NOT_SIGNED_IN, MISBEHAVED, TRY_AGAIN = 4401, 4400, 1013
+REASON_BYTES_MAX = 120
+"""A frame that closes has little room."""
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -52,11 +57,18 @@ class Hello(msgspec.Struct, frozen=True):
     id: str = ""
     topic: str = ""
     key: str | None = None
-    after: int | None = None
+    after: Annotated[int, msgspec.Meta(ge=0, lt=2**62)] | None = None
     token: str = ""
 
 
 _read = msgspec.json.Decoder(Hello).decode
+
+
+class Following(NamedTuple):
+    """A subscription."""
+
+    permission: str
+    task: asyncio.Task[None]
 
 
 class Connection:
@@ -67,7 +79,7 @@ class Connection:
         self._security = security
         self._facts: RequestFacts = facts_of(socket.scope)
         self._principal: Principal | None = None
-        self._following: dict[str, asyncio.Task[None]] = {}
+        self._following: dict[str, Following] = {}
         self._sending = asyncio.Lock()
 
     async def run(self) -> None:
@@ -86,34 +98,48 @@ class Connection:
             await self._close(NOT_SIGNED_IN, str(error))
         except (msgspec.DecodeError, msgspec.ValidationError, KeyError) as error:
             await self._close(MISBEHAVED, f"No message of this protocol: {error}")
+        except HoldfastError as error:  # The store, which knows who asks, is away.
+            await self._close(TRY_AGAIN, str(error))
         finally:
-            tasks = [watchman, *self._following.values()]
+            tasks = [watchman, *(one.task for one in self._following.values())]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
     # -- who -----------------------------------------------------------------------------------------------------------
 
-    async def _recognise(self, token: str | None = None) -> None:
+    async def _recognise(self, token: str | None = None) -> Principal | None:
         """Raises `NotSignedIn` where credentials are wrong; none at all may still come."""
         if token:
             headers = {**self._facts.headers, "authorization": f"Bearer {token}"}
             self._facts = replace(self._facts, headers=headers)
         self._principal = await self._security.principal(self._facts)
+        return self._principal
 
     async def _look_after(self) -> None:
-        """Ping, and end the connection of somebody whose session has ended."""
+        """Ping, and end the connection of somebody whose session has ended, or what they follow and may see no more."""
         while True:
             await asyncio.sleep(EVERY.total_seconds())
             try:
-                if self._principal is not None:
-                    await self._recognise()
                 await self._send({"op": "ping"})
+                if self._principal is not None:
+                    await self._end_denied(await self._recognise())
             except NotSignedIn as error:
                 await self._close(NOT_SIGNED_IN, str(error))
                 return
+            except HoldfastError:  # The store is away: the next look will tell.
+                continue
             except (WebSocketDisconnect, RuntimeError):
                 return
+
+    async def _end_denied(self, principal: Principal | None) -> None:
+        if principal is None:
+            raise NotSignedIn("The session has ended. Sign in again.")
+        for name, (permission, task) in tuple(self._following.items()):
+            if not principal.may(permission):
+                del self._following[name]
+                task.cancel()
+                await self._refuse(name, PermissionDenied(permission, principal.name))
 
     # -- what they say -------------------------------------------------------------------------------------------------
 
@@ -126,28 +152,30 @@ class Connection:
         elif said.op == "subscribe":
             await self._subscribe(said)
         elif said.op == "unsubscribe":
-            task = self._following.pop(said.id, None)
-            if task is not None:
-                task.cancel()
+            self._end(said.id)
         elif said.op == "ping":
             await self._send({"op": "pong"})
         elif said.op != "pong":
             raise msgspec.ValidationError(f"there is no op '{said.op}'")
 
     async def _subscribe(self, said: Hello) -> None:
-        before = self._following.pop(said.id, None)
-        if before is not None:
-            before.cancel()
+        self._end(said.id)
         try:
-            source = self._source(said)
+            is_there = self._source(said) is not None
         except HoldfastError as error:
             await self._refuse(said.id, error)
             return
-        if source is None or len(self._following) >= SUBSCRIPTIONS_MAX:
-            why = f"There is no topic '{said.topic}' of that key." if source is None else "Too many subscriptions."
+        if not is_there or len(self._following) >= SUBSCRIPTIONS_MAX:
+            why = "Too many subscriptions." if is_there else f"There is no topic '{said.topic}' of that key."
             await self._send({"id": said.id, "kind": "error", "code": "subscription.refused", "message": why})
             return
-        self._following[said.id] = asyncio.create_task(self._follow(said.id, source))
+        task = asyncio.create_task(self._follow(said))
+        self._following[said.id] = Following(topics.PERMISSIONS[said.topic], task)
+
+    def _end(self, name: str) -> None:
+        before = self._following.pop(name, None)
+        if before is not None:
+            before.task.cancel()
 
     def _source(self, said: Hello) -> AsyncIterator[Rendering] | None:
         permission = topics.PERMISSIONS.get(said.topic)
@@ -157,6 +185,7 @@ class Connection:
             raise NotSignedIn("Sign in first: send {op: auth, token}.")
         if not self._principal.may(permission):
             raise PermissionDenied(permission, self._principal.name)
+        storable(said.key, "key")  # One look is for all who watch: nobody may break it.
         if said.topic == "instances":
             return topics.follow_instances(self._backend, self._renderings, said.key)
         if not said.key:
@@ -165,18 +194,27 @@ class Connection:
             return topics.follow_definition(self._backend, said.key, said.after)
         return topics.follow_instance(self._backend, self._renderings, said.key, said.after)
 
-    async def _follow(self, name: str, source: AsyncIterator[Rendering]) -> None:
-        quoted = msgspec.json.encode(name).decode()
-        try:
-            async with contextlib.aclosing(source) as messages:  # type: ignore[type-var]  # all of ours are generators
-                async for item in messages:
-                    text = item.text(quoted)
-                    async with self._sending:
-                        await self._socket.send_text(text)
-        except HoldfastError as error:
-            await self._refuse(name, error)
-        except (WebSocketDisconnect, RuntimeError):
-            return  # The other side is gone; the reading end notices.
+    async def _follow(self, said: Hello) -> None:
+        """To the end; where the store is away, on from the version that was told last as soon as it is back."""
+        quoted = msgspec.json.encode(said.id).decode()
+        while True:
+            try:
+                source = self._source(said)
+                assert source is not None  # as it was when it was asked for
+                async with contextlib.aclosing(source) as messages:  # type: ignore[type-var]  # all of ours are generators
+                    async for item in messages:
+                        text = item.text(quoted)
+                        async with self._sending:
+                            await self._socket.send_text(text)
+                        said = replace(said, after=item.version)
+                return
+            except StoreUnavailable:
+                await asyncio.sleep(AGAIN.total_seconds())
+            except HoldfastError as error:
+                await self._refuse(said.id, error)
+                return
+            except (WebSocketDisconnect, RuntimeError):
+                return  # The other side is gone; the reading end notices.
 
     async def _refuse(self, name: str, error: HoldfastError) -> None:
         code = answer_for(error).code
@@ -188,7 +226,7 @@ class Connection:
 
     async def _close(self, code: int, reason: str) -> None:
         with contextlib.suppress(RuntimeError):
-            await self._socket.close(code, reason[:120])
+            await self._socket.close(code, reason.encode()[:REASON_BYTES_MAX].decode(errors="ignore"))
 
 
 def is_from_here(socket: WebSocket, origins: str) -> bool:

@@ -55,7 +55,7 @@ class Renderings:
             backend = self._backend
             row, result = await instances.read(backend, instance_id)
             item = await instances.item(backend, row)
-            data = {**item.model_dump(mode="json"), "state": _state(backend, result)}
+            data = {**item.model_dump(mode="json"), "state": _state(result)}
             return Rendering("state", row.version, msgspec.json.encode(data))
 
         found: Rendering = await self._once(("state", instance_id, version), make)
@@ -77,7 +77,7 @@ class Renderings:
                     by_version.setdefault(number, []).append(journal.item(number, entry).model_dump(mode="json"))
             by_version.setdefault(row.version, [])
             item = await instances.item(backend, row)
-            last = {"instance": item.model_dump(mode="json"), "state": _state(backend, result)}
+            last = {"instance": item.model_dump(mode="json"), "state": _state(result)}
             return [
                 Rendering(
                     "change",
@@ -120,5 +120,5 @@ class Renderings:
             raise
 
 
-def _state(backend: Backend, result: Any) -> Any:
-    return instances.state_of(backend, result).model_dump(mode="json")
+def _state(result: Any) -> Any:
+    return instances.state_of(result).model_dump(mode="json")

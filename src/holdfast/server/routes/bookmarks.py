@@ -10,14 +10,14 @@ from starlette.requests import Request
 
 from holdfast.errors import NotSignedIn
 from holdfast.identity.tokens import ResumeClaims
+from holdfast.model.principal import Principal
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.operating import Operating
 from holdfast.server.paging import Cursor, Limit
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
-from holdfast.server.schemas.base import Page
-from holdfast.server.schemas.instances import BookmarkItem, InstanceResult
+from holdfast.server.schemas.instances import BookmarkPage, InstanceResult
 from holdfast.server.security import public, requires
 from holdfast.server.views import bookmarks as views, instances
 
@@ -25,24 +25,29 @@ router = Routes("/bookmarks", tags=["bookmarks"], responses=answers(404, 409))
 
 CALL_BACK_WAIT = timedelta(seconds=5)
 
+Reader = Annotated[Principal, requires("instances:read")]
 Token = Annotated[str, Query(description="From `resume_url`; signed, and good until it expires.")]
 
 
-@router.get("", dependencies=[requires("instances:read")])
+@router.get("")
 async def list_bookmarks(
     server: Server,
+    who: Reader,
     instance_id: str | None = None,
     name: Annotated[str | None, Query(description="The stimulus type.")] = None,
     limit: Limit = 50,
     cursor: Cursor = None,
-) -> Page[BookmarkItem]:
-    """Of one instance, or of all that are suspended, latest first."""
-    return await views.page(server, instance_id, name, limit, cursor)
+) -> BookmarkPage:
+    """Of one instance, or of all that are suspended, latest first. A request looks at as many instances as its page asks for,
+    or at 200: a page of a rare `name` may hold few or none, and its `next` leads on."""
+    found = await views.page(server, instance_id, name, limit, cursor)
+    instances.add_links(server, found.items, who)
+    return found
 
 
 @router.get("/resume", dependencies=[public()])
 async def resume_by_link(server: Server, t: Token) -> InstanceResult:
-    """Follow a link: the query's other parameters are not read."""
+    """Follow a link: the query's other parameters are not read. What failed, and what it waits for next, is not told."""
     return await _resume(server, t, None)
 
 
@@ -66,8 +71,11 @@ async def _resume(server: Backend, token: str, payload: Any) -> InstanceResult:
     if claims.tenant != server.tenant:
         raise NotSignedIn("The link belongs to another tenant.")
     if claims.is_name:
-        return await _call_back(server, claims, payload)
-    return await Operating(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
+        found = await _call_back(server, claims, payload)
+    else:
+        found = await Operating(server, "link").resume(claims.instance_id, claims.bookmark, payload, None)
+    # Whoever has one link has that one: the next ones, and what went wrong inside, are for those who are known.
+    return found.model_copy(update={"bookmarks": [], "incidents": []})
 
 
 async def _call_back(server: Backend, claims: ResumeClaims, payload: Any) -> InstanceResult:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from urllib.parse import quote
 
-from fastapi import Body, Header, Query, Response
+from fastapi import Body, Header, Path, Query, Response
 
 from holdfast.server.authors import Authors
 from holdfast.server.backend import Server
@@ -34,6 +35,7 @@ READ, WRITE, PUBLISH = requires("definitions:read"), requires("definitions:write
 
 COLUMNS = tuple(DefinitionSummary.model_fields)
 
+Number = Annotated[int, Path(ge=1, lt=2**31)]
 Version = Annotated[str, Query(description="latest, published or a number.")]
 IfMatch = Annotated[str | None, Header(description="The ETag that the change is based on; another one: 412.")]
 BODY = Body(description="The document (holdfast/definition@1, or Elsa 3 JSON).")
@@ -66,7 +68,7 @@ async def create_definition(
     """Save a new definition as a draft. 409 if there is one of this id."""
     saved = await Authors(server).create(document)
     response.headers["ETag"] = saved.etag
-    response.headers["Location"] = f"{server.base_path}/api/definitions/{saved.summary.id}"
+    response.headers["Location"] = f"{server.base_path}/api/definitions/{quote(saved.summary.id, safe='')}"
     return saved
 
 
@@ -142,14 +144,14 @@ async def list_versions(
 
 
 @router.get("/{id}/versions/{version}", dependencies=[READ], responses=answers(404))
-async def get_version(id: str, version: int, server: Server, response: Response) -> DefinitionDetail:
+async def get_version(id: str, version: Number, server: Server, response: Response) -> DefinitionDetail:
     found = await views.detail(server, await views.find(server, id, version))
     response.headers["ETag"] = found.etag
     return found
 
 
 @router.delete("/{id}/versions/{version}", status_code=204, dependencies=[WRITE], responses=answers(404))
-async def delete_version(id: str, version: int, server: Server) -> None:
+async def delete_version(id: str, version: Number, server: Server) -> None:
     await Authors(server).delete_version(id, version)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Query
 
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
+from holdfast.model.principal import Principal
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit, Sort, read_sort
@@ -36,7 +37,7 @@ Many = Annotated[list[str], Query()]
 async def wanted(
     status: Annotated[list[StatusName], Query()] = [],  # noqa: B006 - FastAPI copies it
     definition_id: Many = [],  # noqa: B006
-    version: int | None = None,
+    version: Annotated[int | None, Query(ge=1, lt=2**31)] = None,
     correlation_id: Many = [],  # noqa: B006
     parent_id: str | None = None,
     name: Many = [],  # noqa: B006
@@ -129,9 +130,11 @@ async def count_instances(server: Server, filter: Wanted) -> InstanceCounts:
 
 
 @router.get("/{id}", responses=answers(404))
-async def get_instance(id: str, server: Server) -> InstanceDetail:
-    """The instance as it is now, never as a list has seen it."""
-    return await views.detail(server, id)
+async def get_instance(
+    id: str, server: Server, who: Annotated[Principal, requires("instances:read")]
+) -> InstanceDetail:
+    """The instance as it is now, never as a list has seen it. Links to resume it are for those who may."""
+    return await views.detail(server, id, who)
 
 
 @router.get("/{id}/journal", responses=answers(404))

@@ -7,13 +7,16 @@ from typing import Annotated
 from fastapi import Header, Response
 from starlette.requests import Request
 
+from holdfast.errors import HoldfastError
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
+from holdfast.server.problems import Refusal, answer_for
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.definitions import (
     BulkDispatchRequest,
     BulkDispatchResult,
+    DispatchFailure,
     DispatchRequest,
     DispatchResult,
     StartRequest,
@@ -21,6 +24,7 @@ from holdfast.server.schemas.definitions import (
 from holdfast.server.schemas.instances import ExecuteResult
 from holdfast.server.security import requires
 from holdfast.server.starting import Asking, Starter
+from holdfast.server.views import definitions
 
 router = Routes("/definitions", tags=["running"], responses=answers(404, 409))
 
@@ -82,7 +86,16 @@ async def dispatch_definition(
 async def bulk_dispatch_definition(
     id: str, server: Server, who: Who, request: Request, body: BulkDispatchRequest
 ) -> BulkDispatchResult:
-    """Queue many starts of one definition; each with an idempotency key of its own, if it has one."""
+    """Queue many starts of one definition; each with an idempotency key of its own, if it has one. Each is queued or refused on
+    its own, unless the definition cannot be started at all."""
+    await definitions.find(server, id)
     starter = Starter(server, Asking(who.name, None, None, request.headers.get("traceparent")))
-    results = [await starter.dispatch(id, item) for item in body.requests]
-    return BulkDispatchResult(results=results, count=len(results))
+    results: list[DispatchResult] = []
+    failed: list[DispatchFailure] = []
+    for index, item in enumerate(body.requests):
+        try:
+            results.append(await starter.dispatch(id, item))
+        except (HoldfastError, Refusal) as error:
+            code = error.code if isinstance(error, Refusal) else answer_for(error).code
+            failed.append(DispatchFailure(index=index, code=code, message=str(error)))
+    return BulkDispatchResult(results=results, count=len(results), failed=failed)

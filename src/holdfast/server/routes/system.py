@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from fastapi import Query
 
+from holdfast.model.principal import Principal
 from holdfast.server import trying
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
@@ -22,7 +23,7 @@ from holdfast.server.schemas.operations import (
     Statistics,
     UnservedQueue,
 )
-from holdfast.server.security import requires
+from holdfast.server.security import admitted, requires
 from holdfast.server.views import settings, statistics
 
 router = Routes(tags=["system"], responses=answers())
@@ -66,13 +67,17 @@ async def get_statistics(
     return await statistics.collect(server, range)
 
 
-@router.post("/preview", dependencies=[requires("definitions:read")], responses=answers(404))
-async def preview_expression(server: Server, body: PreviewRequest) -> PreviewResult:
-    """What an expression gives now, with the values of an instance or with made-up ones."""
+@router.post("/preview", responses=answers(404))
+async def preview_expression(
+    server: Server, who: Annotated[Principal, requires("definitions:read")], body: PreviewRequest
+) -> PreviewResult:
+    """What an expression gives now, with the values of an instance (for those who may see them) or with made-up ones."""
+    if body.instance_id is not None:
+        admitted(who, "instances:read")
     return await trying.preview(server, body)
 
 
-@router.post("/test-activity", dependencies=[requires("definitions:execute")])
+@router.post("/test-activity", dependencies=[requires("definitions:write"), requires("definitions:execute")])
 async def test_activity(server: Server, body: ActivityTrialRequest) -> ActivityTrialResult:
-    """Run one activity by itself, without storage. Effects touch the world."""
+    """Run one activity by itself, without storage, as one who writes and starts workflows. Effects touch the world."""
     return await trying.run_activity(server, body)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import Query
 
+from holdfast.errors import TaskNotYours
 from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.tasks import Task
 from holdfast.model.values import shown
@@ -37,9 +38,10 @@ async def list_tasks(
 ) -> Page[TaskItem]:
     """Latest first; without `state` those that are still to be done. Who may not see instances sees their own only."""
     own = mine or not who.may("instances:read")
+    roles = who.roles if role is None else {role} & who.roles if own else {role}
     found = await server.runtime.tasks.list(
         for_user=who.id if own else ("" if role is not None else None),
-        roles=who.roles if own and role is None else ((role,) if role is not None else ()),
+        roles=roles if own or role is not None else (),
         **({"states": tuple(state)} if state else {}),
         instance_id=instance_id,
         limit=limit,
@@ -50,7 +52,13 @@ async def list_tasks(
 
 @router.get("/{id}")
 async def get_task(id: str, server: Server, who: Reader) -> TaskItem:
-    return _item(await server.runtime.tasks.get(id))
+    """Who may not see instances sees their own only."""
+    task = await server.runtime.tasks.get(id)
+    if not (
+        who.may("instances:read") or task.is_for(who.id, who.roles) or who.id in (task.claimed_by, task.completed_by)
+    ):
+        raise TaskNotYours(id, task.meant_for)
+    return _item(task)
 
 
 @router.post("/{id}/claim")

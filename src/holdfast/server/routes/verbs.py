@@ -46,8 +46,9 @@ async def change_instances(server: Server, who: Deleter, body: InstancesBulkRequ
 async def import_instance(
     server: Server, who: Who, document: Annotated[dict[str, Any], Body(description="What `/export` gave.")]
 ) -> ImportedInstance:
-    """Bring an instance back, or from another server. 409 if it exists."""
-    return await Removals(server).take(document)
+    """Bring an instance back, or from another server. 409 if it exists. A definition that comes along and is not here yet
+    needs `definitions:write`."""
+    return await Removals(server).take(document, who)
 
 
 @router.post("/{id}/cancel")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -13,6 +13,9 @@ T = TypeVar("T")
 
 Document = dict[str, Any]
 """A definition as JSON (`holdfast/definition@1`)."""
+
+VersionNumber = Annotated[int, Field(ge=1, lt=2**31)]
+"""Of a definition, where somebody gives it. Every number that is asked for has bounds that a store can count in."""
 
 
 class Payload(BaseModel):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from holdfast.server.schemas.base import Document, Payload, ProblemDetail, Request
+from holdfast.server.schemas.base import Document, Payload, ProblemDetail, Request, VersionNumber
 
 
 class DefinitionSummary(Payload):
@@ -42,7 +42,7 @@ class PublishResult(Payload):
 
 
 class RevertRequest(Request):
-    version: int = Field(ge=1)
+    version: VersionNumber
 
 
 class DuplicateRequest(Request):
@@ -159,13 +159,13 @@ class StartRequest(Request):
     input: dict[str, Any] = {}
     correlation_id: str | None = None
     name: str | None = None
-    version: int | Literal["latest", "published"] = "published"
+    version: VersionNumber | Literal["latest", "published"] = "published"
     start_at: str | None = Field(default=None, description="Id of the trigger activity to begin at.")
     instance_id: str | None = None
 
 
 class DispatchRequest(StartRequest):
-    priority: int = 0
+    priority: int = Field(default=0, ge=-(2**31), lt=2**31, description="Higher goes first.")
     queue: str | None = None
     delay: str | None = Field(default=None, description="Not before: ISO 8601 duration or `10s`.")
     properties: dict[str, Any] = {}
@@ -182,6 +182,13 @@ class DispatchResult(Payload):
     existing: bool = Field(default=False, description="Nothing new: the key or the place belongs to this instance.")
 
 
+class DispatchFailure(Payload):
+    index: int = Field(description="Which of the requests, from 0.")
+    code: str
+    message: str
+
+
 class BulkDispatchResult(Payload):
-    results: list[DispatchResult]
+    results: list[DispatchResult] = Field(description="Of those that were queued, in their order.")
     count: int
+    failed: list[DispatchFailure] = []

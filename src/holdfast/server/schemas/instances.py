@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
-from holdfast.server.schemas.base import BulkFailure, Document, Payload, Request
+from holdfast.server.schemas.base import BulkFailure, Document, Payload, Request, VersionNumber
 
 StatusName = Literal["pending", "running", "suspended", "finished", "faulted", "canceled"]
 
@@ -44,6 +44,16 @@ class BookmarkItem(Payload):
     created: datetime | None = None
     instance_id: str
     resume_url: str | None = None
+
+
+class BookmarkPage(Payload):
+    """One page of bookmarks. It is the last one if `next` is null; one that is short, or empty, need not be."""
+
+    items: list[BookmarkItem]
+    total: int | None = Field(
+        description="How many there are in all; null if a name is asked for of all instances: nobody counted those."
+    )
+    next: str | None = Field(default=None, description="The cursor of the next page; null on the last one.")
 
 
 class IncidentItem(Payload):
@@ -240,13 +250,13 @@ class InstanceFilterBody(Request):
     ids: list[str] = []
     status: list[StatusName] = []
     definition_id: list[str] = []
-    version: int | None = None
+    version: VersionNumber | None = None
     correlation_id: list[str] = []
     parent_id: str | None = None
     has_incidents: bool | None = None
     search: str = ""
-    created_after: datetime | None = None
-    created_before: datetime | None = None
+    created_after: AwareDatetime | None = None
+    created_before: AwareDatetime | None = None
 
 
 class InstancesBulkRequest(Request):

@@ -6,34 +6,38 @@ from holdfast.errors import BookmarkNotFound, HoldfastError
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.server.backend import Backend
-from holdfast.server.schemas.base import Page
-from holdfast.server.schemas.instances import BookmarkItem
+from holdfast.server.schemas.instances import BookmarkItem, BookmarkPage
 from holdfast.server.views import instances
 
 ASLEEP = (Status.SUSPENDED.value, Status.RUNNING.value)
+INSTANCES_MAX = 200
+"""How many instances a request looks at if its page asks for fewer."""
 
 
 async def page(
     server: Backend, instance_id: str | None, name: str | None, limit: int, cursor: str | None
-) -> Page[BookmarkItem]:
-    """A page is made of whole instances: it may hold a few more bookmarks than were asked for."""
+) -> BookmarkPage:
+    """A page is made of whole instances: it may hold a few more bookmarks than were asked for, and fewer where it took
+    looking at many instances to find them. The index knows names only together with payloads, and nothing of those that
+    a timer alone wakes."""
     if instance_id is not None:
         found = await of(server, instance_id, name)
-        return Page(items=found, total=len(found))
+        return BookmarkPage(items=found, total=len(found))
     filter = InstanceFilter(statuses=ASLEEP)
     items: list[BookmarkItem] = []
-    following = cursor
-    while len(items) < limit:
+    following, left = cursor, max(limit, INSTANCES_MAX)
+    while len(items) < limit and left > 0:
         rows = await server.store.search(
-            InstanceQuery(tenant=server.tenant, filter=filter, limit=limit, cursor=following)
+            InstanceQuery(tenant=server.tenant, filter=filter, limit=min(limit, left), cursor=following)
         )
+        left -= len(rows.items)
         for row in rows.items:
             items.extend(await of(server, row.id, name))
         following = rows.cursor
         if following is None:
             break
-    total = (await server.store.stats(server.tenant)).bookmarks
-    return Page(items=items, total=total, next=following)
+    total = (await server.store.stats(server.tenant)).bookmarks if name is None else None
+    return BookmarkPage(items=items, total=total, next=following)
 
 
 async def of(server: Backend, instance_id: str, name: str | None = None) -> list[BookmarkItem]:
@@ -46,7 +50,7 @@ async def of(server: Backend, instance_id: str, name: str | None = None) -> list
     found = []
     for item in result._live.bookmarks.values() if not result.status.at_rest else ():
         if name is None or item.name == name:
-            shown = instances.bookmark(server, item, row.id)
+            shown = instances.bookmark(item, row.id)
             number = item.id.removeprefix("b")
             shown.created = created.get(int(number)) if number.isdigit() else None
             found.append(shown)

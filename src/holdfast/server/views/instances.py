@@ -9,6 +9,7 @@ from holdfast.errors import HoldfastError
 from holdfast.execution.activation import STATUS_NAMES, Activation
 from holdfast.model.instance import Bookmark, BookmarkKind, Incident, Status
 from holdfast.model.listing import InstanceSummary
+from holdfast.model.principal import Principal
 from holdfast.model.stored import InstanceRow
 from holdfast.model.values import readable, shown
 from holdfast.model.writer import write_definition
@@ -60,11 +61,12 @@ async def read(server: Backend, instance_id: str) -> tuple[InstanceRow, RunResul
     return row, RunResult(decode_state(row.state, plan, node.clock.now_ns, node.services, values), [], {})
 
 
-async def detail(server: Backend, instance_id: str) -> InstanceDetail:
+async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceDetail:
     unreadable = None
     try:
         row, result = await read(server, instance_id)
-        state = state_of(server, result)
+        state = state_of(result)
+        add_links(server, state.bookmarks, who)
     except HoldfastError as error:
         row = await server.runtime.node.row(instance_id)  # raises for one that is not there
         state, unreadable = InstanceState(), str(error)
@@ -86,12 +88,12 @@ async def moment(server: Backend, instance_id: str, version: int) -> MomentDetai
     return MomentDetail(
         version=version,
         status=result.status.value,
-        state=state_of(server, result),
+        state=state_of(result),
         document=write_definition(result._live.plan.definition),
     )
 
 
-def state_of(server: Backend, result: RunResult) -> InstanceState:
+def state_of(result: RunResult) -> InstanceState:
     live = result._live
     scope = live.root.scope
     inputs = {name: scope[slot] for name, slot in scope[1].inputs.items()}
@@ -100,7 +102,7 @@ def state_of(server: Backend, result: RunResult) -> InstanceState:
         inputs=shown_all(inputs),
         outputs=shown_all(result.outputs),
         activities=[_activity(found) for found in (live.root, *live.root.descendants())] if not _ended(result) else [],
-        bookmarks=[bookmark(server, found, result.instance_id) for found in _open(result)],
+        bookmarks=[bookmark(found, result.instance_id) for found in _open(result)],
         incidents=[incident(found, result.instance_id) for found in result.incidents],
     )
 
@@ -129,8 +131,7 @@ def _activity(found: Activation) -> ActivityState:
     )
 
 
-def bookmark(server: Backend, found: Bookmark, instance_id: str) -> BookmarkItem:
-    url = server.resume_url(instance_id, found.id) if found.kind is BookmarkKind.ACTIVITY else None
+def bookmark(found: Bookmark, instance_id: str) -> BookmarkItem:
     return BookmarkItem(
         id=found.id,
         name=found.name,
@@ -140,18 +141,30 @@ def bookmark(server: Backend, found: Bookmark, instance_id: str) -> BookmarkItem
         payload=shown(found.payload),
         due=found.due,
         instance_id=instance_id,
-        resume_url=url,
     )
 
 
-def incident(found: Incident, instance_id: str, *, is_open: bool = True) -> IncidentItem:
+def add_links(server: Backend, items: Iterable[BookmarkItem], who: Principal) -> None:
+    """A link is as good as the permission to resume: those who have it get it, to hand on."""
+    if who.may("instances:write"):
+        _add_links(server, items)
+
+
+def _add_links(server: Backend, items: Iterable[BookmarkItem]) -> None:
+    for item in items:
+        if item.kind == BookmarkKind.ACTIVITY.value:
+            item.resume_url = server.resume_url(item.instance_id, item.id)
+
+
+def incident(found: Incident, instance_id: str) -> IncidentItem:
+    """One that the instance still has: those that were resolved are rows of the store."""
     return IncidentItem(
         id=found.id,
         instance_id=instance_id,
         type=found.type,
         message=found.message,
         at=found.at,
-        open=is_open,
+        open=True,
         activity_id=found.activity_id,
         activity_type=found.activity_type,
         activity_name=found.activity_name,
@@ -172,11 +185,14 @@ def execute_result_of(server: Backend, result: RunResult, position: int, *, exis
 
 
 def _result(server: Backend, result: RunResult, position: int) -> dict[str, Any]:
+    """For those who started or changed it."""
+    bookmarks = [bookmark(found, result.instance_id) for found in result.bookmarks]
+    _add_links(server, bookmarks)
     return {
         "instance_id": result.instance_id,
         "status": result.status.value,
         "outputs": shown_all(result.outputs),
         "incidents": [incident(found, result.instance_id) for found in result.incidents],
-        "bookmarks": [bookmark(server, found, result.instance_id) for found in result.bookmarks],
+        "bookmarks": bookmarks,
         "position": position,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import typing
 from datetime import timedelta
 from enum import Enum
@@ -11,10 +10,7 @@ from typing import Any
 from holdfast.engine import Holdfast
 from holdfast.model.durations import format_duration
 from holdfast.server.schemas.operations import SettingItem
-from holdfast.settings import Settings, describe_settings
-
-MASK = "••••••"
-PASSWORD = re.compile(r"(?<=://)([^/@:]*):([^/@]*)@")
+from holdfast.settings import MASK, Settings, describe_settings, masked_address
 
 
 def effective(engine: Holdfast) -> list[SettingItem]:
@@ -54,5 +50,5 @@ def shown(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, str):
-        return PASSWORD.sub(rf"\1:{MASK}@", value)
+        return masked_address(value)
     return value

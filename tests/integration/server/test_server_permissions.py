@@ -1,0 +1,168 @@
+"""What a role must not get by a side door: links, files, trials, other people's tasks."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+import msgspec
+import pytest
+
+from holdfast import HumanTask, Workflow
+from holdfast.engine import Holdfast
+
+from .conftest import Caller, Serve
+from .documents import HELLO, WAITING
+
+PASSWORD = "let me in please"
+paying = Workflow(HumanTask("Pay it", role="finance"), id="paying")
+
+
+class House:
+    """A server with sign-in, and a key for each role."""
+
+    def __init__(self, api: Caller, admin: dict[str, str]) -> None:
+        self.api = api
+        self.admin = admin
+
+    async def key(self, *roles: str) -> dict[str, str]:
+        made = await self.api.post("/api/api-keys", {"name": "k", "roles": list(roles)}, headers=self.admin, expect=201)
+        return {"X-Api-Key": made["key"]}
+
+    async def started(self, definition: str) -> Any:
+        return await self.api.post(f"/api/definitions/{definition}/execute", headers=self.admin)
+
+
+@pytest.fixture
+async def house(serve: Serve) -> House:
+    engine = Holdfast(store="memory://", entry_points=False, workflows=[paying], admin_password=PASSWORD)
+    api = await serve(engine, auth=True)
+    for document in (HELLO, WAITING):
+        await engine.runtime.definitions.save_and_publish(document)
+    token = (await api.post("/api/auth/login", {"user": "admin", "password": PASSWORD}))["access_token"]
+    return House(api, {"Authorization": f"Bearer {token}"})
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_link_is_for_those_who_may_resume(house: House) -> None:
+    started = await house.started("waiting")
+    name = started["instance_id"]
+
+    for role, expected in (("viewer", False), ("operator", True)):
+        headers = await house.key(role)
+        detail = await house.api.get(f"/api/instances/{name}", headers=headers)
+        listed = await house.api.get(f"/api/bookmarks?instance_id={name}", headers=headers)
+        links = [found["resume_url"] for found in (*detail["state"]["bookmarks"], *listed["items"])]
+        assert [link is not None for link in links] == [expected, expected], role
+
+
+async def test_who_follows_a_link_is_not_given_the_next_one(house: House) -> None:
+    two = {**WAITING, "id": "two", "root": {"type": "Sequence", "id": "main", "activities": [_wait(1), _wait(2)]}}
+    await house.api.engine.runtime.definitions.save_and_publish(two)
+    link = (await house.started("two"))["bookmarks"][0]["resume_url"].partition("/api/")[2]
+
+    answer = await house.api.get(f"/api/{link}")
+
+    assert (answer["status"], answer["bookmarks"], answer["incidents"]) == ("suspended", [], [])
+
+
+def _wait(number: int) -> dict[str, Any]:
+    return {"type": "Event", "id": f"wait{number}", "inputs": {"event_name": f"go{number}"}}
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+async def exported(house: House, definition: str = "waiting") -> dict[str, Any]:
+    """An instance as a file; it is gone here."""
+    name = (await house.started(definition))["instance_id"]
+    found: dict[str, Any] = await house.api.get(f"/api/instances/{name}/export", headers=house.admin)
+    await house.api.post(f"/api/instances/{name}/cancel", headers=house.admin)
+    await house.api.delete(f"/api/instances/{name}", headers=house.admin)
+    return found
+
+
+def record(kind: str, instance_id: str, payload: Any) -> dict[str, Any]:
+    moment = "2026-01-01T00:00:00Z"
+    return {
+        "kind": kind,
+        "id": "mallory",
+        "instance_id": instance_id,
+        "created": moment,
+        "updated": moment,
+        "payload": b64encode(msgspec.json.encode(payload)).decode(),
+    }
+
+
+@pytest.mark.parametrize("kind", ["user", "role", "api-key", "session"])
+async def test_an_imported_instance_brings_no_accounts(house: House, kind: str) -> None:
+    found = await exported(house)
+    user = {"id": "mallory", "name": "mallory", "roles": ["admin"], "created": "2026-01-01T00:00:00Z"}
+    found["export"]["records"] = [record(kind, found["export"]["instance"]["id"], user)]
+
+    await house.api.post("/api/instances/import", found, headers=await house.key("operator"), expect=422)
+
+    await house.api.get("/api/users/mallory", headers=house.admin, expect=404)
+
+
+async def test_an_imported_instance_brings_nothing_of_another_one(house: House) -> None:
+    found = await exported(house)
+    (bookmark,) = found["export"]["bookmarks"]
+    found["export"]["bookmarks"] = [{**bookmark, "instance_id": "somebody-else"}]
+
+    refused = await house.api.post("/api/instances/import", found, headers=house.admin, expect=422)
+
+    assert refused["code"] == "instance.invalid_state"
+
+
+async def test_who_may_not_write_definitions_brings_none_with_an_instance(house: House) -> None:
+    found = await exported(house)
+    operator = await house.key("operator")
+    await house.api.delete("/api/definitions/waiting", headers=house.admin)
+    while await house.api.engine.runtime.node.store.delete_unused_content(100):
+        pass
+
+    refused = await house.api.post("/api/instances/import", found, headers=operator, expect=403)
+    assert "definitions:write" in refused["detail"]
+    await house.api.get("/api/definitions/waiting", headers=house.admin, expect=404)
+
+    await house.api.post("/api/instances/import", found, headers=house.admin, expect=201)
+
+
+# -- trials ------------------------------------------------------------------------------------------------------------
+
+
+async def test_only_who_writes_workflows_tries_activities(house: House) -> None:
+    body = {"activity": {"type": "WriteLine", "inputs": {"text": "hello"}}}
+
+    await house.api.post("/api/test-activity", body, headers=await house.key("operator"), expect=403)
+    tried = await house.api.post("/api/test-activity", body, headers=await house.key("designer"))
+
+    assert tried["lines"] == ["hello"]
+
+
+async def test_a_preview_shows_an_instance_to_those_who_may_see_it(house: House) -> None:
+    name = (await house.started("waiting"))["instance_id"]
+    await house.api.put("/api/roles/author", {"permissions": ["definitions:read"]}, headers=house.admin)
+    author, body = await house.key("author"), {"language": "python", "expression": "1 + 1"}
+
+    assert (await house.api.post("/api/preview", body, headers=author))["value"] == 2
+    await house.api.post("/api/preview", {**body, "instance_id": name}, headers=author, expect=403)
+    await house.api.post("/api/preview", {**body, "instance_id": name}, headers=await house.key("viewer"))
+
+
+# -- tasks -------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_worker_sees_no_tasks_of_others(house: House) -> None:
+    await house.started("paying")
+    await house.api.put("/api/roles/finance", {"permissions": ["tasks:read"]}, headers=house.admin)
+    (task,) = (await house.api.get("/api/tasks", headers=house.admin))["items"]
+    worker, clerk = await house.key("worker"), await house.key("worker", "finance")
+
+    assert (await house.api.get("/api/tasks?role=finance", headers=worker))["items"] == []
+    await house.api.get(f"/api/tasks/{task['id']}", headers=worker, expect=403)
+    assert len((await house.api.get("/api/tasks?role=finance", headers=clerk))["items"]) == 1
+    assert (await house.api.get(f"/api/tasks/{task['id']}", headers=clerk))["title"] == "Pay it"
