@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-FIXTURES = Path(__file__).parent / "fixtures"
-COMMAND = [sys.executable, "-W", "error", "-m", "holdfast.cli"]
+from tests.e2e.called import Holdfast, called
 
-Holdfast = Callable[..., subprocess.CompletedProcess[str]]
+FIXTURES = Path(__file__).parent / "fixtures"
+COMMAND = ["-W", "error", "-m", "holdfast.cli"]
 
 
 @pytest.fixture
@@ -32,23 +31,11 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def command() -> list[str]:
-    return list(COMMAND)
+    """For tests that start the process themselves."""
+    return [sys.executable, *COMMAND]
 
 
 @pytest.fixture
 def holdfast(folder: Path, environment: dict[str, str]) -> Holdfast:
     """Runs `holdfast …` there."""
-
-    def call(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            cwd=folder,
-            env=environment,
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=100,
-        )
-
-    return call
+    return partial(called, *COMMAND, folder=folder, environment=environment)

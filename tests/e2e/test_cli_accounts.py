@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from tests.e2e.called import Holdfast
+
 STORE = ("--store", "sqlite:///accounts.db")
 
 
-def test_users(holdfast: Run) -> None:
+def test_users(holdfast: Holdfast) -> None:
     assert (
         holdfast("users", "add", "kim", "--password", "-", "--role", "viewer", *STORE, stdin="a long one\n").returncode
         == 0
@@ -27,7 +26,7 @@ def test_users(holdfast: Run) -> None:
     assert json.loads(holdfast("users", "list", "--json", *STORE).stdout) == []
 
 
-def test_keys(holdfast: Run) -> None:
+def test_keys(holdfast: Holdfast) -> None:
     made = json.loads(holdfast("keys", "add", "import", "--role", "operator", "--days", "3", "--json", *STORE).stdout)
     listed = holdfast("keys", "list", *STORE).stdout
 

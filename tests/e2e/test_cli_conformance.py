@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 
 from holdfast.elsa import elsa_status
 from holdfast.model.instance import Status
+from tests.e2e.called import Holdfast
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "conformance" / "elsa"
 NEEDS_A_SERVER = {"http-hello-world"}
@@ -27,9 +26,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["id"])
-def test_a_given_case_from_the_command_line(
-    case: dict[str, Any], holdfast: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_a_given_case_from_the_command_line(case: dict[str, Any], holdfast: Holdfast) -> None:
     others = [word for name in case["dependencies"] for word in ("--with", str(FOLDER / name))]
     given = ["--flowchart-mode", case["execution_mode"], "--input", json.dumps(case["input"])]
 
@@ -49,7 +46,7 @@ def test_a_given_case_from_the_command_line(
     assert {name: report["outputs"].get(name) for name in expected["outputs"]} == expected["outputs"]
 
 
-def test_to_python_and_back(holdfast: Callable[..., subprocess.CompletedProcess[str]], folder: Path) -> None:
+def test_to_python_and_back(holdfast: Holdfast, folder: Path) -> None:
     written = holdfast("convert", "approval.json", "--to", "python", "-o", "approval.py")
     back = holdfast("convert", "approval.py:workflow", "--to", "holdfast", "-o", "back.json")
     same = holdfast("diff", "approval.json", "back.json")

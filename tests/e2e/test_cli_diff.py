@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
-Holdfast = Callable[..., subprocess.CompletedProcess[str]]
+from tests.e2e.called import Holdfast
 
 STORE = ("--store", "sqlite:///kept.db")
 

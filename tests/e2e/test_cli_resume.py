@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-Holdfast = Callable[..., subprocess.CompletedProcess[str]]
+from tests.e2e.called import Holdfast
 
 
 def kept(folder: Path) -> dict[str, Any]:

@@ -6,13 +6,12 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Holdfast = Callable[..., subprocess.CompletedProcess[str]]
+from tests.e2e.called import Holdfast
 
 
 def lines_and_report(run: subprocess.CompletedProcess[str]) -> tuple[list[str], dict[str, Any]]:
@@ -137,19 +136,10 @@ def test_workflow_and_inputs_from_stdin_and_file(holdfast: Holdfast, folder: Pat
     assert {run.stdout for run in (from_file, from_stdin, piped)} == {"Who approves 4?\nDecided: {}\n"}
 
 
-def test_a_terminal_without_the_letters_gets_them_escaped(
-    folder: Path, command: list[str], environment: dict[str, str]
-) -> None:
-    run = subprocess.run(
-        [*command, "run", "elsa_fork.json"],
-        cwd=folder,
-        env={**environment, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=False,
-        timeout=100,
-    )
+def test_a_terminal_without_the_letters_gets_them_escaped(holdfast: Holdfast, environment: dict[str, str]) -> None:
+    run = holdfast("run", "elsa_fork.json", environment={**environment, "PYTHONIOENCODING": "ascii"})
 
-    assert (run.returncode, run.stdout) == (0, b"Gr\\xfc\\xdfe\n")
+    assert (run.returncode, run.stdout) == (0, "Gr\\xfc\\xdfe\n")
 
 
 def test_an_effect_that_hangs_does_not_keep_the_command(holdfast: Holdfast) -> None:
@@ -160,22 +150,11 @@ def test_an_effect_that_hangs_does_not_keep_the_command(holdfast: Holdfast) -> N
     assert (run.returncode, lines, report["status"]) == (1, ["started"], "faulted")
 
 
-def test_a_reader_that_goes_away_does_not_stop_the_run(
-    folder: Path, command: list[str], environment: dict[str, str]
-) -> None:
+def test_a_reader_that_goes_away_does_not_stop_the_run(holdfast: Holdfast, folder: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        run = subprocess.run(
-            [*command, "run", "two_questions.json", "--auto-resume", "--state", "state.json"],
-            cwd=folder,
-            env=environment,
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            check=False,
-            timeout=100,
-        )
+        run = holdfast("run", "two_questions.json", "--auto-resume", "--state", "state.json", stdout=writer)
     finally:
         os.close(writer)
 
@@ -184,20 +163,11 @@ def test_a_reader_that_goes_away_does_not_stop_the_run(
     assert json.loads((folder / "state.json").read_text(encoding="utf-8"))["status"] == "finished"
 
 
-def test_printing_into_a_closed_pipe_is_quiet(folder: Path, command: list[str], environment: dict[str, str]) -> None:
+def test_printing_into_a_closed_pipe_is_quiet(holdfast: Holdfast) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     try:
-        run = subprocess.run(
-            [*command, "schema"],
-            cwd=folder,
-            env=environment,
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            check=False,
-            timeout=100,
-        )
+        run = holdfast("schema", stdout=writer)
     finally:
         os.close(writer)
 

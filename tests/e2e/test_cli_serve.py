@@ -16,6 +16,8 @@ from typing import IO, Any
 
 import pytest
 
+from tests.e2e.called import Holdfast
+
 PASSWORD = "good-enough-for-tests"
 WAITING: dict[str, Any] = {
     "format": "holdfast/definition@1",
@@ -103,6 +105,16 @@ def test_it_signs_in_drains_and_keeps_what_it_has(tmp_path: Path) -> None:
         assert second.stop(signal.SIGINT) == 0
 
 
+def test_commands_without_a_key_are_told_of_the_option(tmp_path: Path, holdfast: Holdfast) -> None:
+    with serving("--store", "sqlite:///kept.db", folder=tmp_path) as server:
+        for command in (["instances", "list"], ["instances", "cancel", "x"]):
+            told = holdfast(*command, "--server", server.url)
+            assert told.returncode == 2
+            assert "--key or HOLDFAST_API_KEY" in told.stderr
+        beside = holdfast("instances", "list", "--server", f"{server.url}/api")
+        assert f"no Holdfast API below {server.url}/api" in beside.stderr
+
+
 def test_the_first_password_is_printed_once(tmp_path: Path) -> None:
     with serving("--store", "sqlite:///here.db", folder=tmp_path) as first:
         first.line()
@@ -150,15 +162,10 @@ def test_two_processes_share_one_address(tmp_path: Path) -> None:
         (("missing.json",), "no file 'missing.json'"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_plain_words(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "holdfast.cli", "serve", "--port", "0", *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+def test_what_cannot_be_served_is_told_in_plain_words(
+    holdfast: Holdfast, arguments: tuple[str, ...], words: str
+) -> None:
+    done = holdfast("serve", "--port", "0", *arguments)
 
     assert done.returncode == 2
     assert words in done.stderr

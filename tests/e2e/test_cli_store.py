@@ -6,12 +6,11 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Holdfast = Callable[..., subprocess.CompletedProcess[str]]
+from tests.e2e.called import Holdfast
 
 SLOW = '''
 import asyncio

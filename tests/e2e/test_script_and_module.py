@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import permutations
 from pathlib import Path
 
 import pytest
+
+from tests.e2e.called import called
 
 SHOP = """
 import asyncio, sys
@@ -71,15 +71,7 @@ def test_what_one_way_began_another_ends(tmp_path: Path, environment: dict[str, 
     (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
 
     def run(way: str, *words: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *WAYS[way], *words],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=60,
-        )
+        done = called(*WAYS[way], *words, folder=tmp_path, environment=environment)
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.strip()
 

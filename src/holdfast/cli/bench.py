@@ -24,9 +24,8 @@ def bench(
 
     SCENARIOs are dispatch, timers, waits and cluster; all of them if none is named.
     """
-    import asyncio
-
     from holdfast.cli.failures import BadInput
+    from holdfast.cli.loop import run_loop
     from holdfast.cli.tables import show_json
     from holdfast.plugins import load_plugins
     from holdfast.settings import load_settings
@@ -41,7 +40,7 @@ def bench(
     address = store or settings.store
     if address.startswith("memory:"):
         raise BadInput("A store in memory cannot be shared with workers. Measure one that is kept: sqlite:///bench.db")
-    found = asyncio.run(_measured(wanted, address, transport or settings.transport, count, quiet=as_json))
+    found = run_loop(_measured(wanted, address, transport or settings.transport, count, quiet=as_json))
     if as_json:
         show_json(found)
     else:

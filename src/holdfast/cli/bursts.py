@@ -14,7 +14,7 @@ import click
 
 from holdfast.cli import statefile
 from holdfast.cli.failures import BAD_INPUT, INTERRUPTED, close_quietly
-from holdfast.cli.report import as_data, summarize
+from holdfast.cli.report import Kept, as_data, summarize
 from holdfast.cli.statefile import Run
 from holdfast.cli.tables import show_json
 from holdfast.engine import Holdfast
@@ -61,11 +61,11 @@ def drive(
 ) -> int:
     """Runs the burst and whatever follows it, keeps the state, reports. The exit code."""
 
-    def keep(result: RunResult) -> str | None:
+    def keep(result: RunResult) -> Kept | None:
         if wishes.state is None:
             return None
         statefile.save(wishes.state, run, result)
-        return f"--state {wishes.state}"
+        return Kept(f"--state {wishes.state}")
 
     return finish(engine, lambda: _follow(engine.runner, burst, printer, wishes), printer, wishes, keep)
 
@@ -75,9 +75,9 @@ def finish(
     work: Callable[[], Coroutine[Any, Any, tuple[RunResult, bool]]],
     printer: LinePrinter,
     wishes: Wishes,
-    keep: Callable[[RunResult], str | None],
+    keep: Callable[[RunResult], Kept | None],
 ) -> int:
-    """Does the work and reports. `keep` says how `holdfast resume` finds the run again."""
+    """Does the work and reports. `keep` says how others find the run again."""
     try:
         result, ended = asyncio.run(work())
     except KeyboardInterrupt:

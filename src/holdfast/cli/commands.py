@@ -21,6 +21,7 @@ COMMANDS = {
     "bench": "Measure your own store and transport.",
     "import": "Put definitions into a store.",
     "migrate": "Bring a store's schema up to date, or look whether it is.",
+    "retire": "Delete instances that ended long ago, into an archive if wanted.",
     "validate": "Say everything that is wrong with definitions.",
     "convert": "Turn Elsa 3 JSON into ours, ours into Elsa's, and both into Python.",
     "graph": "Draw a definition.",

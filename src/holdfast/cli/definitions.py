@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.connecting import Target, ask, hint_at_worker, target_options
 from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option, output_option
 
@@ -144,9 +144,11 @@ def start(
     inputs = read_inputs(text)
 
     async def work(client: Client) -> t.DispatchResult:
-        return await client.definitions.dispatch(
+        result = await client.definitions.dispatch(
             definition_id, inputs, correlation_id=correlation_id, idempotency_key=idempotency_key
         )
+        await hint_at_worker(client, target)
+        return result
 
     result = ask(target, work)
     word = "runs already" if result.existing else result.status

@@ -1,4 +1,4 @@
-"""Files that people name: read as JSON, with the place of the mistake; written whole or not at all."""
+"""Files that people name: read as JSON or YAML, with the place of the mistake; written whole or not at all."""
 
 from __future__ import annotations
 
@@ -17,6 +17,22 @@ STDIN = "-"
 def read_json(path: str) -> Any:
     """The JSON in a file, or on stdin for `-`; a byte order mark is passed over."""
     return parse_json(read_text(path), "stdin" if path == STDIN else path)
+
+
+def read_document(path: str) -> Any:
+    """The definition in a file: YAML if its name says so, else JSON."""
+    if not path.lower().endswith((".yaml", ".yml")):
+        return read_json(path)
+    import yaml
+
+    try:
+        return yaml.safe_load(read_text(path))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise BadInput(f"{path} is not YAML: {error.problem or error.context}{where}. Correct it there.") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise BadInput(f"{path} is not YAML: {' '.join(str(error).split())}. Correct it there.") from None
 
 
 def read_text(path: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.connecting import Target, ask, hint_at_worker, target_options
 from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option
 
@@ -44,7 +44,7 @@ def send(
     value = read_payload(payload, "--payload")
 
     async def work(client: Client) -> t.Receipt:
-        return await client.send_event(
+        receipt = await client.send_event(
             name,
             value,
             key=event_key,
@@ -52,6 +52,8 @@ def send(
             instance_id=instance_id,
             idempotency_key=idempotency_key,
         )
+        await hint_at_worker(client, target)
+        return receipt
 
     receipt = ask(target, work)
     click.echo(f"{receipt.stimulus_id} {'was accepted before' if receipt.existing else 'accepted'}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import", epilog="\b\nExample:\n  holdfast import order.json invoice.json --store sqlite:///holdfast.db")
-@click.argument("workflows", nargs=-1, required=True, metavar="FILE|MODULE:NAME...")
+@click.argument("workflows", nargs=-1, required=True, metavar="FILE|FOLDER|MODULE:NAME...")
 @store_option("Which store; the setting `store` if it is not given.")
 @with_option
 @activities_option
@@ -29,15 +29,16 @@ def import_(
 ) -> None:
     """Put definitions into a store and publish them: others can then execute them by id. All are checked first.
 
-    A definition whose version number is taken by other content gets the next number.
+    A folder stands for the definitions in it and below it. A definition whose version number is taken by other content gets the
+    next number.
     """
     import asyncio
 
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.sources import open_source, publishable
+    from holdfast.cli.sources import open_source, open_sources, publishable
 
     engine = make_engine(activity_modules, map(open_source, others))
-    sources = [open_source(place) for place in workflows]
+    sources = [source for place in workflows for source in open_sources(place)]
     definitions = [(publishable(source, engine), source.is_document) for source in sources]
     asyncio.run(_import(engine, store, definitions))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.connecting import UNAUTHORIZED, Target, ask, target_options
 from holdfast.cli.guessing import Guessing
 from holdfast.cli.moments import fork, moments, skip, why_option
 from holdfast.cli.options import json_option
@@ -210,6 +210,8 @@ def _each(target: Target, ids: tuple[str, ...], work: Callable[[Client, str], Aw
             try:
                 click.echo(f"{instance_id} {await work(client, instance_id)}")
             except RequestRefused as error:
+                if error.status == UNAUTHORIZED:
+                    raise
                 refused = 1
                 click.echo(f"{instance_id} refused: {error}", err=True)
         return refused

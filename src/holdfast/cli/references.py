@@ -33,12 +33,12 @@ def load_workflow(reference: str) -> Any:
     """The workflow that is named, or that the named function returns."""
     module_name, _, name = reference.rpartition(":")
     found = _find(import_module(module_name), name, reference)
-    if isclass(found) or isinstance(found, FunctionActivity):
+    if isinstance(found, FunctionActivity) or (isclass(found) and issubclass(found, Activity)):
         raise BadInput(
             f"'{reference}' is an activity, not a workflow. Name a workflow that holds it, such as "
             f"{name}_workflow = Workflow({name}{'()' if isclass(found) else '.bind()'})."
         )
-    if callable(found) and not isinstance(found, WORKFLOWS):
+    if callable(found) and not isclass(found) and not isinstance(found, WORKFLOWS):
         found = _call(found, reference)
     if isinstance(found, WORKFLOWS):
         return found
@@ -68,16 +68,27 @@ def code_of(modules: Iterable[str]) -> Code:
     activities: dict[int, Any] = {}
     workflows: dict[int, Any] = {}
     for name in modules:
-        items = vars(import_module(name)).values()
-        own = {id(item): item for item in items if _is_own_activity(item)}
-        written = {id(item): item for item in items if isinstance(item, Workflow | Definition)}
-        if not own and not written:
+        found = _code_in(name)
+        if not found.activities and not found.workflows:
             raise BadInput(
                 f"The module '{name}' has no activities and no workflows. Put @activity on a function in it."
             )
-        activities.update(own)
-        workflows.update(written)
+        activities.update((id(item), item) for item in found.activities)
+        workflows.update((id(item), item) for item in found.workflows)
     return Code(list(activities.values()), list(workflows.values()))
+
+
+def has_code(module: str) -> bool:
+    """Whether `code_of` finds something in it."""
+    return any(_code_in(module))
+
+
+def _code_in(module: str) -> Code:
+    items = vars(import_module(module)).values()
+    return Code(
+        [item for item in items if _is_own_activity(item)],
+        [item for item in items if isinstance(item, Workflow | Definition)],
+    )
 
 
 def _is_own_activity(item: Any) -> bool:
@@ -163,5 +174,5 @@ def _broken(name: str, error: BaseException, doing: str = "Importing") -> str:
 
 
 def _a_kind(value: Any) -> str:
-    kind = type(value).__name__
+    kind = "class" if isclass(value) else type(value).__name__
     return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -13,6 +14,18 @@ from holdfast.model.values import readable, shown
 from holdfast.runtime.result import RunResult
 
 _COLOURS = {Status.FINISHED: "green", Status.SUSPENDED: "yellow", Status.FAULTED: "red", Status.CANCELED: "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a run is kept, as options of the commands that go on with it."""
+
+    resume: str
+    """Of `holdfast resume`."""
+    retry: str | None = None
+    """Of `holdfast instances retry`; None where only `holdfast run` can begin again."""
+    worker: str | None = None
+    """Of `holdfast worker`; None where no worker finds it."""
 
 
 def as_data(result: RunResult) -> dict[str, Any]:
@@ -53,11 +66,8 @@ def _bookmark(item: Bookmark) -> dict[str, Any]:
     }
 
 
-def summarize(result: RunResult, kept: str | None) -> None:
-    """On stderr, so that stdout is what the workflow wrote. Away from a terminal, nothing is said of a plain success.
-
-    `kept` is how `holdfast resume` finds the run again.
-    """
+def summarize(result: RunResult, kept: Kept | None) -> None:
+    """On stderr, so that stdout is what the workflow wrote. Away from a terminal, nothing is said of a plain success."""
     if result.status is Status.FINISHED and not result.incidents and not sys.stderr.isatty():
         return
     status = click.style(str(result.status), fg=_COLOURS.get(result.status), bold=True)
@@ -87,16 +97,23 @@ def _told(incident: Incident) -> str:
     return f"{place}{incident.type}: {incident.message}{source}"
 
 
-def _remedy(result: RunResult, kept: str | None) -> str:
-    if result.bookmarks and kept is None:
+def _remedy(result: RunResult, kept: Kept | None) -> str:
+    if kept is None and result.bookmarks:
         due = any(item.due for item in result.bookmarks)
         return (
             "Its state was not kept. Run it with --state FILE to resume it later"
             f"{', with --wait to wait until it is due' if due else ''}, or with --auto-resume."
         )
-    if result.bookmarks:
+    if kept is not None and result.bookmarks:
         bookmark = f" --bookmark {result.bookmarks[0].id}" if len(result.bookmarks) > 1 else ""
-        return f"Resume it: holdfast resume {kept}{bookmark} [--input JSON]"
+        if kept.worker is not None and all(item.due for item in result.bookmarks):
+            return (
+                f"It goes on at that time, where a worker runs: holdfast worker {kept.worker}\n"
+                f"Without waiting: holdfast resume {kept.resume}{bookmark}"
+            )
+        return f"Resume it: holdfast resume {kept.resume}{bookmark} [--input JSON]"
+    if result.status is Status.FAULTED and kept is not None and kept.retry is not None:
+        return f"Correct the cause, then run what failed again: holdfast instances retry {kept.retry}"
     if result.status is Status.FAULTED:
         return "Correct the cause and run it again; --json gives the incidents with their inputs."
     return ""

@@ -54,7 +54,8 @@ def resume(
 
     A state file is updated, and holds all that is needed; a workflow that was named MODULE:NAME is imported again. With a
     store, what a process that died left undone is taken over first; where there was any, and no --bookmark or --input is
-    given, that is all. --with and --activities bring what a stored workflow uses. Exit code as for `run`.
+    given, that is all. An instance of a store that waits for its time only is waited for with --wait, else resumed early.
+    --with and --activities bring what a stored workflow uses. Exit code as for `run`.
     """
     from holdfast.cli import stored
     from holdfast.cli.bursts import LinePrinter, Wishes
@@ -79,7 +80,8 @@ def resume(
     existing(store)
     engine = make_engine(activity_modules, map(open_source, others))
     wanted = stored.Wanted(instance, bookmark, payload, is_given=given is not None)
-    ctx.exit(stored.resume(engine, store, wanted, printer, wishes))
+    place = stored.Place(store, activity_modules, others)
+    ctx.exit(stored.resume(engine, place, wanted, printer, wishes))
 
 
 def _from_file(
@@ -96,13 +98,18 @@ def _from_file(
     return drive(engine, burst, printer, kept, wishes)
 
 
-def choose(waiting: RunResult, wanted: str | None, name: str, *, any_will_do: bool) -> Bookmark:
-    """The bookmark that is meant, or why there is none."""
+def choose(
+    waiting: RunResult, wanted: str | None, name: str, *, any_will_do: bool, retry: str | None = None
+) -> Bookmark:
+    """The bookmark that is meant, or why there is none. `retry` is the command that runs again what failed."""
     from holdfast.cli.report import described
+    from holdfast.model.instance import Status
 
     bookmarks = waiting.bookmarks
     if waiting.status.at_rest:
-        raise BadInput(f"{name} is {waiting.status} and cannot be resumed. Start the workflow again.")
+        again = retry is not None and waiting.status is Status.FAULTED
+        remedy = f"Run what failed again: {retry}" if again else "Start the workflow again."
+        raise BadInput(f"{name} is {waiting.status} and cannot be resumed. {remedy}")
     if not bookmarks:
         told = "; ".join(item.message for item in waiting.incidents) or "its journal is kept with it"
         raise BadInput(f"{name} waits at no bookmark that can be resumed: {told}")

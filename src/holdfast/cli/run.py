@@ -48,7 +48,7 @@ def run(
     correlation_id: str | None,
     activity_modules: tuple[str, ...],
 ) -> None:
-    """Run a workflow: a file (Holdfast JSON or Elsa 3 JSON, - for stdin), or a workflow in Python by MODULE:NAME.
+    """Run a workflow: a file (Holdfast JSON or YAML, Elsa 3 JSON, - for stdin), or a workflow in Python by MODULE:NAME.
 
     NAME is a Workflow, an activity, a Definition, or a function that returns one. Lines of WriteLine go to stdout as they
     come. Exit code: 0 finished, suspended or canceled, 1 faulted, 2 bad input.
@@ -57,7 +57,7 @@ def run(
     from holdfast.cli.bursts import LinePrinter, Wishes, drive
     from holdfast.cli.engines import make_engine
     from holdfast.cli.inputs import read_inputs
-    from holdfast.cli.sources import open_source, planned, refusing
+    from holdfast.cli.sources import modules_of, open_source, publishable, refusing
 
     inputs = read_inputs(given)
     if state is not None and store is not None:
@@ -66,13 +66,16 @@ def run(
         statefile.prepare(state)
     kept = statefile.Run(open_source(workflow), tuple(map(open_source, others)), activity_modules)
     engine = make_engine(activity_modules, kept.others)
-    definition = planned(kept.workflow, engine)
+    definition = publishable(kept.workflow, engine)
+    for other in kept.others:
+        publishable(other, engine)
     printer = LinePrinter()
     wishes = Wishes(state, as_json, auto_resume, wait)
     if store is not None:
         with refusing("--input"):
             start = stored.Start(definition, inputs, correlation_id, flowchart_mode)
-            ctx.exit(stored.run(engine, store, start, printer, wishes))
+            place = stored.Place(store, (*modules_of(kept.workflow), *activity_modules), others)
+            ctx.exit(stored.run(engine, place, start, printer, wishes))
     burst = engine.runner.run(
         definition, inputs, wait=wait, on_line=printer, correlation_id=correlation_id, flowchart_mode=flowchart_mode
     )

@@ -77,7 +77,7 @@ def serve(
 
 
 def _serve_one(wishes: dict[str, Any], sockets: list[socket], *, quiet: bool = False) -> None:
-    from holdfast.cli.serving import run_loop
+    from holdfast.cli.loop import run_loop
 
     run_loop(serving(wishes, sockets, quiet=quiet))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -24,21 +24,10 @@ from holdfast.plugins import load_plugins
 from holdfast.runtime.garbage import calm_collector
 from holdfast.server.app import entrance
 from holdfast.server.backend import Backend
-from holdfast.settings import Settings, load_settings
+from holdfast.settings import Settings, load_settings, masked_address
 
 GRACE = timedelta(seconds=30)
 """How long requests that are under way may take after the signal to stop."""
-
-
-def run_loop(main: Coroutine[Any, Any, None]) -> None:
-    """On uvloop where it is installed."""
-    try:
-        import uvloop
-    except ImportError:
-        asyncio.run(main)
-    else:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(main)
 
 
 def workflow_of(text: str) -> Any:
@@ -127,14 +116,8 @@ class Told(uvicorn.Server):
         for listening in self.servers:
             for socket in listening.sockets:
                 click.echo(f"Holdfast at {address_of(socket)}{self._backend.base_path}")
-        click.echo(f"  store     {_shown(self._backend)}")
+        click.echo(f"  store     {masked_address(self._backend.engine.settings.store)}")
         click.echo(f"  sign-in   {_sign_in(self._backend)}")
-
-
-def _shown(backend: Backend) -> str:
-    from holdfast.cli.stored import shown
-
-    return shown(backend.engine.settings.store)
 
 
 def _sign_in(backend: Backend) -> str:

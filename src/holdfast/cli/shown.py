@@ -50,6 +50,7 @@ def show_instance(found: t.InstanceDetail, *, as_json: bool) -> None:
         ("created", moment(found.created)),
         ("updated", moment(found.updated)),
         ("finished", moment(found.finished)),
+        ("not shown", found.unreadable or ""),
         *state_rows(found.state),
     ]
     show_table(("what", "value"), [row for row in rows if row[1]])

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.cli.documents import STDIN, read_json
+from holdfast.cli.documents import STDIN, read_document
 from holdfast.cli.failures import BadDocument, BadInput, as_bad_input
-from holdfast.cli.references import is_reference, load_workflow
+from holdfast.cli.references import has_code, is_reference, load_workflow
 from holdfast.engine import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition
@@ -33,17 +33,37 @@ class Source:
         return {"file": self.place, "document": self.workflow} if self.is_document else {"reference": self.place}
 
 
+def modules_of(source: Source) -> tuple[str, ...]:
+    """Modules whose code it needs to go on in another process."""
+    name = source.place.rpartition(":")[0]
+    return () if source.is_document or not has_code(name) else (name,)
+
+
 def open_source(text: str) -> Source:
     if not Path(text).exists() and is_reference(text):
         return Source(text, load_workflow(text), is_document=False)
     if text.endswith(".py"):
         raise BadInput(f"'{text}' is Python. Name the workflow in it: {text}:NAME.")
     if text != STDIN and not Path(text).exists():
-        raise BadInput(f"There is no file '{text}'. Give a JSON file, or module:name for a workflow in Python.")
-    document = read_json(text)
+        raise BadInput(f"There is no file '{text}'. Give a JSON or YAML file, or module:name for a workflow in Python.")
+    document = read_document(text)
     if isinstance(document, dict) and document.get("format") == STATE_FORMAT:
         raise BadInput(f"'{text}' is the state of a run. Go on with it: holdfast resume --state {text}")
     return Source("stdin" if text == STDIN else text, document, is_document=True)
+
+
+def open_sources(text: str) -> list[Source]:
+    """Those of a folder, with all below it; else the one that is named."""
+    from holdfast.runtime.providers.folder import SUFFIXES, document_files
+
+    if not Path(text).is_dir():
+        return [open_source(text)]
+    found = [open_source(str(path)) for path in document_files(Path(text))]
+    if not found:
+        raise BadInput(
+            f"The folder '{text}' holds no definition. Name one with files that end in {', '.join(SUFFIXES)}."
+        )
+    return found
 
 
 def recall_source(kept: Mapping[str, Any]) -> Source:
@@ -73,25 +93,14 @@ def runnable(source: Source, engine: Holdfast) -> Definition:
     return definition
 
 
-def planned(source: Source, engine: Holdfast) -> Definition:
-    """The definition, known to compile; otherwise refused with everything that validation finds as well."""
-    definition = runnable(source, engine)
-    try:
-        engine.plan(definition)
-    except HoldfastError as error:
-        found = errors_in(engine.validate(definition))
-        if found:
-            raise BadDocument(source.place, found) from error
-        raise as_bad_input(error, source.place) from error
-    return definition
-
-
 def publishable(source: Source, engine: Holdfast) -> Definition:
-    """The definition, with nothing that would keep it from being published."""
-    definition = planned(source, engine)
-    errors = errors_in(engine.validate(definition))
-    if errors:
-        raise BadDocument(source.place, errors)
+    """The definition, with nothing that would keep it from being published: it is valid, and it compiles."""
+    definition = runnable(source, engine)
+    with refusing(source.place):
+        errors = errors_in(engine.validate(definition))
+        if errors:
+            raise BadDocument(source.place, errors)
+        engine.plan(definition)
     return definition
 
 

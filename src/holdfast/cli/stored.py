@@ -14,22 +14,40 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import click
 
 from holdfast.cli.bursts import RESUMES_MAX, LinePrinter, Wishes, finish
 from holdfast.cli.failures import BadInput
+from holdfast.cli.report import Kept
 from holdfast.cli.resume import choose
 from holdfast.engine import Holdfast
 from holdfast.model.definition import Definition
+from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark
 from holdfast.runtime.durable import family
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.result import RunResult
+from holdfast.settings import masked_address
 
 TIME_TO_LIVE = timedelta(seconds=5)
 LOOK = timedelta(milliseconds=500)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run is kept, and what the next command on it must bring again."""
+
+    url: str
+    modules: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    def kept(self, instance_id: str) -> Kept:
+        modules = "".join(f" --activities {name}" for name in dict.fromkeys(self.modules))
+        store = f"--store {masked_address(self.url)}"
+        retry = f"{instance_id} {store}{modules}"
+        worker = " ".join((*dict.fromkeys(self.modules), store))
+        return Kept(retry + "".join(f" --with {name}" for name in self.others), retry, worker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +68,12 @@ class Wanted:
     is_given: bool
 
 
-def run(engine: Holdfast, url: str, start: Start, printer: LinePrinter, wishes: Wishes) -> int:
+def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, wishes: Wishes) -> int:
     async def work(runtime: Runtime) -> tuple[RunResult, bool]:
+        check_inputs(start.definition, start.inputs, engine.plan(start.definition).types)
         identity = runtime.node.next_id()
-        click.echo(f"instance {identity} is kept in {shown(url)}", err=True)
+        # Said before anything runs: whoever kills this process knows what to go on with.
+        click.echo(f"instance {identity} is kept in {masked_address(place.url)}", err=True)
         answer = await runtime.start(
             start.definition,
             start.inputs,
@@ -71,41 +91,41 @@ def run(engine: Holdfast, url: str, start: Start, printer: LinePrinter, wishes: 
             return answer.result, True  # A transient workflow that ended at once left nothing in the store.
         return await _follow(runtime, identity, printer, wishes)
 
-    return _driven(engine, url, work, printer, wishes)
+    return _driven(engine, place, work, printer, wishes)
 
 
-def resume(engine: Holdfast, url: str, wanted: Wanted, printer: LinePrinter, wishes: Wishes) -> int:
+def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter, wishes: Wishes) -> int:
     async def work(runtime: Runtime) -> tuple[RunResult, bool]:
         identity = wanted.instance_id
         runtime.node.listen(identity, printer)
         before = await family.read_family(runtime, identity)
         recovered = False if before.status.at_rest else await _recover(runtime, before, printer)
         waiting = await family.settle_family(runtime, identity)
-        if recovered and wanted.bookmark is None and not wanted.is_given:
+        ended = waiting.status.at_rest and not before.status.at_rest  # What was due brought it to its end.
+        timed = wishes.wait and bool(waiting.bookmarks) and all(item.due is not None for item in waiting.bookmarks)
+        if (recovered or ended or timed) and wanted.bookmark is None and not wanted.is_given:
             return await _follow(runtime, identity, printer, wishes)
         any_will_do = wishes.auto_resume and not wanted.is_given
-        chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do)
+        retry = f"holdfast instances retry {place.kept(identity).retry}"
+        chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do, retry=retry)
         await _resume(runtime, identity, chosen, wanted.payload, printer)
         return await _follow(runtime, identity, printer, wishes)
 
-    return _driven(engine, url, work, printer, wishes)
+    return _driven(engine, place, work, printer, wishes)
 
 
 def _driven(
     engine: Holdfast,
-    url: str,
+    place: Place,
     work: Callable[[Runtime], Awaitable[tuple[RunResult, bool]]],
     printer: LinePrinter,
     wishes: Wishes,
 ) -> int:
     async def drive() -> tuple[RunResult, bool]:
-        async with opened(engine, url) as runtime:
+        async with opened(engine, place.url) as runtime:
             return await work(runtime)
 
-    def kept(result: RunResult) -> str:
-        return f"{result.instance_id} --store {shown(url)}"
-
-    return finish(engine, drive, printer, wishes, kept)
+    return finish(engine, drive, printer, wishes, lambda result: place.kept(result.instance_id))
 
 
 @asynccontextmanager
@@ -113,7 +133,7 @@ async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[Runtime]:
     store = engine.store(url)
     await store.open()
     try:
-        runtime = engine.runtime_on(store, node=f"cli-{socket.gethostname()[:40]}-{os.getpid()}")
+        runtime = engine.runtime_on(store, node=f"cli-{socket.gethostname()[:40]}-{os.getpid()}", takes_work=False)
         runtime.node.heart.time_to_live = TIME_TO_LIVE
         async with runtime:
             yield runtime
@@ -181,11 +201,3 @@ async def _wait_for_owners(runtime: Runtime, names: list[str]) -> None:
         if alive is not None:
             raise BadInput(f"Process '{alive.id}' is alive and at work on this instance. Let it end, or stop it first.")
         await asyncio.sleep(LOOK.total_seconds())
-
-
-def shown(url: str) -> str:
-    """Without the password."""
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", ":***@")))

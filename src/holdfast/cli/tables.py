@@ -10,6 +10,8 @@ from typing import IO, Any
 from holdfast.model.problem import Problem
 
 Row = Sequence[str]
+_WORD = 16
+"""Characters of a word that are not broken on a terminal."""
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -26,7 +28,7 @@ def show_table(columns: Row, rows: Sequence[Row], *, err: bool = False) -> None:
 def show_problems(problems: Sequence[tuple[str, Problem]]) -> None:
     """On stderr: a table on a terminal; elsewhere a line each, with the place first, as compilers write them."""
     rows = [(place, _path(item), str(item.severity), item.message, item.remedy) for place, item in problems]
-    if rows and sys.stderr.isatty():
+    if rows and sys.stderr.isatty() and not any("\n" in what for *_, what, _ in rows):  # code keeps its shape
         _draw(("where", "path", "severity", "what", "remedy"), rows, sys.stderr)
     else:
         for place, path, severity, what, remedy in rows:
@@ -53,7 +55,12 @@ def _draw(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    filled = [index for index in range(len(columns)) if not rows or any(row[index] for row in rows)]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for index in filled:  # Nothing is cut: an id is there to be copied, and a word stays whole while there is room.
+        words = " ".join((columns[index], *(row[index] for row in rows))).split()
+        widest = min(max(map(len, words), default=0), _WORD)
+        table.add_column(columns[index], no_wrap=columns[index] == "id", overflow="fold", min_width=widest)
     for row in rows:
-        table.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
+        table.add_row(*(Text(row[index], style=_COLOURS.get(row[index], "")) for index in filled))
     Console(file=stream).print(table)

@@ -50,9 +50,8 @@ def worker(
 
     MODULEs bring the code: their activities and workflows; MODULE:APP is an engine of yours, a Holdfast object.
     """
-    import asyncio
-
     from holdfast.cli.logs import set_up_logs
+    from holdfast.cli.loop import run_loop
     from holdfast.runtime.hosting import node_name
     from holdfast.runtime.worker import WorkerOptions
 
@@ -65,7 +64,7 @@ def worker(
         drain_limit=engine.settings.drain_limit,
     )
     set_up_logs(engine.settings, log_format, log_level)
-    drained = asyncio.run(_run(engine, options, store, transport, workflows if publish else []))
+    drained = run_loop(_run(engine, options, store, transport, workflows if publish else []))
     ctx.exit(0 if drained else UNDRAINED)
 
 

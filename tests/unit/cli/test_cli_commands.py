@@ -135,6 +135,40 @@ def test_convert_reports_what_does_not_carry_over(call: Call) -> None:
     assert json.loads(result.stdout)["definitionId"] == "approval"
 
 
+def test_a_definition_in_yaml_is_like_one_in_json(call: Call, folder: Path) -> None:
+    (folder / "hello.yaml").write_text(
+        "id: hello\nroot:\n  type: WriteLine\n  inputs:\n    text: {$python: \"'a' + 'b'\"}\n"
+    )
+
+    assert call("validate", "hello.yaml").stdout == "hello.yaml: valid\n"
+    assert call("run", "hello.yaml").stdout == "ab\n"
+    assert json.loads(call("convert", "hello.yaml", "--to", "holdfast").stdout)["id"] == "hello"
+    assert call("import", "hello.yaml", "--store", "sqlite:///yaml.db").exit_code == 0
+
+
+def test_a_folder_is_imported_with_all_below_it_or_not_at_all(call: Call, folder: Path) -> None:
+    below = folder / "flows" / "billing"
+    below.mkdir(parents=True)
+    store = ("--store", "sqlite:///folder.db")
+    (folder / "flows" / "hello.yaml").write_text("format: holdfast/definition@1\nid: hello\nroot: {type: WriteLine}\n")
+    (below / "invoice.json").write_text(Path(fixture("approval.json")).read_text())
+    (below / "notes.txt").write_text("no definition")
+    (folder / "nothing").mkdir()
+
+    (below / "zone.json").write_text('{"format": "holdfast/definition@1", "id": "zone"}')
+    refused = call("import", "flows", *store)
+    (below / "zone.json").unlink()
+    imported = call("import", "flows", *store)
+    empty = call("import", "nothing", *store)
+
+    assert refused.exit_code == 2
+    assert "zone.json" in refused.stderr
+    assert imported.exit_code == 0, imported.output
+    assert [line.split()[0] for line in imported.stdout.splitlines()] == ["approval", "hello"]
+    assert imported.stdout.count(": imported\n") == 2  # so nothing was written by the one that was refused
+    assert (empty.exit_code, "'nothing'" in empty.stderr, ".yaml" in empty.stderr) == (2, True, True)
+
+
 def test_graph_as_mermaid_and_svg(call: Call, folder: Path) -> None:
     mermaid = call("graph", fixture("approval.json")).stdout
     svg = call("graph", fixture("approval.json"), "--format", "svg").stdout

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from holdfast.persistence.url import store_from_url
+from holdfast.runtime.nodes import NodeDetails
 from tests.unit.cli.conftest import Call
 
 STORE = ("--store", "sqlite:///kept.db")
@@ -180,7 +185,7 @@ def test_workflows_of_code_are_started_and_explained_with_their_module(call: Cal
     assert imported.exit_code == 0, imported.output
     alone = call("definitions", "start", "shipping", "--input", order, *STORE)
     assert (alone.exit_code, "unknown type 'ship'" in alone.stderr) == (2, True)
-    assert "--activities MODULE" in alone.stderr
+    assert "--activities code_shop" in alone.stderr
 
     code = ("--activities", "code_shop")
     started = call("definitions", "start", "shipping", "--input", order, *code, *STORE)
@@ -206,3 +211,46 @@ def test_an_event_is_accepted_or_refused_for_who_is_not_there(call: Call, instan
     assert told.stdout.endswith(" accepted\n")
     assert json.loads(call("events", "expired", "--json", *STORE).stdout) == []
     assert call("events", "send", "go", "--instance", "nobody", *STORE).exit_code == 2
+
+
+async def _register(node: str, queues: tuple[str, ...]) -> None:
+    """A process elsewhere, alive for a while."""
+    store = store_from_url(STORE[1])
+    await store.open()
+    details = msgspec.json.encode(NodeDetails(tenant="", queues=queues))
+    await store.register_node(node, time_to_live=timedelta(minutes=5), details=details)
+    await store.close()
+
+
+@pytest.mark.parametrize("command", [("events", "send", "go"), ("definitions", "start", "waits")])
+def test_what_waits_for_a_worker_says_so_until_there_is_one(
+    call: Call, instance: str, command: tuple[str, ...]
+) -> None:
+    alone = call(*command, *STORE)
+    asyncio.run(_register("door", ()))
+    with_a_door = call(*command, *STORE)
+    asyncio.run(_register("elsewhere", ("mail",)))
+    with_another_queue = call(*command, *STORE)
+    asyncio.run(_register("worker", ("default",)))
+    served = call(*command, *STORE)
+
+    for told in (alone, with_a_door, with_another_queue):
+        assert told.exit_code == 0, told.output
+        assert f"holdfast worker {' '.join(STORE)}" in told.stderr
+    assert (served.exit_code, served.stderr) == (0, "")
+
+
+def test_the_doctor_counts_those_that_take_work(call: Call, instance: str) -> None:
+    asyncio.run(_register("door", ()))
+    (none,) = [item for item in _findings(call) if item["subject"] == "nodes"]
+    asyncio.run(_register("worker", ("default",)))
+    (some,) = [item for item in _findings(call) if item["subject"] == "nodes"]
+
+    assert (none["level"], none["message"]) == ("hint", "1 alive: door; none takes work")
+    assert "holdfast worker" in none["remedy"]
+    assert (some["level"], some["message"]) == ("ok", "2 alive: door, worker")
+
+
+def _findings(call: Call) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = json.loads(call("doctor", "--json", *STORE).stdout)
+    return found
