@@ -94,6 +94,19 @@ export async function signOut(): Promise<void> {
   location.assign(document.baseURI);
 }
 
+/** The server ends every session of whoever changes the password; here a new one goes on in its place. */
+export async function changePassword(current: string, password: string): Promise<void> {
+  if (!(await loadMe())) return;
+  const { me, tokens } = useSession.getState();
+  const answer = await fetch(address("/api/auth/password"), {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${tokens?.access_token ?? ""}` },
+    body: JSON.stringify({ current, password }),
+  });
+  if (!answer.ok) throw await errorOf(answer);
+  await signIn(me?.id ?? "", password);
+}
+
 /** Asks who we are; false when nobody is signed in. A server without accounts says that everybody is somebody. */
 export async function loadMe(): Promise<boolean> {
   const token = accessToken();

@@ -4,6 +4,7 @@ import { signOut, useCan, useSession } from "../api/session";
 import { Icon, Toasts } from "../ui";
 import { catalogue } from "./messages";
 import { Palette } from "./Palette";
+import { PasswordDialog } from "./PasswordDialog";
 import { PLACES, t as place } from "./places";
 import { usePlugins } from "./plugins";
 import { SignIn } from "./SignIn";
@@ -18,6 +19,7 @@ const t = catalogue("shell", {
   dark: "Dark colours",
   out: "Sign out",
   outAs: "Sign out {name}",
+  password: "{name}: change your password",
   more: "More",
 });
 
@@ -47,6 +49,8 @@ export function Shell() {
 function Side({ onFind }: { onFind: () => void }) {
   const can = useCan();
   const me = useSession((session) => session.me);
+  const hasAccount = useSession((session) => session.tokens !== null);
+  const [password, setPassword] = useState(false);
   const { pages } = usePlugins();
   useTheme();
   return (
@@ -93,6 +97,12 @@ function Side({ onFind }: { onFind: () => void }) {
           <Icon name={isDark() ? "sun" : "moon"} />
           <span className="word">{isDark() ? t("light") : t("dark")}</span>
         </button>
+        {me && hasAccount ? (
+          <button type="button" className="entry" onClick={() => setPassword(true)} title={t("password", { name: me.name })}>
+            <Icon name="user" />
+            <span className="word clip">{me.name}</span>
+          </button>
+        ) : null}
         {me ? (
           <button type="button" className="entry" onClick={() => void signOut()} title={t("outAs", { name: me.name })}>
             <Icon name="out" />
@@ -100,6 +110,7 @@ function Side({ onFind }: { onFind: () => void }) {
           </button>
         ) : null}
       </div>
+      {password ? <PasswordDialog onClose={() => setPassword(false)} /> : null}
     </aside>
   );
 }

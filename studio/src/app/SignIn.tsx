@@ -16,7 +16,8 @@ const t = catalogue("signIn", {
 /** Stands over the page as it is, so that a lost session loses no edits. */
 export function SignIn() {
   const { me, signInNeeded } = useSession();
-  const [user, setUser] = useState(me?.name ?? "");
+  const [typed, setUser] = useState<string>();
+  const user = typed ?? me?.id ?? "";
   const [password, setPassword] = useState("");
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);

@@ -8,11 +8,11 @@ export function Breadcrumb({ crumbs, onOpen }: { crumbs: readonly Crumb[]; onOpe
     <nav className="hf-crumbs" aria-label={t("label")}>
       {crumbs.map((crumb, index) =>
         index === crumbs.length - 1 ? (
-          <span key={index} aria-current="page" className="clip">
+          <span key={index} aria-current="page" className="clip" title={crumb.title}>
             {crumb.title}
           </span>
         ) : (
-          <button key={index} type="button" className="clip" onClick={() => onOpen(crumb.focus)}>
+          <button key={index} type="button" className="clip" title={crumb.title} onClick={() => onOpen(crumb.focus)}>
             {crumb.title}
           </button>
         ),

@@ -38,6 +38,7 @@ import { afterSelected, centreOf, cornerOf, edgeUnder, firstOf, freeCorner, isFr
 import { QuickAdd } from "./QuickAdd";
 import { useEditor, useEditorSession } from "./useEditor";
 import { usePlaces } from "./usePlaces";
+import { useReveal } from "./useReveal";
 import { Arrows, InsertContext, Way, type Insert } from "./Way";
 import { ZoomControls } from "./ZoomControls";
 
@@ -121,6 +122,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}/${level.focus.key ?? ""}`;
   const far = useFar(drawing, where, frame, firstOf(graph, places, direction));
   const isFar = far.scene !== null;
+  useReveal(drawing, where, frame);
   const edges = useMemo(() => (isFar ? NO_WAYS : (lastEdges.current = toEdges(drawing, lastEdges.current))), [drawing, isFar]);
   const show = useCallback(
     (id: string) => {

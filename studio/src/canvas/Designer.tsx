@@ -1,7 +1,7 @@
 /** Library, canvas and inspector; the bar above them; and what the keyboard does. */
 
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useCan } from "../api/session";
 import type { DefinitionSummary, Document } from "../api/types";
 import { useOffer } from "../app/commands";
@@ -37,6 +37,7 @@ import { SearchBox } from "./SearchBox";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { SourceView } from "./SourceView";
 import { useEditor, useEditorSession } from "./useEditor";
+import { useLostKeys } from "./useLostKeys";
 import { useProblems } from "./useProblems";
 
 const t = words("designer", {
@@ -71,6 +72,7 @@ const t = words("designer", {
   readOnlyCode: "This workflow is written in Python: edit it there. The graph shows what it does.",
   readOnlyRole: "Your roles allow you to look at this workflow, not to change it.",
   latest: "Open the latest",
+  unsaved: "What you changed could not be saved, so nothing was run. Wait until it says Saved, or resolve what stands against it, then run.",
   library: "Show or hide activities",
   inspector: "Show or hide the inspector",
 });
@@ -191,10 +193,10 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     [session, run, copy, level, crumbs, selection, catalogue, saver],
   );
 
-  const onKeyDown = (event: KeyboardEvent): void => {
+  const press = (event: KeyboardEvent): void => {
     const target = event.target as HTMLElement;
     const isTyping = target.closest("input, textarea, select, .cm-editor") !== null;
-    const id = shortcutOf(event.nativeEvent);
+    const id = shortcutOf(event);
     if (id === null) return;
     const isGlobal = id === "save" || id === "publish" || id === "run" || id === "problems" || id === "search";
     if (isTyping && !isGlobal) return;
@@ -202,11 +204,8 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     if (id === "open" && target.closest("button, a, summary") !== null) return;
     if (view === "source" && !isGlobal) return;
     if (act(id)) event.preventDefault();
-    // What had the keyboard may be gone (removed, undone); the next key belongs to the canvas all the same.
-    requestAnimationFrame(() => {
-      if (globalThis.document.activeElement === globalThis.document.body) frame.current?.focus({ preventScroll: true });
-    });
   };
+  useLostKeys(press);
 
   // The canvas has the keyboard as soon as the page is there.
   useEffect(() => frame.current?.focus({ preventScroll: true }), []);
@@ -235,7 +234,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   const hasLibrary = showsLibrary && !readOnly && view === "canvas";
   const columns = [hasLibrary ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""].filter(Boolean).join(" ");
   return (
-    <div ref={frame} className="hf-designer" tabIndex={-1} onKeyDown={onKeyDown}>
+    <div ref={frame} className="hf-designer" tabIndex={-1} onKeyDown={(event) => press(event.nativeEvent)}>
       <header className="hf-bar">
         <h1 className="visually-hidden">{name}</h1>
         <Link to="/definitions" className="hf-back" aria-label={t("all")} title={t("all")}>
@@ -325,7 +324,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         </div>
         {showsInspector ? <Inspector problems={problems} /> : null}
       </div>
-      {open === "publish" ? <PublishDialog id={document.id} name={name} problems={problems} flush={() => saver.flush()} onDone={() => undefined} onClose={() => setOpen(null)} /> : null}
+      {open === "publish" ? <PublishDialog id={document.id} name={name} problems={problems} flush={() => saver.flush()} onShow={showProblem} onClose={() => setOpen(null)} /> : null}
       {open === "run" ? <RunNow id={document.id} document={document as unknown as Document} saver={saver} onClose={() => setOpen(null)} /> : null}
       {open === "search" ? <SearchBox at={middle} onClose={() => setOpen(null)} onShow={(id) => requestAnimationFrame(() => canvas.current?.show(id))} /> : null}
       {open === "connect" && selection[0] !== undefined ? <ConnectBox from={selection[0]} at={middle} onClose={() => setOpen(null)} /> : null}
@@ -357,7 +356,14 @@ function undoLabel(verb: string, what: string | undefined, keys: string): string
 function RunNow({ id, document, saver, onClose }: { id: string; document: Document; saver: Saver; onClose: () => void }) {
   const [isReady, setReady] = useState(saver.isClean);
   useEffect(() => {
-    if (!isReady) void saver.flush().then(() => setReady(true));
-  }, [isReady, saver]);
+    if (isReady) return;
+    void saver.flush().then((isSaved) => {
+      if (isSaved) return setReady(true);
+      toast.failed(new Error(t("unsaved")));
+      onClose();
+    });
+    // Only once: whoever is told wants to press Run again himself.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
   return isReady ? <RunDialog id={id} document={document} onClose={onClose} /> : null;
 }

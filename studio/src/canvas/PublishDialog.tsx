@@ -6,15 +6,20 @@ import { catalogue } from "../app/messages";
 import type { Problem } from "../model/validate";
 import { Confirm, toast } from "../ui";
 import { liveInstances, publish } from "./designerApi";
+import { ProblemList } from "./ProblemsPanel";
+
+const MOST = 5;
 
 const t = catalogue("publish", {
   title: "Publish {name}",
   action: "Publish",
-  live: "{n|instance is|instances are} alive on earlier versions. They stay on theirs; new ones start on this version.",
+  live: "{n|instance is|instances are} alive on earlier versions. What lives stays on its version; new ones start on this one.",
   none: "No instance is alive. New ones start on this version.",
-  errors: "{n|problem keeps|problems keep} it from running. Correct them first.",
-  warnings: "{n|warning|warnings}: it will run, but look at them.",
-  done: "Published version {version}. {triggers|trigger|triggers} listen.",
+  errors: "{n|problem keeps|problems keep} it from running.",
+  warnings: "{n|warning|warnings}: it will run, but have a look.",
+  more: "and {n} more",
+  done: "Published version {version}",
+  doneTriggers: "Published version {version}. {triggers|trigger listens|triggers listen}.",
 });
 
 interface PublishProps {
@@ -22,22 +27,21 @@ interface PublishProps {
   readonly name: string;
   readonly problems: readonly Problem[];
   readonly flush: () => Promise<boolean>;
-  readonly onDone: () => void;
+  readonly onShow: (problem: Problem) => void;
   readonly onClose: () => void;
 }
 
-export function PublishDialog({ id, name, problems, flush, onDone, onClose }: PublishProps) {
+export function PublishDialog({ id, name, problems, flush, onShow, onClose }: PublishProps) {
   const live = useQuery({ queryKey: ["instances", "live", id], queryFn: () => liveInstances(id), staleTime: 0, retry: false });
   const [busy, setBusy] = useState(false);
-  const errors = problems.filter((problem) => problem.severity === "error").length;
-  const warnings = problems.length - errors;
+  const errors = problems.filter((problem) => problem.severity === "error");
+  const shown = errors.length > 0 ? errors : problems;
   const go = async (): Promise<void> => {
     setBusy(true);
     try {
       if (await flush()) {
         const result = await publish(id);
-        toast.done(t("done", { version: result.summary.version, triggers: result.triggers }));
-        onDone();
+        toast.done(t(result.triggers > 0 ? "doneTriggers" : "done", { version: result.summary.version, triggers: result.triggers }));
       }
       onClose();
     } catch (error) {
@@ -46,10 +50,21 @@ export function PublishDialog({ id, name, problems, flush, onDone, onClose }: Pu
     }
   };
   return (
-    <Confirm title={t("title", { name })} action={t("action")} busy={busy} disabled={errors > 0} onConfirm={() => void go()} onClose={onClose}>
-      {errors > 0 ? <p className="banner bad">{t("errors", { n: errors })}</p> : null}
-      {errors === 0 && warnings > 0 ? <p className="banner wait">{t("warnings", { n: warnings })}</p> : null}
-      {live.data !== undefined ? <p>{live.data > 0 ? t("live", { n: live.data }) : t("none")}</p> : null}
+    <Confirm title={t("title", { name })} action={t("action")} busy={busy} disabled={errors.length > 0} onConfirm={() => void go()} onClose={onClose}>
+      {shown.length > 0 ? (
+        <div className={`banner ${errors.length > 0 ? "bad" : "wait"} hf-standing`}>
+          <p>{t(errors.length > 0 ? "errors" : "warnings", { n: shown.length })}</p>
+          <ProblemList
+            problems={shown.slice(0, MOST)}
+            onShow={(problem) => {
+              onClose();
+              onShow(problem);
+            }}
+          />
+          {shown.length > MOST ? <p className="small">{t("more", { n: shown.length - MOST })}</p> : null}
+        </div>
+      ) : null}
+      {live.data !== undefined && errors.length === 0 ? <p>{live.data > 0 ? t("live", { n: live.data }) : t("none")}</p> : null}
     </Confirm>
   );
 }

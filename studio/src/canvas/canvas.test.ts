@@ -12,6 +12,7 @@ import { toSvg, type Palette } from "./exporting";
 import { toEdges, toNodes, type Drawing } from "./nodes";
 import { roomIn } from "./placing";
 import { sourceOf } from "./PythonView";
+import { stepInto } from "./useReveal";
 
 const draw = (document: Definition, more: Partial<Drawing> = {}): Drawing => {
   const level = levelOf(document, catalogue, ROOT);
@@ -87,5 +88,18 @@ describe("room in a connection", () => {
     const moved = room.get("large")!;
     expect(at.y + 56).toBeLessThan(moved.y);
     expect(moved.x).toBe(places.get("large")!.x);
+  });
+});
+
+describe("what was added", () => {
+  const seen = { width: 800, height: 600 };
+  it("moves the picture only as far as it takes to be seen whole", () => {
+    expect(stepInto({ x: 100, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: 0, y: 0 });
+    expect(stepInto({ x: 700, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: -180, y: 0 });
+    expect(stepInto({ x: -300, y: 640, width: 232, height: 56 }, seen)).toEqual({ x: 348, y: -144 });
+  });
+
+  it("is seen from its beginning where it is larger than the picture", () => {
+    expect(stepInto({ x: 200, y: 100, width: 2000, height: 56 }, seen).x).toBe(-152);
   });
 });

@@ -5,6 +5,7 @@ import { api } from "../api/client";
 import { apiPath, definitions, forget } from "../api/queries";
 import type { Document, ExecuteResult } from "../api/types";
 import { catalogue } from "../app/messages";
+import { useCatalogue } from "../canvas/useCatalogue";
 import { Answer, Button, Dialog, problems, type Schema, SchemaForm, Segments, SelectField, startOf, TextField, toast } from "../ui";
 import { inputSchema, startsOf } from "./inputs";
 
@@ -69,7 +70,8 @@ function RunForm({ id, name, document, latest, published, draft, onClose }: Form
   const pinned = useQuery({ ...definitions.one(id, "published"), enabled: which === "published" && draft && published !== null });
   const source = which === "published" && pinned.data ? pinned.data.document : document;
   const schema = useMemo<Schema>(() => inputSchema(source), [source]);
-  const starts = useMemo(() => startsOf(source), [source]);
+  const { catalogue: known } = useCatalogue();
+  const starts = useMemo(() => startsOf(source, (type) => known.get(type)?.display_name ?? undefined), [source, known]);
   const before = useMemo(() => remembered(id), [id]);
   const [value, setValue] = useState<Record<string, unknown>>({ ...startOf(schema), ...before.input });
   const [correlation, setCorrelation] = useState(before.correlation ?? "");

@@ -20,8 +20,11 @@ test("declared inputs become a form", () => {
 });
 
 test("a flowchart can start at any of its activities, a sequence only at its first", () => {
-  expect(startsOf(order)).toEqual([{ id: "placed", label: "placed (WriteLine)" }]);
-  expect(startsOf({ root: { type: "Sequence", activities: [] } })).toEqual([]);
+  const titled = (type: string) => (type === "WriteLine" ? "Write line" : undefined);
+  expect(startsOf(order, titled)).toEqual([{ id: "placed", label: "Write line (placed)" }]);
+  const named = { root: { type: "Flowchart", activities: [{ id: "a", type: "Mine", name: "Ask" }, { id: "b", type: "Mine" }] } };
+  expect(startsOf(named, titled).map((one) => one.label)).toEqual(["Ask (a)", "Mine (b)"]);
+  expect(startsOf({ root: { type: "Sequence", activities: [] } }, titled)).toEqual([]);
 });
 
 test("an id is made of the name", () => {

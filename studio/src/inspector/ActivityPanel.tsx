@@ -11,6 +11,7 @@ import { titleOf } from "../model/document";
 import { chipsOf } from "../model/focus";
 import { commentsOf } from "../model/graph";
 import type { JsonObject } from "../model/json";
+import { isAbout } from "../model/problems";
 import { namesFor, targetsFor } from "../model/scope";
 import type { Problem } from "../model/validate";
 import { Button, IconButton, TextField, toast, When } from "../ui";
@@ -89,7 +90,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
                 value={activity.inputs?.[input.name]}
                 names={names}
                 readOnly={readOnly}
-                problems={own.filter((problem) => problem.path.includes(`/inputs/${input.name}`))}
+                problems={own.filter((problem) => isAbout(problem, "inputs", input.name))}
                 onChange={(value) => session.run(commands.setInput(activity.id, input.name, value))}
               />
             ))}
@@ -112,7 +113,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
                   id={`out-${output.name}`}
                   value={activity.outputs?.[output.name] ?? undefined}
                   readOnly={readOnly}
-                  invalid={own.some((problem) => problem.path.includes(`/outputs/${output.name}`))}
+                  invalid={own.some((problem) => isAbout(problem, "outputs", output.name))}
                   options={targetsFor(document, catalogue, activity.id).map((name) => name.name)}
                   onChange={(value) => session.run(commands.setOutput(activity.id, output.name, typeof value === "string" ? value : null))}
                 />
@@ -126,7 +127,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
           </Section>
         ) : null}
         <OptionsSection activity={activity} descriptor={descriptor} readOnly={readOnly} onChange={(name, value) => session.run(commands.setOption(activity.id, name, value))} />
-        {descriptor !== undefined && descriptor.ports.length === 0 && can("definitions:execute") ? (
+        {descriptor !== undefined && descriptor.ports.length === 0 && can("definitions:write") && can("definitions:execute") ? (
           <Section id="test" title={t("test")} open={false}>
             <TestActivity activity={activity} />
           </Section>

@@ -1,6 +1,7 @@
 /** Variables, inputs and outputs: of the workflow, or variables of a container. */
 
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { api } from "../api/client";
 import { catalogue } from "../app/messages";
 import { isObject, type Json, type JsonObject } from "../model/json";
@@ -33,14 +34,19 @@ interface DeclarationsProps {
 
 export function Declarations({ kind, items, readOnly, onChange }: DeclarationsProps) {
   const types = useTypes();
+  const [added, setAdded] = useState<number | null>(null);
+  const add = (): void => {
+    setAdded(items.length);
+    onChange(items.length, { name: freeName(kind, items), type: kind === "variables" ? "any" : "string" });
+  };
   return (
     <>
       {items.map((item, index) => (
-        <Declared key={index} kind={kind} item={item} types={types} readOnly={readOnly} onChange={(value) => onChange(index, value)} />
+        <Declared key={index} isNew={index === added} kind={kind} item={item} types={types} readOnly={readOnly} onChange={(value) => onChange(index, value)} />
       ))}
       {readOnly ? null : (
         <div>
-          <Button small icon="add" onClick={() => onChange(items.length, { name: freeName(kind, items), type: kind === "variables" ? "any" : "string" })}>
+          <Button small icon="add" onClick={add}>
             {t("add")}
           </Button>
         </div>
@@ -67,6 +73,8 @@ function freeName(kind: DeclarationKind, items: readonly JsonObject[]): string {
 }
 
 interface DeclaredProps {
+  /** It was added here just now: its name is what comes next. */
+  readonly isNew: boolean;
   readonly kind: DeclarationKind;
   readonly item: JsonObject;
   readonly types: readonly string[];
@@ -74,7 +82,7 @@ interface DeclaredProps {
   readonly onChange: (value: JsonObject | null) => void;
 }
 
-function Declared({ kind, item, types, readOnly, onChange }: DeclaredProps) {
+function Declared({ isNew, kind, item, types, readOnly, onChange }: DeclaredProps) {
   const set = (key: string, value: Json | undefined): void => {
     const { [key]: _old, ...rest } = item;
     onChange(value === undefined ? rest : { ...item, [key]: value });
@@ -85,7 +93,16 @@ function Declared({ kind, item, types, readOnly, onChange }: DeclaredProps) {
   return (
     <div className="hf-declared">
       <div className="row">
-        <input className="input mono" aria-label={t("name")} placeholder={t("name")} value={name} readOnly={readOnly} onChange={(event) => set("name", event.target.value)} />
+        <input
+          className="input mono"
+          aria-label={t("name")}
+          placeholder={t("name")}
+          autoFocus={isNew}
+          value={name}
+          readOnly={readOnly}
+          onFocus={(event) => (isNew ? event.target.select() : undefined)}
+          onChange={(event) => set("name", event.target.value)}
+        />
         <select className="select" aria-label={t("type")} value={type} disabled={readOnly} onChange={(event) => set("type", event.target.value)}>
           {listed.map((one) => (
             <option key={one}>{one}</option>

@@ -87,6 +87,19 @@ describe("editors", () => {
     expect(changed).toHaveBeenCalledWith("wait_all");
   });
 
+  it("lists what holds without a choice once", () => {
+    const names = () => screen.getAllByRole("option").map((option) => option.textContent);
+    const offered = { options: ["wait_any", "wait_all"], placeholder: "wait_any" };
+    const changed = show("options", offered);
+    expect(names()).toEqual(["Wait any", "Wait all"]);
+    fireEvent.change(screen.getByRole("combobox"), { target: { value: '"wait_all"' } });
+    expect(changed).toHaveBeenCalledWith("wait_all");
+    cleanup();
+    show("options", { ...offered, value: "wait_any" });
+    expect(names()).toEqual(["Wait any", "Wait all"]);
+    expect((screen.getByRole("combobox") as HTMLSelectElement).value).toBe('"wait_any"');
+  });
+
   it("edits lists and maps in place", () => {
     const list = show("list", { value: ["a"], schema: { type: "array", items: { type: "string" } } });
     fireEvent.click(screen.getByRole("button", { name: "Add" }));

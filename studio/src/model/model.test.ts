@@ -11,7 +11,7 @@ import { chipsOf, crumbsOf, doorOf, levelOf, readFocus, ROOT, writeFocus, type F
 import { graphOf } from "./graph";
 import { Ids, withFreshIds, withIds } from "./ids";
 import { directionOf, layout, placeAll, settle, sizeOf } from "./layout";
-import { activityAt, mergeProblems, worstByActivity } from "./problems";
+import { activityAt, isAbout, mergeProblems, worstByActivity } from "./problems";
 import { namesFor, targetsFor } from "./scope";
 import { searchDocument } from "./search";
 import { tellingOf } from "./telling";
@@ -258,6 +258,14 @@ describe("validation as you type", () => {
     const edited = updateActivity(order, "large", (activity) => ({ ...activity, name: "L" }));
     expect(mergeProblems(edited, [], told)).toEqual([]);
     expect(worstByActivity(mergeProblems(order, [], told)).get("large")).toBe("error");
+  });
+
+  it("is about one input, not about those whose names begin alike", () => {
+    const at = (path: string) => ({ code: "expression", path, message: "", severity: "error" as const, activityId: "each" });
+    expect(isAbout(at("/root/inputs/items"), "inputs", "items")).toBe(true);
+    expect(isAbout(at("/root/inputs/items/0/name"), "inputs", "items")).toBe(true);
+    expect(isAbout(at("/root/inputs/items"), "inputs", "item")).toBe(false);
+    expect(isAbout(at("/root/outputs/items"), "inputs", "items")).toBe(false);
   });
 });
 

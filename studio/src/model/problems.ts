@@ -67,6 +67,11 @@ export function activityAt(definition: Definition, pointer: string): string | nu
   return found;
 }
 
+/** Whether it is about this input (or output) of its activity, or about something within it. */
+export function isAbout(problem: Problem, part: "inputs" | "outputs", name: string): boolean {
+  return `${problem.path}/`.includes(`/${part}/${name}/`);
+}
+
 export type Worst = "error" | "warning";
 
 export function worstByActivity(problems: readonly Problem[]): ReadonlyMap<string, Worst> {

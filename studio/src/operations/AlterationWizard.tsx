@@ -1,11 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client";
 import { definitions, forget, instances } from "../api/queries";
 import type { Alteration } from "../api/types";
 import { catalogue } from "../app/messages";
-import { Badge, Button, Dialog, IconButton, SelectField, TextArea, TextField, toast } from "../ui";
-import { type AlterationType, type Draft, newDraft, TYPES, written } from "./alterations";
+import { Badge, Button, Dialog, SelectField, TextArea, TextField, toast } from "../ui";
+import { OneChange, useNameable } from "./AlterationChange";
+import { type Draft, fateTone, newDraft, written } from "./alterations";
 import { Results } from "./AlterationsPage";
 
 const t = catalogue("wizard", {
@@ -22,17 +24,7 @@ const t = catalogue("wizard", {
   ids: "Or these ids",
   idsHint: "One per line; when given, they alone count",
   matching: "{n|instance|instances} match now. The filter is tested again on each when it is altered.",
-  type: "Change",
-  modify_variable: "Set a variable",
-  cancel_activity: "Cancel an activity",
-  schedule_activity: "Run an activity",
-  migrate: "Move to another version",
-  variable: "Variable",
-  value: "Value (JSON)",
-  activity: "Activity id",
-  version: "Version",
   add: "Another change",
-  remove: "Remove this change",
   why: "Why",
   whyHint: "Kept in every journal, with your name",
   back: "Back",
@@ -40,12 +32,15 @@ const t = catalogue("wizard", {
   tryIt: "Dry run",
   tried: "Nothing was changed. This is what would happen:",
   none: "No instance would be touched.",
-  run: "Alter them",
+  noneApplies: "Nothing would be altered like this. Go back and change the plan.",
+  run: "Alter {n|instance|instances}",
   started: "The plan runs: {n|instance|instances}",
+  toInstance: "To the instance",
 });
 
 /** Which, what, and a dry run before anything moves. */
 export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClose: () => void }) {
+  const navigate = useNavigate();
   const [step, setStep] = useState<1 | 2 | 3>(given.length > 0 ? 2 : 1);
   const [definition, setDefinition] = useState("");
   const [status, setStatus] = useState("live");
@@ -59,6 +54,8 @@ export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClos
   const whole = alterations.every((one) => one !== null);
   const statuses = status === "live" ? ["running", "suspended"] : [status];
   const chosen = ids.length > 0 || definition !== "";
+  const nameable = useNameable(definition, ids[0]);
+  const able = tried?.fates["applies"] ?? 0;
 
   const send = async (dry: boolean) => {
     setBusy(true);
@@ -69,7 +66,9 @@ export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClos
         setTried(plan);
         setStep(3);
       } else {
-        toast.done(t("started", { n: plan.total }));
+        const [only] = ids.length === 1 ? ids : [];
+        const show = only === undefined ? undefined : { label: t("toInstance"), run: () => void navigate({ to: "/instances/$id", params: { id: only } }) };
+        toast.done(t("started", { n: plan.total }), show);
         await forget("alterations", "instances");
         onClose();
       }
@@ -88,13 +87,13 @@ export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClos
       onSubmit={() => {
         if (step === 1 && chosen) setStep(2);
         else if (step === 2 && whole) void send(true);
-        else if (step === 3) void send(false);
+        else if (step === 3 && able > 0) void send(false);
       }}
       foot={
         <>
           {step > 1 ? <Button onClick={() => setStep(step === 3 ? 2 : 1)}>{t("back")}</Button> : null}
-          <Button type="submit" kind="primary" busy={busy} disabled={step === 1 ? !chosen : !whole}>
-            {step === 1 ? t("next") : step === 2 ? t("tryIt") : t("run")}
+          <Button type="submit" kind="primary" busy={busy} disabled={step === 1 ? !chosen : step === 2 ? !whole : able === 0}>
+            {step === 1 ? t("next") : step === 2 ? t("tryIt") : t("run", { n: able })}
           </Button>
         </>
       }
@@ -113,6 +112,7 @@ export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClos
             <OneChange
               key={index}
               draft={draft}
+              nameable={nameable}
               onChange={(changed) => setDrafts(drafts.map((one, at) => (at === index ? changed : one)))}
               onRemove={drafts.length > 1 ? () => setDrafts(drafts.filter((_, at) => at !== index)) : null}
             />
@@ -128,10 +128,10 @@ export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClos
       {step === 3 && tried ? (
         <>
           <h3>{t("dry")}</h3>
-          <p className="quiet">{tried.results.length > 0 ? t("tried") : t("none")}</p>
+          <p className="quiet">{t(tried.total === 0 ? "none" : able === 0 ? "noneApplies" : "tried")}</p>
           <p className="row wrap">
             {Object.entries(tried.fates).map(([fate, count]) => (
-              <Badge key={fate} tone={fate === "applies" || fate === "migrates" ? "ok" : fate === "refused" ? "bad" : "wait"}>
+              <Badge key={fate} tone={fateTone(fate)}>
                 {fate.replaceAll("_", " ")} {count}
               </Badge>
             ))}
@@ -171,35 +171,5 @@ function Which({ definition, status, onDefinition, onStatus, count }: WhichProps
       />
       {definition && count && matching.data ? <p className="quiet">{t("matching", { n: matching.data.total })}</p> : null}
     </>
-  );
-}
-
-function OneChange({ draft, onChange, onRemove }: { draft: Draft; onChange: (draft: Draft) => void; onRemove: (() => void) | null }) {
-  return (
-    <div className="form-group">
-      <div className="row" style={{ alignItems: "flex-end" }}>
-        <div className="grow">
-          <SelectField
-            label={t("type")}
-            value={draft.type}
-            onChange={(e) => onChange({ ...draft, type: e.target.value as AlterationType })}
-            options={TYPES.map((one) => ({ value: one, label: t(one) }))}
-          />
-        </div>
-        {onRemove ? <IconButton label={t("remove")} icon="trash" onClick={onRemove} /> : null}
-      </div>
-      {draft.type === "modify_variable" ? (
-        <>
-          <TextField label={t("variable")} value={draft.variable} onChange={(e) => onChange({ ...draft, variable: e.target.value })} />
-          <TextField label={t("value")} className="input mono" value={draft.value} onChange={(e) => onChange({ ...draft, value: e.target.value })} />
-        </>
-      ) : null}
-      {draft.type === "cancel_activity" || draft.type === "schedule_activity" ? (
-        <TextField label={t("activity")} value={draft.activity_id} onChange={(e) => onChange({ ...draft, activity_id: e.target.value })} />
-      ) : null}
-      {draft.type === "migrate" ? (
-        <TextField label={t("version")} type="number" min={1} value={draft.version} onChange={(e) => onChange({ ...draft, version: e.target.value })} />
-      ) : null}
-    </div>
   );
 }

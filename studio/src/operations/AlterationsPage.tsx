@@ -5,6 +5,7 @@ import { catalogue } from "../app/messages";
 import { useFilters } from "../app/search";
 import { Badge, Button, Dialog, Json, Table, type Tone, Value, When } from "../ui";
 import { ListPage } from "./ListPage";
+import { fateTone, sayAlteration } from "./alterations";
 import { Wizard } from "./AlterationWizard";
 
 const t = catalogue("alterations", {
@@ -68,9 +69,9 @@ export function AlterationsPage() {
             id: "what",
             label: t("what"),
             cell: (row) => (
-              <Button small kind="plain" onClick={() => setShown(row)}>
-                {row.alterations.map((one) => String(one["type"] ?? "?").replaceAll("_", " ")).join(", ")}
-              </Button>
+              <button type="button" className="name" onClick={() => setShown(row)}>
+                {row.alterations.map((one) => sayAlteration(String(one["type"] ?? "?"))).join(", ")}
+              </button>
             ),
           },
           {
@@ -109,6 +110,10 @@ export function AlterationsPage() {
   );
 }
 
+function Fate({ fate }: { fate: string }) {
+  return <Badge tone={fateTone(fate)}>{fate.replaceAll("_", " ")}</Badge>;
+}
+
 /** What became of each instance, or would become of it. */
 export function Results({ rows }: { rows: readonly Record<string, unknown>[] }) {
   if (rows.length === 0) return null;
@@ -121,7 +126,7 @@ export function Results({ rows }: { rows: readonly Record<string, unknown>[] }) 
       name={id}
       columns={[
         { id: "instance", label: t("instance"), cell: (row) => <span className="value">{id(row)}</span> },
-        { id: "outcome", label: t("outcome"), cell: (row) => <Badge>{String(row["outcome"] ?? row["state"] ?? row["class"] ?? "")}</Badge> },
+        { id: "outcome", label: t("outcome"), cell: (row) => <Fate fate={String(row["outcome"] ?? row["state"] ?? row["class"] ?? "")} /> },
         {
           id: "message",
           label: t("message"),

@@ -7,6 +7,7 @@ import type { Statistics } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useLiveList } from "../runs/useLive";
 import { Answer, Badge, duration, Icon, Segments, Table, When } from "../ui";
+import { alike } from "./attention";
 import { Chart } from "./Chart";
 import { sorted } from "./ListPage";
 
@@ -34,6 +35,7 @@ const t = catalogue("dashboard", {
   oldest: "Waits longest",
   attention: "Needs attention",
   nothing: "Nothing. All is well.",
+  alike: "{n} more like it",
   byDefinition: "By definition",
   definition: "Definition",
   started: "Started",
@@ -137,7 +139,7 @@ function Figures({ data }: { data: Statistics }) {
               </p>
             ) : (
               <ul className="attention">
-                {data.needs_attention.slice(0, 12).map((one, index) => (
+                {alike(data.needs_attention).map(({ one, count }, index) => (
                   <li key={index}>
                     <Badge tone="bad">{one.kind.replace("_", " ")}</Badge>
                     <span className="grow" style={{ overflowWrap: "anywhere" }}>
@@ -149,6 +151,14 @@ function Figures({ data }: { data: Statistics }) {
                         one.message
                       )}{" "}
                       <When at={one.at} />
+                      {count > 1 ? (
+                        <>
+                          {" · "}
+                          <Link to="/instances" search={{ incidents: "1" }}>
+                            {t("alike", { n: count - 1 })}
+                          </Link>
+                        </>
+                      ) : null}
                     </span>
                   </li>
                 ))}

@@ -29,6 +29,7 @@ const t = catalogue("nodes", {
 export function NodesPage() {
   const can = useCan();
   const query = useQuery({ queryKey: ["nodes"], queryFn: () => api.get<NodeList>("/api/nodes"), refetchInterval: 5_000 });
+  const here = query.data?.items.find((one) => one.this);
   const act = (verb: "pause" | "resume") =>
     void api
       .post(`/api/nodes/this/${verb}`)
@@ -42,15 +43,10 @@ export function NodesPage() {
       <header className="page-head">
         <h1>{t("title")}</h1>
         <span className="lead grow">{t("lead")}</span>
-        {can("operations:write") ? (
-          <>
-            <Button icon="pause" onClick={() => act("pause")}>
-              {t("pause")}
-            </Button>
-            <Button icon="play" onClick={() => act("resume")}>
-              {t("resume")}
-            </Button>
-          </>
+        {can("operations:write") && here !== undefined ? (
+          <Button icon={here.paused ? "play" : "pause"} onClick={() => act(here.paused ? "resume" : "pause")}>
+            {t(here.paused ? "resume" : "pause")}
+          </Button>
         ) : null}
       </header>
       <Answer query={query}>

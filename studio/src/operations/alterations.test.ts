@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { newDraft, written } from "./alterations";
+import { fateTone, newDraft, sayAlteration, written } from "./alterations";
+import { alike } from "./attention";
 import { niceTop } from "./Chart";
 import { sorted } from "./ListPage";
 
@@ -11,10 +12,21 @@ test("a draft becomes a request only when it is whole", () => {
   expect(written({ ...newDraft(), type: "migrate", version: "3" })).toEqual({ type: "migrate", version: 3 });
 });
 
+test("a change is said in words, also one that is not known here", () => {
+  expect([sayAlteration("migrate"), sayAlteration("cancel"), sayAlteration("turn_over")]).toEqual(["Move to another version", "cancel", "turn over"]);
+  expect([fateTone("applies"), fateTone("refused"), fateTone("needs_mapping")]).toEqual(["ok", "bad", "wait"]);
+});
+
 test("rows sort by number and by text, both ways", () => {
   const rows = [{ n: 10 }, { n: 9 }, { n: null }];
   expect(sorted(rows, "n").map((row) => row.n)).toEqual([null, 9, 10]);
   expect(sorted(rows, "-n").map((row) => row.n)).toEqual([10, 9, null]);
+});
+
+test("what is alike needs attention once, the newest of it", () => {
+  const one = (message: string, instance_id: string) => ({ kind: "incident" as const, message, instance_id, definition_id: null, at: null });
+  const found = alike([one("by zero", "c"), one("no ink", "b"), one("by zero", "a")]);
+  expect(found.map(({ one: { instance_id: id }, count }) => [id, count])).toEqual([["c", 2], ["b", 1]]);
 });
 
 test("the top of a chart is a round number", () => {

@@ -1,9 +1,25 @@
 /** What an alteration plan may do, as data: the wizard's forms and the request are both made of this. */
+import { catalogue } from "../app/messages";
+import type { Tone } from "../ui";
+
+const t = catalogue("alteration", {
+  modify_variable: "Set a variable",
+  cancel_activity: "Cancel an activity",
+  schedule_activity: "Run an activity",
+  migrate: "Move to another version",
+});
+
 export type Draft = { type: AlterationType; variable: string; value: string; activity_id: string; version: string };
 
 export type AlterationType = "modify_variable" | "cancel_activity" | "schedule_activity" | "migrate";
 
 export const TYPES: readonly AlterationType[] = ["modify_variable", "cancel_activity", "schedule_activity", "migrate"];
+
+/** In words; a kind that only a later server knows by its own name. */
+export const sayAlteration = (type: string): string => (TYPES.includes(type as AlterationType) ? t(type as AlterationType) : type.replaceAll("_", " "));
+
+/** How what became of an instance looks: in a dry run, or done. */
+export const fateTone = (fate: string): Tone => (fate === "applies" || fate === "altered" ? "ok" : fate === "refused" || fate === "failed" ? "bad" : "wait");
 
 export const newDraft = (): Draft => ({ type: "modify_variable", variable: "", value: "null", activity_id: "", version: "" });
 

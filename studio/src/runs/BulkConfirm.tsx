@@ -1,25 +1,25 @@
 import { useState } from "react";
 import { Checkbox, Confirm, TextField, toast } from "../ui";
-import { bulk, type BulkAction } from "./verbs";
+import { bulk, type BulkAction, type Chosen, countOf } from "./verbs";
 import { t } from "./words";
 
-type Props = { action: BulkAction; ids: readonly string[]; onClose: () => void; onDone: () => void };
+type Props = { action: BulkAction; chosen: Chosen; onClose: () => void; onDone: () => void };
 
 const TITLES = { cancel: "cancelTitle", retry: "retryTitle", delete: "deleteTitle" } as const;
 const TEXTS = { cancel: "cancelText", retry: "retryText", delete: "deleteText" } as const;
 
-export function BulkConfirm({ action, ids, onClose, onDone }: Props) {
+export function BulkConfirm({ action, chosen, onClose, onDone }: Props) {
   const [why, setWhy] = useState("");
   const [terminate, setTerminate] = useState(false);
   const [busy, setBusy] = useState(false);
   const go = async () => {
     setBusy(true);
-    await bulk(action, ids, why, terminate).then(onDone, toast.failed);
+    await bulk(action, chosen, why, terminate).then(onDone, toast.failed);
     onClose();
   };
   return (
     <Confirm
-      title={t(TITLES[action], { n: ids.length })}
+      title={t(TITLES[action], { n: countOf(chosen) })}
       action={t(action)}
       danger={action !== "retry"}
       busy={busy}
@@ -27,6 +27,7 @@ export function BulkConfirm({ action, ids, onClose, onDone }: Props) {
       onClose={onClose}
     >
       <p>{t(TEXTS[action])}</p>
+      {"filter" in chosen ? <p>{t("tested")}</p> : null}
       {action === "cancel" ? (
         <Checkbox label={t("terminate")} checked={terminate} onChange={(e) => setTerminate(e.target.checked)} />
       ) : null}

@@ -1,13 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Incident, InstanceDetail } from "../api/types";
-import { useCatalogue } from "../canvas/useCatalogue";
-import { Answer, Badge, Button, Dialog, Empty, TextArea, TextField, toast, When } from "../ui";
-import { readJson, Unreadable } from "../ui/schema";
+import { Answer, Badge, Button, Empty, When } from "../ui";
 import { t } from "./instance-words";
-import { act } from "./verbs";
+import { Repair } from "./Repair";
 
 export function IncidentsPanel({ detail, onShow }: { detail: InstanceDetail; onShow: (activity: string | null) => void }) {
   const query = useQuery(instances.incidents(detail.id));
@@ -21,7 +19,7 @@ export function IncidentsPanel({ detail, onShow }: { detail: InstanceDetail; onS
               {t("noIncidentsText")}
             </Empty>
           ) : null}
-          {[...incidents].reverse().map((incident) => (
+          {inOrder(incidents).map((incident) => (
             <One key={incident.id} incident={incident} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
           ))}
           {asked ? <Repair detail={detail} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
@@ -29,6 +27,11 @@ export function IncidentsPanel({ detail, onShow }: { detail: InstanceDetail; onS
       )}
     </Answer>
   );
+}
+
+/** What is open before what was, and the newest first. */
+export function inOrder<One extends Pick<Incident, "open" | "at">>(incidents: readonly One[]): One[] {
+  return incidents.toSorted((left, right) => Number(right.open) - Number(left.open) || right.at.localeCompare(left.at));
 }
 
 type OneProps = { incident: Incident; onShow: (activity: string | null) => void; onAsk: (verb: "retry" | "skip") => void };
@@ -88,74 +91,4 @@ function One({ incident, onShow, onAsk }: OneProps) {
       </div>
     </article>
   );
-}
-
-type RepairProps = { detail: InstanceDetail; incident: Incident; verb: "retry" | "skip"; onClose: () => void };
-
-function Repair({ detail, incident, verb, onClose }: RepairProps) {
-  const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
-  const defined = useMemo(() => inputsOf(detail.document, incident.activity_id), [detail.document, incident.activity_id]);
-  const [why, setWhy] = useState("");
-  const [busy, setBusy] = useState(false);
-  const inputs = readJson(text);
-  const bad = inputs instanceof Unreadable ? t("badJson", { why: inputs.why }) : undefined;
-  const name = incident.activity_name ?? incident.activity_id ?? "";
-  // Only an effect is given its inputs once and for all; everything else works them out again where it stands.
-  const { catalogue } = useCatalogue();
-  const effect = incident.activity_type !== null && catalogue.get(incident.activity_type)?.kind === "effect";
-  const go = async () => {
-    if (verb === "retry" && bad) return;
-    setBusy(true);
-    const changed = verb === "retry" && effect ? changedIn(incident.inputs, inputs) : {};
-    try {
-      await act(detail.id, verb, {
-        ...(incident.activity_id ? { activity_id: incident.activity_id } : {}),
-        ...(Object.keys(changed).length > 0 ? { inputs: changed } : {}),
-        ...(why ? { why } : {}),
-      });
-      onClose();
-    } catch (error) {
-      toast.failed(error);
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog
-      title={t(verb === "retry" ? "retryTitle" : "skipTitle", { name })}
-      onClose={onClose}
-      onSubmit={() => void go()}
-      foot={
-        <Button type="submit" kind="primary" busy={busy} disabled={verb === "retry" && Boolean(bad)}>
-          {t(verb)}
-        </Button>
-      }
-    >
-      <p>{t(verb === "skip" ? "skipText" : effect ? "retryText" : "retryAgain")}</p>
-      {verb === "retry" && defined ? (
-        <div className="stack">
-          <span className="field-label">{t("defined")}</span>
-          <pre className="code">{JSON.stringify(defined, null, 2)}</pre>
-        </div>
-      ) : null}
-      {verb === "retry" && effect ? (
-        <TextArea label={t("editInputs")} hint={t("editHint")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
-      ) : null}
-      <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
-    </Dialog>
-  );
-}
-
-/** Only what was changed goes back: the rest is worked out anew, and a secret is shown as dots that must not become its value. */
-export function changedIn(before: Record<string, unknown>, now: unknown): Record<string, unknown> {
-  if (typeof now !== "object" || now === null || Array.isArray(now)) return {};
-  return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));
-}
-
-/** What the definition gives to this activity: where an input could not be evaluated, this is all there is to see. */
-function inputsOf(value: unknown, activity: string | null): Record<string, unknown> | null {
-  if (Array.isArray(value)) return value.reduce<Record<string, unknown> | null>((found, one) => found ?? inputsOf(one, activity), null);
-  if (typeof value !== "object" || value === null) return null;
-  const fields = value as Record<string, unknown>;
-  if (fields["id"] === activity && typeof fields["type"] === "string") return (fields["inputs"] as Record<string, unknown> | undefined) ?? null;
-  return inputsOf(Object.values(fields), activity);
 }

@@ -1,13 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, save } from "../api/client";
-import { apiPath } from "../api/queries";
+import { apiPath, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail } from "../api/types";
 import { Button, Menu, toast } from "../ui";
 import { BulkConfirm } from "./BulkConfirm";
 import { t } from "./instance-words";
-import { act, type BulkAction, fork } from "./verbs";
+import { Repair } from "./Repair";
+import { type BulkAction, fork } from "./verbs";
 
 /** What can be done with this instance now, by this person. */
 export function InstanceActions({ detail }: { detail: InstanceDetail }) {
@@ -15,6 +17,9 @@ export function InstanceActions({ detail }: { detail: InstanceDetail }) {
   const navigate = useNavigate();
   const [asked, setAsked] = useState<BulkAction | null>(null);
   const writable = can("instances:write");
+  // Of one failed activity the inputs are shown; several are retried together.
+  const open = useQuery({ ...instances.incidents(detail.id), enabled: writable && detail.incidents > 0 }).data?.filter((one) => one.open);
+  const only = open?.length === 1 ? open[0] : undefined;
   const alive = detail.status !== "canceled" && detail.status !== "finished";
   const go = async () => {
     const id = await fork(detail.id);
@@ -27,7 +32,7 @@ export function InstanceActions({ detail }: { detail: InstanceDetail }) {
   return (
     <>
       {writable && detail.incidents > 0 ? (
-        <Button kind="primary" icon="refresh" onClick={() => void act(detail.id, "retry").catch(toast.failed)}>
+        <Button kind="primary" icon="refresh" disabled={open === undefined} onClick={() => setAsked("retry")}>
           {t("retry")}
         </Button>
       ) : null}
@@ -55,10 +60,11 @@ export function InstanceActions({ detail }: { detail: InstanceDetail }) {
           can("instances:delete") && { label: t("delete"), icon: "trash", danger: true, onSelect: () => setAsked("delete") },
         ]}
       />
-      {asked ? (
+      {asked === "retry" && only ? <Repair detail={detail} incident={only} verb="retry" onClose={() => setAsked(null)} /> : null}
+      {asked && !(asked === "retry" && only) ? (
         <BulkConfirm
           action={asked}
-          ids={[detail.id]}
+          chosen={{ ids: [detail.id] }}
           onClose={() => setAsked(null)}
           onDone={() => {
             if (asked === "delete") void navigate({ to: "/instances" });

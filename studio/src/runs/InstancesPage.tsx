@@ -9,7 +9,7 @@ import { Answer, Badge, Button, type Column, Empty, Id, LinkButton, Menu, Pager,
 import { BulkConfirm } from "./BulkConfirm";
 import { SavedFilters } from "./SavedFilters";
 import { useLiveList } from "./useLive";
-import type { BulkAction } from "./verbs";
+import { type BulkAction, type Chosen, countOf, filterOf } from "./verbs";
 import { t } from "./words";
 
 const SIZE = 50;
@@ -31,16 +31,25 @@ export function InstancesPage() {
     has_incidents: filters["incidents"] ? true : undefined,
     created_after: since,
   };
+  const statuses = filters["status"]?.split(",").filter(Boolean) ?? [];
   const query = useQuery(
-    instances.list({ ...base, status: filters["status"]?.split(",").filter(Boolean) ?? [], sort, limit: SIZE, cursor: paging.cursor }),
+    instances.list({ ...base, status: statuses, sort, limit: SIZE, cursor: paging.cursor }),
   );
   const counts = useQuery(instances.counts());
   useLiveList();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<{ action: BulkAction; ids: readonly string[] } | null>(null);
+  const [everything, setEverything] = useState(false);
+  const [asked, setAsked] = useState<{ action: BulkAction; chosen: Chosen } | null>(null);
+  const select = (ids: ReadonlySet<string>) => {
+    setSelected(ids);
+    setEverything(false);
+  };
+  const total = query.data?.total ?? 0;
+  const hasMore = total > (query.data?.items.length ?? 0) && query.data?.items.every((one) => selected.has(one.id)) === true;
+  const chosen: Chosen = everything ? { filter: filterOf(base, statuses), count: total } : { ids: [...selected] };
   const filter = (changed: Record<string, string | undefined>) => {
     paging.first();
-    setSelected(new Set());
+    select(new Set());
     setFilters(changed);
   };
   const filtered = Object.entries(filters).some(([name, value]) => name !== "sort" && value);
@@ -85,23 +94,29 @@ export function InstancesPage() {
       {query.data?.stale ? <div className="banner wait">{t("stale")}</div> : null}
       {selected.size > 0 ? (
         <div className="bulk" role="toolbar" aria-label={t("actions")}>
-          <span className="grow">{t("selected", { n: selected.size })}</span>
+          <span>{t("selected", { n: countOf(chosen) })}</span>
+          {hasMore && !everything ? (
+            <Button small kind="plain" onClick={() => setEverything(true)}>
+              {t("everything", { n: total })}
+            </Button>
+          ) : null}
+          <span className="grow" />
           {can("instances:write") ? (
             <>
-              <Button small icon="refresh" onClick={() => setAsked({ action: "retry", ids: [...selected] })}>
+              <Button small icon="refresh" onClick={() => setAsked({ action: "retry", chosen })}>
                 {t("retry")}
               </Button>
-              <Button small icon="stop" onClick={() => setAsked({ action: "cancel", ids: [...selected] })}>
+              <Button small icon="stop" onClick={() => setAsked({ action: "cancel", chosen })}>
                 {t("cancel")}
               </Button>
             </>
           ) : null}
           {can("instances:delete") ? (
-            <Button small danger icon="trash" onClick={() => setAsked({ action: "delete", ids: [...selected] })}>
+            <Button small danger icon="trash" onClick={() => setAsked({ action: "delete", chosen })}>
               {t("delete")}
             </Button>
           ) : null}
-          <Button small kind="plain" onClick={() => setSelected(new Set())}>
+          <Button small kind="plain" onClick={() => select(new Set())}>
             {t("clear")}
           </Button>
         </div>
@@ -118,7 +133,7 @@ export function InstancesPage() {
                 columns={columns(can, setAsked)}
                 sort={sort}
                 onSort={(by) => filter({ sort: by })}
-                selection={{ ids: selected, set: setSelected }}
+                selection={{ ids: selected, set: select }}
                 onOpen={(row) => void navigate({ to: "/instances/$id", params: { id: row.id } })}
               />
               <Pager paging={paging} data={data} size={SIZE} />
@@ -143,7 +158,7 @@ export function InstancesPage() {
         }
       </Answer>
       {asked ? (
-        <BulkConfirm action={asked.action} ids={asked.ids} onClose={() => setAsked(null)} onDone={() => setSelected(new Set())} />
+        <BulkConfirm action={asked.action} chosen={asked.chosen} onClose={() => setAsked(null)} onDone={() => select(new Set())} />
       ) : null}
     </div>
   );
@@ -199,7 +214,7 @@ function DefinitionFilter({ value, onChange }: { value: string; onChange: (id: s
 
 const columns = (
   can: (permission: string) => boolean,
-  ask: (asked: { action: BulkAction; ids: readonly string[] }) => void,
+  ask: (asked: { action: BulkAction; chosen: Chosen }) => void,
 ): Column<InstanceItem>[] => [
   { id: "status", label: t("status"), sort: "status", cell: (row) => <StatusBadge status={row.status} /> },
   {
@@ -222,7 +237,11 @@ const columns = (
     id: "correlation",
     label: t("correlation"),
     sort: "correlation_id",
-    cell: (row) => <span className="value clip">{row.correlation_id ?? ""}</span>,
+    cell: (row) => (
+      <span className="value clip" style={{ maxWidth: "clamp(88px, 14vw, 200px)" }} title={row.correlation_id ?? undefined}>
+        {row.correlation_id ?? ""}
+      </span>
+    ),
   },
   {
     id: "incidents",
@@ -244,14 +263,14 @@ const columns = (
         label={`${t("actions")}: ${row.id}`}
         items={[
           can("instances:write") &&
-            row.incidents > 0 && { label: t("retry"), icon: "refresh", onSelect: () => ask({ action: "retry", ids: [row.id] }) },
+            row.incidents > 0 && { label: t("retry"), icon: "refresh", onSelect: () => ask({ action: "retry", chosen: { ids: [row.id] } }) },
           can("instances:write") &&
-            !row.finished && { label: t("cancel"), icon: "stop", onSelect: () => ask({ action: "cancel", ids: [row.id] }) },
+            !row.finished && { label: t("cancel"), icon: "stop", onSelect: () => ask({ action: "cancel", chosen: { ids: [row.id] } }) },
           can("instances:delete") && {
             label: t("delete"),
             icon: "trash",
             danger: true,
-            onSelect: () => ask({ action: "delete", ids: [row.id] }),
+            onSelect: () => ask({ action: "delete", chosen: { ids: [row.id] } }),
           },
         ]}
       />

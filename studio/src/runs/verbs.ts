@@ -7,10 +7,22 @@ import { t } from "./words";
 
 export type BulkAction = "cancel" | "retry" | "delete";
 
-export async function bulk(action: BulkAction, ids: readonly string[], why: string, terminate: boolean): Promise<void> {
+/** Instances by name, or all that a filter finds when it is done; `count` is how many it finds now. */
+export type Chosen = { ids: readonly string[] } | { filter: Record<string, unknown>; count: number };
+
+export const countOf = (chosen: Chosen): number => ("ids" in chosen ? chosen.ids.length : chosen.count);
+
+/** What the list asks for by its address, as the body of a request names it; what is not set is left out. */
+export function filterOf(asked: Record<string, string | boolean | undefined>, status: readonly string[]): Record<string, unknown> {
+  const lists = new Set(["definition_id", "correlation_id"]);
+  const set = Object.entries(asked).filter(([, value]) => value !== undefined && value !== "");
+  return { ...Object.fromEntries(set.map(([name, value]) => [name, lists.has(name) ? [value] : value])), ...(status.length > 0 ? { status } : {}) };
+}
+
+export async function bulk(action: BulkAction, chosen: Chosen, why: string, terminate: boolean): Promise<void> {
   const result = await api.post<InstancesBulkResult>("/api/instances/bulk", {
     action,
-    ids,
+    ...("ids" in chosen ? { ids: chosen.ids } : { filter: chosen.filter }),
     ...(why ? { why } : {}),
     ...(action === "cancel" ? { terminate } : {}),
   });

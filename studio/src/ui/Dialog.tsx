@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 import { catalogue } from "../app/messages";
 import { Button, IconButton } from "./Button";
 
-const t = catalogue("dialog", { close: "Close", cancel: "Cancel" });
+// Not "Cancel": that is what people do to instances.
+const t = catalogue("dialog", { close: "Close", back: "Go back" });
 
 type DialogProps = {
   title: string;
@@ -98,7 +99,7 @@ export function Confirm({ title, children, action, danger, busy, disabled, onCon
       onSubmit={onConfirm}
       foot={
         <>
-          <Button onClick={onClose}>{t("cancel")}</Button>
+          <Button onClick={onClose}>{t("back")}</Button>
           <Button type="submit" kind="primary" danger={danger ?? false} busy={busy ?? false} disabled={disabled}>
             {action}
           </Button>

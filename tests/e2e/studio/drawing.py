@@ -22,6 +22,18 @@ class Designer:
     def card(self, text: str) -> Locator:
         return self.canvas.locator(".react-flow__node").filter(has_text=text)
 
+    def inspect(self, text: str) -> None:
+        """Clicks a card until the inspector shows it: a click that meets the drawing as it is made anew may go astray."""
+        shown = self.inspector.get_by_label("Name", exact=True)
+        for _ in range(3):
+            self.card(text).click()
+            try:
+                expect(shown).to_have_value(text, timeout=5_000)
+            except AssertionError:
+                continue
+            return
+        expect(shown).to_have_value(text)
+
     def section(self, name: str) -> Locator:
         return self.inspector.locator("details").filter(has=self.page.locator("summary", has_text=name)).first
 

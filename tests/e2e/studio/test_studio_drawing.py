@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Response, expect
 
 from tests.e2e.studio.conftest import Studio
 from tests.e2e.studio.drawing import Designer, at, box_of, chart, line, sequence
@@ -285,6 +285,10 @@ def test_notes_and_comments_stay_with_the_drawing(studio: Studio, designer: Desi
     designer.saved()
 
 
+def is_save(answer: Response) -> bool:
+    return answer.request.method == "PUT"
+
+
 def test_the_source_is_edited_as_one_step(studio: Studio, designer: Designer, server: StudioServer) -> None:
     server.publish(sequence("written", line("one")))
     studio.open("/definitions/written")
@@ -301,11 +305,13 @@ def test_the_source_is_edited_as_one_step(studio: Studio, designer: Designer, se
     source.click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(json.dumps(sequence("written", line("one"), line("two"))))
-    page.get_by_role("button", name="Apply").click()
+    with page.expect_response(is_save):  # "Saved" may still stand there from before.
+        page.get_by_role("button", name="Apply").click()
     page.get_by_role("button", name="Canvas", exact=True).click()
     expect(designer.card("Two")).to_be_visible()
     designer.saved()
-    page.get_by_role("button", name="Undo").click()
+    with page.expect_response(is_save):
+        page.get_by_role("button", name="Undo").click()
     expect(designer.card("Two")).to_have_count(0)
     designer.saved()
     assert [one["id"] for one in root_of(server, "written")["activities"]] == ["one"]

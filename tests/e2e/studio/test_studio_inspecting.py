@@ -153,19 +153,19 @@ def test_inputs_are_edited_by_what_they_are(studio: Studio, designer: Designer, 
     studio.open("/definitions/kinds")
     inspector = designer.inspector
 
-    designer.card("Pause").click()
+    designer.inspect("Pause")
     length = inspector.locator("[data-input=duration]")
     length.get_by_label("Hours").fill("2")
     length.get_by_label("Minutes").fill("30")
 
-    designer.card("Call").click()
+    designer.inspect("Call")
     designer.field("method").select_option(label="POST")
 
-    designer.card("Child").click()
+    designer.inspect("Child")
     expect(inspector.get_by_role("option", name="Callee")).to_be_attached()
     designer.field("workflow").select_option("callee")
 
-    designer.card("Which").click()
+    designer.inspect("Which")
     part = designer.section("Cases")
     part.get_by_role("button", name="Add").first.click()
     designer.saved()

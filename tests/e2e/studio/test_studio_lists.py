@@ -119,7 +119,7 @@ def test_many_are_canceled_at_once_with_a_reason(studio: Studio, server: StudioS
     studio.page.get_by_role("toolbar").get_by_role("button", name="Cancel").click()
     question = studio.page.get_by_role("dialog", name="Cancel 2 instances?")
     question.get_by_label("Why").fill("wrong list")
-    question.get_by_role("button", name="Cancel", exact=True).last.click()
+    question.get_by_role("button", name="Cancel").click()
 
     for id in made:
         expect(studio.row(id).get_by_text("Canceled")).to_be_visible()

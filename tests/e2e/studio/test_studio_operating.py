@@ -89,11 +89,11 @@ def test_a_plan_is_made_for_all_that_match(studio: Studio, server: StudioServer)
     dialog.get_by_label("Why").fill("prices rose")
     dialog.get_by_role("button", name="Dry run").click()
     expect(dialog.get_by_text("applies 3")).to_be_visible()
-    dialog.get_by_role("button", name="Alter them").click()
+    dialog.get_by_role("button", name="Alter 3 instances").click()
 
     expect(page.get_by_text("3 / 3")).to_be_visible()
     assert {server.call("GET", f"/api/instances/{id}")["state"]["variables"]["level"] for id in ids} == {9}
-    page.get_by_role("button", name="modify variable").first.click()
+    page.get_by_role("button", name="Set a variable").first.click()
     expect(page.get_by_role("dialog")).to_contain_text('"variable": "level"')
 
 
@@ -184,3 +184,31 @@ def test_many_are_retried_and_deleted_at_once(studio: Studio, server: StudioServ
     page.get_by_role("dialog", name="Delete 2 instances?").get_by_role("button", name="Delete").click()
     expect(page.get_by_text("Nothing matches")).to_be_visible()
     assert server.call("GET", "/api/instances?definition_id=vans")["total"] == 0
+
+
+def test_all_that_match_are_canceled_also_those_on_other_pages(studio: Studio, server: StudioServer) -> None:
+    server.publish(sequence("crowd", {"id": "wait", "type": "Event", "inputs": {"event_name": "never"}}))
+    server.call("POST", "/api/definitions/crowd/bulk-dispatch", {"requests": [{"input": {}}] * 53})
+    studio.open("/instances?definition_id=crowd&status=suspended")
+    page = studio.page
+    expect(page.get_by_text("1–50 of 53")).to_be_visible()
+    page.get_by_role("checkbox", name="Select all").check()
+    tools = page.get_by_role("toolbar")
+    expect(tools.get_by_text("50 instances selected")).to_be_visible()
+    tools.get_by_role("button", name="Select all 53 that match").click()
+    tools.get_by_role("button", name="Cancel").click()
+    dialog = page.get_by_role("dialog", name="Cancel 53 instances?")
+    expect(dialog.get_by_text("tested again on each")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    assert server.call("GET", "/api/instances?definition_id=crowd&status=canceled")["total"] == 53
+
+
+def test_a_node_is_paused_and_takes_work_again(studio: Studio) -> None:
+    studio.open("/nodes")
+    page = studio.page
+    page.get_by_role("button", name="Take no new work here").click()
+    page.get_by_role("button", name="Take work again").click()
+    expect(page.get_by_role("button", name="Take no new work here")).to_be_visible()
+    expect(page.get_by_role("button", name="Take work again")).to_have_count(0)

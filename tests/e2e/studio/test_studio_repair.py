@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.studio.conftest import Studio
+from tests.e2e.studio.drawing import sequence
 from tests.e2e.studio.service import StudioServer
 
 
@@ -59,12 +62,14 @@ def test_many_are_altered_after_a_dry_run(studio: Studio, server: StudioServer) 
     dialog = studio.page.get_by_role("dialog")
     dialog.get_by_label("Variable").fill("fee")
     dialog.get_by_label("Value").fill("77")
+    dialog.get_by_label("Why").fill("the fee was forgotten")
     dialog.get_by_role("button", name="Dry run").click()
     expect(dialog.get_by_text("applies 1")).to_be_visible()
     assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 0
-    dialog.get_by_role("button", name="Alter them").click()
+    dialog.get_by_role("button", name="Alter 1 instance").click()
 
-    expect(studio.page.get_by_text("1 / 1")).to_be_visible()
+    plan = studio.page.get_by_role("row").filter(has_text="the fee was forgotten")
+    expect(plan.get_by_text("1 / 1")).to_be_visible()
     assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 77
 
 
@@ -110,3 +115,37 @@ def test_a_variable_is_changed_while_the_instance_waits(studio: Studio, server: 
     assert answered.value.ok
     expect(studio.page.get_by_role("tabpanel").get_by_text("99", exact=True).first).to_be_visible()
     assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 99
+
+
+def test_a_definition_is_corrected_and_its_instance_goes_on_with_it(studio: Studio, server: StudioServer) -> None:
+    call = {"id": "call", "type": "SendHttpRequest", "name": "Call", "inputs": {"url": "http://127.0.0.1:1/old"}}
+    server.publish(sequence("corrected", call, variables=[{"name": "path", "default": "new"}]))
+    broken = server.execute("corrected")["instance_id"]
+    call["inputs"] = {"url": {"$python": "'http://127.0.0.1:1/' + path"}}
+    server.publish_again(sequence("corrected", call, variables=[{"name": "path", "default": "new"}]))
+    page = studio.page
+    dialog = page.get_by_role("dialog")
+
+    studio.open(f"/alterations?ids={broken}")
+    dialog.get_by_label("Change", exact=True).select_option("migrate")
+    dialog.get_by_label("Version").select_option("v2 (published)")
+    dialog.get_by_label("Why").fill("the path has moved")
+    dialog.get_by_role("button", name="Dry run").click()
+    dialog.get_by_role("button", name="Alter 1 instance").click()
+    expect(page.get_by_role("row").filter(has_text="the path has moved").get_by_text("1 / 1")).to_be_visible()
+
+    # What an effect was given stays, whatever the definition says by now: unless it is worked out anew.
+    page.get_by_role("button", name="To the instance").click()
+    page.locator("header").get_by_role("button", name="Retry").click()
+    inputs = dialog.get_by_label("Inputs (JSON)")
+    expect(inputs).to_have_value(re.compile("/old"))
+    dialog.get_by_role("button", name="Work them out anew").click()
+    expect(inputs).to_have_value(re.compile("/new"))
+    dialog.get_by_role("button", name="Retry").click()
+    expect(dialog).to_have_count(0)
+
+    # It may not call this machine still; the one that is open stands above the one that is not.
+    told = page.get_by_role("tabpanel").locator("article")
+    expect(told).to_have_count(2)
+    expect(told.first).to_contain_text("Open")
+    expect(told.first).to_contain_text("/new")

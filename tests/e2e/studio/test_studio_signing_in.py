@@ -67,6 +67,30 @@ def test_a_viewer_is_offered_nothing_that_is_not_allowed(guest: Studio, server: 
     expect(guest.page.get_by_role("link", name="Users")).to_have_count(0)
 
 
+def test_people_change_their_own_password(guest: Studio, server: StudioServer) -> None:
+    server.call(
+        "POST", "/api/users", {"user": "pia", "name": "Pia Berg", "password": "given-by-us-11", "roles": ["viewer"]}
+    )
+    guest.open("/")
+    guest.sign_in("pia", "given-by-us-11")
+    guest.page.get_by_role("button", name="Pia Berg", exact=True).click()
+    dialog = guest.page.get_by_role("dialog", name="Change your password")
+    dialog.get_by_label("Current password").fill("guessed-22")
+    dialog.get_by_label("New password", exact=False).first.fill("my-own-words-33")
+    dialog.get_by_label("New password again").fill("my-own-words")
+    expect(dialog.get_by_text("The two are not the same.")).to_be_visible()
+    dialog.get_by_label("New password again").fill("my-own-words-33")
+    dialog.get_by_role("button", name="Change").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("current password is wrong")
+
+    dialog.get_by_label("Current password").fill("given-by-us-11")
+    dialog.get_by_role("button", name="Change").click()
+    expect(dialog).to_have_count(0)
+    guest.heading("Definitions")
+    guest.page.get_by_role("button", name="Sign out").click()
+    guest.sign_in("pia", "my-own-words-33")
+
+
 def test_a_worker_comes_to_the_tasks(guest: Studio, server: StudioServer) -> None:
     server.call("POST", "/api/users", {"user": "walt", "password": "hard-working-77", "roles": ["worker"]})
     guest.open("/")

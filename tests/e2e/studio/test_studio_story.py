@@ -96,6 +96,8 @@ def _repair(page: Page) -> None:
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     page.locator("header").get_by_role("button", name="Retry").click()
+    dialog.get_by_label("Why").fill("there are four")
+    dialog.get_by_role("button", name="Retry").click()
     expect(page.locator("header").get_by_text("Finished")).to_be_visible()
 
 

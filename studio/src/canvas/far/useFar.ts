@@ -39,8 +39,10 @@ export function useFar(drawing: Drawing, where: string, frame: RefObject<HTMLEle
     (glides = false) => {
       const box = frame.current?.getBoundingClientRect();
       if (frame.current !== null) frame.current.dataset["ready"] = "";
-      if (box === undefined || bounds.current.width === 0) return;
-      void flow.setViewport(getViewportForBounds(bounds.current, box.width, box.height, LEAST_ZOOM, MOST_ZOOM, PADDING), glides ? { duration: GLIDE_MS } : undefined);
+      if (box === undefined) return;
+      // Where there is nothing yet, the first card will stand in the middle.
+      if (bounds.current.width === 0) void flow.setViewport({ x: (box.width - CARD_WIDTH) / 2, y: (box.height - CARD_HEIGHT) / 2, zoom: MOST_ZOOM });
+      else void flow.setViewport(getViewportForBounds(bounds.current, box.width, box.height, LEAST_ZOOM, MOST_ZOOM, PADDING), glides ? { duration: GLIDE_MS } : undefined);
     },
     [flow, frame],
   );

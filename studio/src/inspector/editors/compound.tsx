@@ -21,6 +21,7 @@ const t = catalogue("lists", {
 
 /** Items of one kind: text or numbers are edited in place, everything else as JSON. */
 export function ListEditor({ value, onChange, schema, readOnly, label, placeholder }: EditorProps) {
+  const [added, setAdded] = useState<number | null>(null);
   const items = isList(value) ? value : [];
   const inner = withoutNull(schema)["items"];
   const type = isObject(inner) ? inner["type"] : "string";
@@ -36,6 +37,7 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
           <input
             className="input"
             aria-label={t("item", { n: index + 1 })}
+            autoFocus={index === added}
             type={isNumber ? "number" : "text"}
             value={String(item ?? "")}
             readOnly={readOnly}
@@ -46,7 +48,15 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
         </div>
       ))}
       {readOnly ? null : (
-        <Button small kind="plain" icon="add" onClick={() => onChange([...items, isNumber ? 0 : ""])}>
+        <Button
+          small
+          kind="plain"
+          icon="add"
+          onClick={() => {
+            setAdded(items.length);
+            onChange([...items, isNumber ? 0 : ""]);
+          }}
+        >
           {t("add")}
         </Button>
       )}
@@ -57,18 +67,27 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
 /** Names with values; a value that reads as JSON is kept as what it says. */
 export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
   const entries = isObject(value) ? Object.entries(value) : [];
+  const [added, setAdded] = useState<number | null>(null);
   const set = (next: readonly (readonly [string, Json | undefined])[]): void => onChange(next.length > 0 ? (Object.fromEntries(next) as Json) : undefined);
   return (
     <div className="hf-list" role="group" aria-label={label}>
       {entries.map(([key, item], index) => (
         <div key={index} className="row">
-          <input className="input mono" aria-label={t("key")} placeholder={t("key")} value={key} readOnly={readOnly} onChange={(event) => set(entries.with(index, [event.target.value, item]))} />
+          <input className="input mono" aria-label={t("key")} placeholder={t("key")} autoFocus={index === added} value={key} readOnly={readOnly} onChange={(event) => set(entries.with(index, [event.target.value, item]))} />
           <input className="input" aria-label={t("value")} placeholder={t("value")} value={asText(item)} readOnly={readOnly} onChange={(event) => set(entries.with(index, [key, asValue(event.target.value)]))} />
           {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => set(entries.toSpliced(index, 1))} />}
         </div>
       ))}
       {readOnly || entries.some(([key]) => key === "") ? null : (
-        <Button small kind="plain" icon="add" onClick={() => set([...entries, ["", ""]])}>
+        <Button
+          small
+          kind="plain"
+          icon="add"
+          onClick={() => {
+            setAdded(entries.length);
+            set([...entries, ["", ""]]);
+          }}
+        >
           {t("add")}
         </Button>
       )}

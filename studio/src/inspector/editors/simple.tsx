@@ -82,13 +82,17 @@ export function SwitchEditor({ id, value, onChange, readOnly, label, placeholder
 }
 
 export function OptionsEditor({ id, value, onChange, options, readOnly, placeholder }: EditorProps) {
-  const known = options.map((option) => JSON.stringify(option));
   const now = value === undefined ? "" : JSON.stringify(value);
+  // What holds without a choice stands in the list once: as no choice, or as the one that the document names.
+  const isDefault = (option: EditorProps["value"]): boolean => placeholder !== "" && text(option) === placeholder;
+  const listed = options.filter((option) => !isDefault(option) || JSON.stringify(option) === now);
+  const known = listed.map((option) => JSON.stringify(option));
+  const namesDefault = listed.some(isDefault);
   return (
     <select id={id} className="select" value={now} disabled={readOnly} onChange={(event) => onChange(event.target.value === "" ? undefined : JSON.parse(event.target.value))}>
-      <option value="">{placeholder ? say(placeholder) : t("choose")}</option>
+      {namesDefault ? null : <option value="">{placeholder ? say(placeholder) : t("choose")}</option>}
       {now !== "" && !known.includes(now) ? <option value={now}>{text(value)}</option> : null}
-      {options.map((option, index) => (
+      {listed.map((option, index) => (
         <option key={index} value={known[index]}>
           {say(text(option))}
         </option>
@@ -153,7 +157,7 @@ export function DateEditor({ id, value, onChange, readOnly, invalid }: EditorPro
 
 const UNITS = ["days", "hours", "minutes", "seconds"] as const;
 
-export function DurationEditor({ id, value, onChange, readOnly, label }: EditorProps) {
+export function DurationEditor({ id, value, onChange, readOnly, label, invalid }: EditorProps) {
   const raw = text(value);
   const length = parseDuration(raw);
   const isOther = raw !== "" && length === null;
@@ -169,6 +173,7 @@ export function DurationEditor({ id, value, onChange, readOnly, label }: EditorP
               min={0}
               placeholder="0"
               readOnly={readOnly}
+              aria-invalid={invalid || undefined}
               value={length === null || length[unit] === 0 ? "" : length[unit]}
               onChange={(event) => {
                 const next = { days: 0, hours: 0, minutes: 0, seconds: 0, ...length, [unit]: Math.max(0, Number(event.target.value) || 0) };
@@ -180,7 +185,7 @@ export function DurationEditor({ id, value, onChange, readOnly, label }: EditorP
         ))}
       </div>
       {isOther ? <TextEditor {...arguments_(id, label, value, onChange, readOnly)} /> : null}
-      <p className="hint faint small">{raw === "" || isOther ? t("durationHint") : sayDuration(raw)}</p>
+      {raw === "" ? null : <p className="hint faint small">{isOther ? t("durationHint") : sayDuration(raw)}</p>}
     </div>
   );
 }

@@ -1,0 +1,22 @@
+/** What needs attention, with what is alike said once: one cause often fails many instances. */
+
+import type { Statistics } from "../api/types";
+
+export type Attention = Statistics["needs_attention"][number];
+
+export interface Alike {
+  /** The newest of them. */
+  readonly one: Attention;
+  readonly count: number;
+}
+
+/** In the order in which they come; the newest comes first. */
+export function alike(found: readonly Attention[]): Alike[] {
+  const byCause = new Map<string, Alike>();
+  for (const one of found) {
+    const cause = `${one.kind} ${one.message}`;
+    const known = byCause.get(cause);
+    byCause.set(cause, known === undefined ? { one, count: 1 } : { ...known, count: known.count + 1 });
+  }
+  return [...byCause.values()];
+}
