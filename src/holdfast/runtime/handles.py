@@ -16,6 +16,7 @@ from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, Status
 from holdfast.ports import WorkTables
 from holdfast.runtime.durable import messages
+from holdfast.runtime.durable.waits import LOOK_AGAIN
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.sending import named_event
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-LOOK_AGAIN = timedelta(seconds=1)
 
 Startable = WorkflowFunction[P, R] | Call[P, R]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +17,7 @@ from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.ids import checked_id
 from holdfast.model.inputs import check_inputs
-from holdfast.model.instance import Bookmark, JournalEntry, Status
+from holdfast.model.instance import Bookmark, JournalEntry
 from holdfast.model.stored import InstanceRow
 from holdfast.model.texts import storable
 from holdfast.ports import Outlet, WorkflowDispatcher
@@ -28,6 +26,7 @@ from holdfast.runtime.definitions import Definitions, Engine
 from holdfast.runtime.dispatching.announcing import Announced
 from holdfast.runtime.dispatching.durable import DurableDispatcher
 from holdfast.runtime.dispatching.inline import InlineDispatcher
+from holdfast.runtime.durable import waits
 from holdfast.runtime.durable.encoding import decode_journal, decode_state
 from holdfast.runtime.durable.history import Moment, moments, state_at
 from holdfast.runtime.durable.jobs import Answer, CancelJob, Job, ResumeJob, RetryJob, StartJob
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
     from holdfast.runtime.operators import Operators
     from holdfast.runtime.schedules import Schedules
     from holdfast.runtime.tasks import Tasks
-
-LOOK_AGAIN = timedelta(seconds=1)
 
 
 class Runtime:
@@ -367,33 +364,12 @@ class Runtime:
     async def wait_burst(self, instance_id: str, limit: timedelta, *, above: int = 0) -> str:
         """Wait until the instance has ended or waits for something outside, at a version above that one, wherever it runs;
         its status then, or when the time is over."""
-        status, seen = str(Status.PENDING), -1
-        with suppress(TimeoutError):
-            async with asyncio.timeout(limit.total_seconds()):
-                while True:
-                    row = await self.node.row(instance_id)
-                    status = row.status
-                    if row.version > above and status not in (Status.PENDING, Status.RUNNING):
-                        break
-                    seen = await self.node.store.wait_for_change(seen, LOOK_AGAIN)
-        return status
+        return await waits.burst(self.node, instance_id, limit, above)
 
     async def wait_settled(self, stimulus_id: str, limit: timedelta) -> bool:
         """Wait until a stimulus was matched on this node; False if the time is over before."""
-        if stimulus_id in self.node.post.settled:
-            return True
-        try:
-            async with asyncio.timeout(limit.total_seconds()):
-                await self.node.post.settled.wait(stimulus_id)
-        except TimeoutError:
-            return False
-        return True
+        return await waits.settled(self.node, stimulus_id, limit)
 
     async def wait_at_rest(self, instance_id: str) -> RunResult:
         """Wait until the instance has ended, wherever it runs."""
-        seen = -1
-        while True:
-            result = await self.read(instance_id)
-            if result.status.at_rest:
-                return result
-            seen = await self.node.store.wait_for_change(seen, LOOK_AGAIN)
+        return await waits.at_rest(self.node, lambda: self.read(instance_id))
