@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 from typing import Any, Protocol
 
 from msgspec import Struct, structs
@@ -55,9 +56,14 @@ class DeclaredSetting(Protocol):
 
 def describe_settings(declared: Iterable[DeclaredSetting] = ()) -> tuple[SettingDescription, ...]:
     """The table: our own settings, then those of plugins."""
+    return (*_own_rows(), *(_plugin_row(item) for item in declared))
+
+
+@cache
+def _own_rows() -> tuple[SettingDescription, ...]:
+    """Kept, for they never change: reading the annotations was most of what making an engine took."""
     hints = typing.get_type_hints(Settings, include_extras=True)
-    own = [_own_row(item, hints[item.name]) for item in structs.fields(Settings) if item.name != "plugins"]
-    return (*own, *(_plugin_row(item) for item in declared))
+    return tuple(_own_row(item, hints[item.name]) for item in structs.fields(Settings) if item.name != "plugins")
 
 
 def _own_row(item: structs.FieldInfo, hint: Any) -> SettingDescription:
