@@ -21,7 +21,7 @@ from holdfast.errors import (
 )
 from holdfast.model.catalog import Source, VersionDetails, Which
 from holdfast.model.requests import DispatchDefinition
-from holdfast.runtime.providers import FolderProvider
+from holdfast.runtime.providers import FileProvider
 
 
 def document(text: str = "hello", **more: Any) -> dict[str, Any]:
@@ -308,12 +308,11 @@ async def test_a_folder_with_mistakes_names_them_all(cluster: Any, tmp_path: Pat
     (tmp_path / "odd.yml").write_text("- a list", encoding="utf-8")
 
     with pytest.raises(DefinitionError) as refusal:
-        await FolderProvider(tmp_path).provide(runtime.definitions)
+        await FileProvider([tmp_path]).rehearse(runtime.definitions)
 
     assert all(name in str(refusal.value) for name in ("broken.json", "odd.yml"))
-    assert await numbers(runtime) == [(1, True)]
     with pytest.raises(DefinitionError, match="no file or folder"):
-        await FolderProvider(tmp_path / "nowhere").provide(runtime.definitions)
+        await FileProvider([tmp_path / "nowhere"]).rehearse(runtime.definitions)
 
 
 async def until(ready: Callable[[], Awaitable[Any]]) -> None:
@@ -346,7 +345,7 @@ async def _is_retracted(runtime: Any) -> bool:
 
 async def test_a_file_that_breaks_while_it_is_watched_leaves_what_was_there(cluster: Any, tmp_path: Path) -> None:
     runtime = await cluster.node("a")
-    provider = FolderProvider(files(tmp_path))
+    provider = FileProvider([files(tmp_path)])
     await provider.provide(runtime.definitions)
     (tmp_path / "greet.json").write_text("{ half a docum", encoding="utf-8")
 

@@ -72,6 +72,21 @@ class BadDocument(BadInput):
         show_problems([(self.place, problem) for problem in self.problems])
 
 
+class BadDocuments(BadInput):
+    """Problems of several documents, as one table; `so` says what did not happen because of them."""
+
+    def __init__(self, found: Sequence[tuple[str, Problem]], so: str) -> None:
+        self.found = tuple(found)
+        files = len({place for place, _ in self.found})
+        super().__init__(f"{files} file(s) with {len(self.found)} problem(s). {so}")
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        from holdfast.cli.tables import show_problems
+
+        super().show(file)
+        show_problems(self.found)
+
+
 @contextmanager
 def plain_words() -> Iterator[None]:
     """Errors that reach the top, as click shows them."""

@@ -9,9 +9,12 @@ import click
 from holdfast.cli.options import activities_option, store_option, with_option
 
 if TYPE_CHECKING:
+    from holdfast.cli.together import Checked
     from holdfast.engine import Holdfast
     from holdfast.model.definition import Definition
     from holdfast.runtime.durable.runtime import Runtime
+
+REFUSED = "Nothing was imported."
 
 
 @click.command("import", epilog="\b\nExample:\n  holdfast import order.json invoice.json --store sqlite:///holdfast.db")
@@ -35,19 +38,25 @@ def import_(
     import asyncio
 
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.sources import open_source, open_sources, publishable
+    from holdfast.cli.sources import open_source
+    from holdfast.cli.together import publishable_together
 
     engine = make_engine(activity_modules, map(open_source, others))
-    sources = [source for place in workflows for source in open_sources(place)]
-    definitions = [(publishable(source, engine), source.is_document) for source in sources]
+    definitions = publishable_together(workflows, engine, REFUSED)
     asyncio.run(_import(engine, store, definitions))
 
 
-async def _import(engine: Holdfast, url: str | None, definitions: list[tuple[Definition, bool]]) -> None:
+async def _import(engine: Holdfast, url: str | None, definitions: dict[str, Checked]) -> None:
     from holdfast.cli.stored import opened
+    from holdfast.cli.together import refuse_all
 
     async with opened(engine, url) as runtime:
-        for definition, is_document in definitions:
+        rehearsal = runtime.definitions.rehearsal
+        code = [item for item, is_document in definitions.values() if not is_document]
+        documents = {place: item for place, (item, is_document) in definitions.items() if is_document}
+        beside = [await rehearsal.one(item, trusted=True) for item in code]
+        refuse_all(await rehearsal.together(documents, beside=beside), REFUSED)
+        for definition, is_document in definitions.values():
             click.echo(await _save(runtime, definition, is_document=is_document))
 
 

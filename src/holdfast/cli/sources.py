@@ -52,13 +52,13 @@ def open_source(text: str) -> Source:
     return Source("stdin" if text == STDIN else text, document, is_document=True)
 
 
-def open_sources(text: str) -> list[Source]:
-    """Those of a folder, with all below it; else the one that is named."""
-    from holdfast.runtime.providers.folder import SUFFIXES, document_files
+def places_of(text: str) -> list[str]:
+    """The files of a folder, with all below it; else what is named itself."""
+    from holdfast.runtime.providers.files import SUFFIXES, document_files
 
     if not Path(text).is_dir():
-        return [open_source(text)]
-    found = [open_source(str(path)) for path in document_files(Path(text))]
+        return [text]
+    found = [str(path) for path in document_files(Path(text))]
     if not found:
         raise BadInput(
             f"The folder '{text}' holds no definition. Name one with files that end in {', '.join(SUFFIXES)}."

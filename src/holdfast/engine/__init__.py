@@ -116,7 +116,7 @@ class Holdfast(Parts):
                 second_handle=self.second_handle(store) if isinstance(store, str) else None,
             ),
             workflows=self.workflows,
-            folders=[item for item in given if isinstance(item, Path)],
+            files=[item for item in given if isinstance(item, Path)],
             watch=watch,
             worker=worker,
         )

@@ -15,7 +15,12 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast import telemetry
-from holdfast.errors import DefinitionNotFound, DefinitionNotPublished, InvalidDefinition, VersionConflict
+from holdfast.errors import (
+    DefinitionNotFound,
+    DefinitionNotPublished,
+    InvalidDefinition,
+    VersionConflict,
+)
 from holdfast.execution.plan import Plan
 from holdfast.model.catalog import (
     DefinitionContent,
@@ -32,12 +37,13 @@ from holdfast.model.checks.declarations import unreachable
 from holdfast.model.definition import Definition
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter
-from holdfast.model.problem import Problem, errors_in
+from holdfast.model.problem import Problem
 from holdfast.model.reader import parse_definition
 from holdfast.model.writer import write_definition
 from holdfast.runtime.http_endpoints import check_endpoints, held_routes
+from holdfast.runtime.rehearsal import Rehearsal, refuse
 from holdfast.runtime.reuse import PARTS, Reuse, Shelf, bare, embedded
-from holdfast.runtime.triggers import AWAITED, Workshop, trigger_rows, triggers_of
+from holdfast.runtime.triggers import AWAITED, Workshop, triggers_of
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -68,6 +74,7 @@ class Definitions:
         self._deployment = deployment
         self._engine = engine
         self.reuse = Reuse(node, engine)
+        self.rehearsal = Rehearsal(self, node, engine)
         self._saving = asyncio.Lock()
         """Between the look at what is there and the write; other processes are kept apart by the store's transaction."""
 
@@ -130,6 +137,10 @@ class Definitions:
             problems.extend(refusal.problems)
         return problems
 
+    def parsed(self, document: Any) -> Definition:
+        """As its author wrote it. Raises `DefinitionError` where it is none."""
+        return bare(self._engine.definition(document))
+
     async def live_instances(self, definition_id: str) -> int:
         return await self._node.store.count(
             self._node.tenant, InstanceFilter(definition_ids=(definition_id,), statuses=_LIVE)
@@ -147,14 +158,14 @@ class Definitions:
     ) -> DefinitionVersion:
         """Save over the draft, or begin a new one. With `expected_hash` only if the latest version still has that content
         (an empty one: only if there is none); `VersionConflict` otherwise."""
-        definition = bare(self._engine.definition(document))
+        definition = self.parsed(document)
         async with self._saving:
             latest = await self._find(definition.id, Which.LATEST)
             found = latest.content if latest is not None else ""
             if expected_hash is not None and expected_hash != found:
                 raise VersionConflict(definition.id, expected_hash, found)
             if latest is None:  # A draft may have mistakes; one that nobody could open again would keep them.
-                _refuse(unreachable(definition.id), definition)
+                refuse(unreachable(definition.id), definition)
             details = VersionDetails.of(definition, source)
             if latest is not None:
                 known = latest.details
@@ -178,9 +189,9 @@ class Definitions:
         if definition.extra != written.extra:
             made, content = self._made(definition, label.details)
             label = replace(label, content=made.content)
-        rows = self._indexed(definition, label)
+        rows = self.rehearsal.indexed(definition, label)
         async with held_routes(self._node, definition, rows):
-            _refuse(await check_endpoints(self._node, definition, rows), definition)
+            refuse(await check_endpoints(self._node, definition, rows), definition)
             saved = await self._save(replace(label, published=True), content, rows)
         await self._schedule(definition)
         telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
@@ -193,8 +204,7 @@ class Definitions:
     async def save_and_publish(self, document: Any, *, source: Source = Source.API) -> Published:
         """A draft that is published at once; nothing is written if it has problems. The same content again: no new one."""
         await self.reuse.refresh()
-        definition = bare(self._engine.definition(document))
-        _refuse(self.validate(definition), definition)
+        definition = (await self.rehearsal.one(document)).definition
         async with self._saving:
             published = await self._find(definition.id, Which.PUBLISHED)
             if published is not None:
@@ -264,7 +274,7 @@ class Definitions:
             if folder is not None:
                 details = replace(details, folder=folder)
             definition, content = await self._read(label)
-            rows = self._indexed(definition, label) if label.published else []
+            rows = self.rehearsal.indexed(definition, label) if label.published else []
             return await self._save(replace(label, metadata=details.encoded()), content, rows)
 
     # -- code ----------------------------------------------------------------------------------------------------------
@@ -275,7 +285,7 @@ class Definitions:
         node = self._node
         await self.reuse.refresh()
         definition = embedded(self._engine.definition(workflow), self._engine)
-        _refuse(self._engine.validate(definition), definition)
+        refuse(self._engine.validate(definition), definition)
         plan = self._engine.plan(definition)
         content, document = await node.pins.written(plan.definition)
         label = DefinitionVersion(
@@ -291,8 +301,8 @@ class Definitions:
         kept = DefinitionContent(
             tenant=node.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
         )
-        rows = self._indexed(definition, label)
-        _refuse(await check_endpoints(node, definition, rows), definition)
+        rows = self.rehearsal.indexed(definition, label)
+        refuse(await check_endpoints(node, definition, rows), definition)
         saved = await node.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
         node.pins.know(plan, content, saved.version)
         node.pins.current.changed()
@@ -339,24 +349,12 @@ class Definitions:
         document: Mapping[str, Any] = msgspec.json.decode(content.document)
         return parse_definition(document, trusted=content.origin is Origin.CODE), content
 
-    def _indexed(self, definition: Definition, label: DefinitionVersion) -> Sequence[TriggerRow]:
-        """The index of a definition that is to be published; `InvalidDefinition` if it cannot be."""
-        _refuse(self._engine.validate(definition), definition)
-        plan = self._engine.plan(definition)
-        return trigger_rows(definition, self._engine, label, plan.types)
-
     async def _schedule(self, definition: Definition | None, definition_id: str = "") -> None:
         from holdfast.runtime.schedules import Schedules
 
         found = () if definition is None else triggers_of(definition, self._engine)
         name = definition_id if definition is None else definition.id
         await Schedules(self._node).put(name, [(item.type, item.id, payload) for item, payload in found])
-
-
-def _refuse(problems: Sequence[Problem], definition: Definition) -> None:
-    errors = errors_in(problems)
-    if errors:
-        raise InvalidDefinition(errors, name=f"Workflow '{definition.title}'")
 
 
 def _written(definition: Definition) -> bytes:

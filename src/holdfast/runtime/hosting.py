@@ -33,7 +33,7 @@ class Hosting:
         transport: Callable[[], Transport | None],
         make: MakeRuntime,
         workflows: Iterable[Any],
-        folders: Iterable[Path] = (),
+        files: Iterable[Path] = (),
         watch: bool = False,
         worker: bool,
     ) -> None:
@@ -41,7 +41,7 @@ class Hosting:
         self._transport = transport
         self._make = make
         self._workflows = tuple(workflows)
-        self._folders = tuple(folders)
+        self._files = tuple(files)
         self._watch = watch
         self._worker = worker
         self._runtime: Runtime | None = None
@@ -82,15 +82,16 @@ class Hosting:
             self._stack = stack.pop_all()
 
     async def _provide(self, runtime: Runtime, stack: AsyncExitStack) -> None:
-        from holdfast.runtime.providers import CodeProvider, FolderProvider
+        """All of them or none: what is wrong with one is told before any is published."""
+        from holdfast.runtime.providers import CodeProvider, FileProvider
 
-        await CodeProvider(self._workflows).provide(runtime.definitions)
-        for path in self._folders:
-            folder = FolderProvider(path)
-            await folder.provide(runtime.definitions)
-            if self._watch:
-                task = asyncio.get_running_loop().create_task(folder.watch(runtime.definitions), name="holdfast-folder")
-                stack.push_async_callback(end, [task])
+        code, files = CodeProvider(self._workflows), FileProvider(self._files)
+        await files.rehearse(runtime.definitions, await code.rehearse(runtime.definitions))
+        await code.provide(runtime.definitions)
+        await files.provide(runtime.definitions)
+        if self._watch and self._files:
+            task = asyncio.get_running_loop().create_task(files.watch(runtime.definitions), name="holdfast-files")
+            stack.push_async_callback(end, [task])
 
     async def close(self) -> None:
         try:

@@ -88,15 +88,17 @@ def _busy(row: TriggerRow, holder: str) -> Found:
     return _problem(row, "path", "route-taken", told, "Choose another path, or wait what becomes of that.")
 
 
-async def check_endpoints(node: Node, definition: Definition, rows: Sequence[TriggerRow]) -> list[Problem]:
-    """What keeps a definition with these rows from being published."""
+async def check_endpoints(
+    node: Node, definition: Definition, rows: Sequence[TriggerRow], beside: Sequence[TriggerRow] = ()
+) -> list[Problem]:
+    """What keeps a definition with these rows from being published; `beside` are rows that will be in the index by then."""
     mine = [(row, endpoint_of(row)) for row in rows if row.type == ENDPOINT]
     if not mine:
         return []
     found = await node.store.find_triggers(node.tenant, [row.key for row, _ in mine])
     others = [
         (row, endpoint_of(row))
-        for row in found
+        for row in (*found, *beside)
         if row.type == ENDPOINT and row.definition_id != mine[0][0].definition_id
     ]
     policies = node.services.get(EndpointPolicies).by_name

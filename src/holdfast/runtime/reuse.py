@@ -8,7 +8,8 @@ it and the compiler finds it.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -106,6 +107,17 @@ class Resolved:
         return own or self._shelf.definitions.find(reference, version=version)
 
 
+class Offer:
+    """Workflows that others may use before they are published."""
+
+    def __init__(self) -> None:
+        self.kept = False
+
+    def keep(self) -> None:
+        """They are published now: nothing is to be taken back."""
+        self.kept = True
+
+
 class Reuse:
     """Keeps the engine's catalogue at what is published as usable in this store."""
 
@@ -122,6 +134,27 @@ class Reuse:
 
     async def stop(self) -> None:
         await self._rounds.stop()
+
+    @contextmanager
+    def offering(self, definitions: Iterable[Definition]) -> Iterator[Offer]:
+        """While these are rehearsed; taken back afterwards, unless they are kept."""
+        usable = [item for item in definitions if item.options.usable_as_activity]
+        names = {item.id for item in usable}
+        before = [item for item in self._shelf.definitions if item.id in names]
+        for definition in usable:
+            self._shelf.definitions.put(definition)
+        if usable:
+            self._shelf.refresh()
+        offer = Offer()
+        try:
+            yield offer
+        finally:
+            if usable and not offer.kept:
+                for name in names:
+                    self._shelf.definitions.remove(name)
+                for definition in before:
+                    self._shelf.definitions.add(definition)
+                self._shelf.refresh()
 
     async def refresh(self) -> None:
         """Look what is published, if something has changed since."""

@@ -1,8 +1,8 @@
-"""Where definitions come from besides the store: code of this process, and folders of files."""
+"""Where definitions come from besides the store: code of this process, and files."""
 
 from __future__ import annotations
 
 from holdfast.runtime.providers.code import CodeProvider
-from holdfast.runtime.providers.folder import FolderProvider
+from holdfast.runtime.providers.files import FileProvider
 
-__all__ = ["CodeProvider", "FolderProvider"]
+__all__ = ["CodeProvider", "FileProvider"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast.runtime.definitions import Definitions
+from holdfast.runtime.rehearsal import Rehearsed
 
 
 class CodeProvider:
@@ -14,7 +15,10 @@ class CodeProvider:
     def __init__(self, workflows: Iterable[Any]) -> None:
         self._workflows = tuple(workflows)
 
-    async def provide(self, definitions: Definitions) -> None:
+    async def rehearse(self, definitions: Definitions) -> list[Rehearsed]:
         """One that has problems keeps the application from starting: it was just deployed."""
+        return [await definitions.rehearsal.one(workflow, trusted=True) for workflow in self._workflows]
+
+    async def provide(self, definitions: Definitions) -> None:
         for workflow in self._workflows:
             await definitions.deploy(workflow)
