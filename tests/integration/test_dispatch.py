@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast import (
     ActivationStrategy,
+    Context,
     Delay,
     Event,
+    Holdfast,
     Sequence,
     SetOutput,
     Status,
     Workflow,
+    activity,
     expr,
 )
 from holdfast.errors import (
@@ -113,6 +117,33 @@ async def test_another_node_begins_what_one_accepted(cluster: Any) -> None:
 
     assert await asking.wait_burst(answer.instance_id, SOON) == "suspended"
     await cluster.check(asking, answer.instance_id)
+
+
+async def test_a_process_without_a_worker_leaves_what_it_accepts_to_others(tmp_path: Path) -> None:
+    """`serve --no-worker`: neither its starts nor what it is told run there, effects least of all."""
+    ran: list[str] = []
+
+    @activity
+    async def where(context: Context) -> None:
+        ran.append(context.service(str))
+
+    where_then = Workflow(Sequence(where.bind(), Event("go"), where.bind()), id="where_then")
+
+    def process(node: str, *, worker: bool) -> Holdfast:
+        url = f"sqlite:///{tmp_path}/door.db"
+        services = {str: node}
+        return Holdfast(
+            store=url, workflows=[where_then], services=services, node=node, worker=worker, entry_points=False
+        )
+
+    async with process("door", worker=False) as door:
+        answer = await door.runtime.dispatcher.dispatch(DispatchDefinition(definition_id="where_then"))
+        async with process("worker", worker=True) as worker:
+            assert await worker.runtime.wait_burst(answer.instance_id, SOON) == "suspended"
+            await door.runtime.stimuli.event("go", instance_id=answer.instance_id)
+            assert (await worker.runtime.wait_at_rest(answer.instance_id)).status is Status.FINISHED
+
+    assert ran == ["worker", "worker"]
 
 
 async def test_a_response_waits_only_if_it_is_told_to(cluster: Any) -> None:
