@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.errors import OriginRefused, VersionConflict
 from holdfast.model.definition import Definition
@@ -62,6 +63,21 @@ class VersionDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
             folder=folder if isinstance(folder, str) else "",
             usable_as_activity=definition.options.usable_as_activity,
         )
+
+    def kept_from(self, known: VersionDetails, *, labels: bool, folder: bool) -> VersionDetails:
+        """With the labels and the folder of the version before, where a new one does not state them."""
+        return replace(
+            self, labels=known.labels if labels else self.labels, folder=known.folder if folder else self.folder
+        )
+
+    def filed(self, document: dict[str, Any]) -> dict[str, Any]:
+        """A document that says where it is filed now, so that whoever saves it again takes nothing away."""
+        metadata: dict[str, Any] = document.get("metadata") or {}
+        if list(self.labels) != (document.get("labels") or []):
+            document = {**document, "labels": list(self.labels)}
+        if self.folder != (metadata.get("folder") or ""):
+            document = {**document, "metadata": {**metadata, "folder": self.folder}}
+        return document
 
     def encoded(self) -> bytes:
         return msgspec.json.encode(self)

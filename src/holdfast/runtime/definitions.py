@@ -100,7 +100,7 @@ class Definitions:
         label = await self.get(definition_id, which)
         document: dict[str, Any] = msgspec.json.decode((await self._stored(label)).document)
         document.pop(PARTS, None)
-        return document
+        return label.details.filed(document)
 
     async def definition(self, definition_id: str, which: int | Which = Which.LATEST) -> Definition:
         return bare((await self._read(await self.get(definition_id, which)))[0])
@@ -166,11 +166,8 @@ class Definitions:
                 raise VersionConflict(definition.id, expected_hash, found)
             if latest is None:  # A draft may have mistakes; one that nobody could open again would keep them.
                 refuse(unreachable(definition.id), definition)
-            details = VersionDetails.of(definition, source)
-            if latest is not None:
-                known = latest.details
-                details = replace(details, folder=known.folder if folder is None else folder)
-            elif folder is not None:
+            details = _details(definition, document, latest, source)
+            if folder is not None:
                 details = replace(details, folder=folder)
             number = _draft_number(latest, definition)
             label, content = self._made(replace(definition, version=number), details)
@@ -218,7 +215,8 @@ class Definitions:
                     )
             latest = await self._find(definition.id, Which.LATEST)
             number = _draft_number(latest, definition)
-            label, content = self._made(replace(definition, version=number), VersionDetails.of(definition, source))
+            details = _details(definition, document, latest, source)
+            label, content = self._made(replace(definition, version=number), details)
             await self._save(label, content, ())
             return await self._publish(label)
 
@@ -236,10 +234,11 @@ class Definitions:
     async def revert(self, definition_id: str, version: int) -> DefinitionVersion:
         """Begin a draft with the content of that version (over the draft, if there is one)."""
         async with self._saving:
-            old = await self.get(definition_id, version)
+            old, latest = await self.get(definition_id, version), await self.get(definition_id)
             definition = bare((await self._read(old))[0])
-            number = _draft_number(await self.get(definition_id), definition)
-            label, content = self._made(replace(definition, version=number), old.details)
+            number = _draft_number(latest, definition)
+            details = old.details.kept_from(latest.details, labels=True, folder=True)
+            label, content = self._made(replace(definition, version=number), details)
             return await self._save(label, content, ())
 
     async def delete(self, definition_id: str) -> int:
@@ -355,6 +354,15 @@ class Definitions:
         found = () if definition is None else triggers_of(definition, self._engine)
         name = definition_id if definition is None else definition.id
         await Schedules(self._node).put(name, [(item.type, item.id, payload) for item, payload in found])
+
+
+def _details(definition: Definition, document: Any, latest: DefinitionVersion | None, source: Source) -> VersionDetails:
+    """Labels and folder that are not stated stay: they are on the version, and are given to it by others as well."""
+    details = VersionDetails.of(definition, source)
+    if latest is None:
+        return details
+    stated = "labels" in document if isinstance(document, Mapping) else bool(definition.labels)
+    return details.kept_from(latest.details, labels=not stated, folder="folder" not in definition.metadata)
 
 
 def _written(definition: Definition) -> bytes:

@@ -166,7 +166,10 @@ def native(document: Document) -> Document:
     definition, problems = read_elsa(document)
     if definition is None:
         raise Refusal(422, "definition.invalid", str(problems[0]), findings=[as_finding(item) for item in problems])
-    return write_definition(definition)
+    ours = write_definition(definition)
+    if not definition.labels:  # Elsa has none: the document states nothing of them.
+        ours.pop("labels", None)
+    return ours
 
 
 def _placed(finding: dict[str, Any], document: Document) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Transfers:
     async def file(self, definition_id: str, version: str, form: str, *, untangle: bool = False) -> tuple[str, bytes]:
         """Its name, and what is in it."""
         label = await views.find(self._server, definition_id, version)
-        document = await self._server.document(label.content)
+        document = label.details.filed(await self._server.document(label.content))
         if form == "python":
             return f"{safe_name(definition_id)}.py", self._python(document, untangle=untangle)
         if form == "elsa":

@@ -103,7 +103,8 @@ async def get_definition(
 async def save_definition(
     id: str, server: Server, document: Annotated[Document, BODY], response: Response, if_match: IfMatch = None
 ) -> DefinitionDetail:
-    """Save the draft: over the draft that is there, or as the next version if the latest one is published."""
+    """Save the draft: over the draft that is there, or as the next version if the latest one is published. The document is the
+    whole definition; `labels` and `metadata.folder` that it leaves out stay as they are."""
     saved = await Authors(server).save(id, document, if_match)
     response.headers["ETag"] = saved.etag
     return saved

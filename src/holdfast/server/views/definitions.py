@@ -84,7 +84,7 @@ def which(text: str | int) -> int | Which:
 async def detail(server: Backend, label: DefinitionVersion) -> DefinitionDetail:
     return DefinitionDetail(
         summary=await summary(server, label),
-        document=await server.document(label.content),
+        document=label.details.filed(await server.document(label.content)),
         etag=f'"{label.content}"',
     )
 
