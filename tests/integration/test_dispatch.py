@@ -34,6 +34,7 @@ from holdfast.errors import (
 from holdfast.model.catalog import Which
 from holdfast.model.requests import (
     DispatchDefinition,
+    Dispatched,
     DispatchInstance,
     DispatchResume,
     DispatchTrigger,
@@ -138,6 +139,8 @@ async def test_a_process_without_a_worker_leaves_what_it_accepts_to_others(tmp_p
 
     async with process("door", worker=False) as door:
         answer = await door.runtime.dispatcher.dispatch(DispatchDefinition(definition_id="where_then"))
+        assert isinstance(answer, Dispatched)
+        assert answer.instance_id is not None
         async with process("worker", worker=True) as worker:
             assert await worker.runtime.wait_burst(answer.instance_id, SOON) == "suspended"
             await door.runtime.stimuli.event("go", instance_id=answer.instance_id)
