@@ -132,9 +132,8 @@ async def test_a_process_without_a_worker_leaves_what_it_accepts_to_others(tmp_p
 
     def process(node: str, *, worker: bool) -> Holdfast:
         url = f"sqlite:///{tmp_path}/door.db"
-        services = {str: node}
         return Holdfast(
-            store=url, workflows=[where_then], services=services, node=node, worker=worker, entry_points=False
+            store=url, workflows=[where_then], services={str: node}, node=node, worker=worker, entry_points=False
         )
 
     async with process("door", worker=False) as door:
