@@ -27,6 +27,8 @@ ACCESS_TIME = timedelta(minutes=15)
 REFRESH_TIME = timedelta(days=30)
 BELIEVED = timedelta(seconds=5)
 """How long an answer of the store about a session or key is believed: a revocation reaches other processes within it."""
+REMEMBERED = timedelta(hours=1)
+"""How long it is remembered for those whom an answer without the store is enough, while the store is away: see `remembered`."""
 BELIEVED_MAX = 10_000
 
 
@@ -37,6 +39,17 @@ class SignedIn(Struct, frozen=True, kw_only=True):
     refresh_token: str
     expires_in: timedelta
     principal: Principal
+
+
+class Belief(Struct, frozen=True):
+    """What the store said of a session or key, and when."""
+
+    principal: Principal
+    asked: datetime
+    expires: datetime | None = None
+
+    def holds(self, now: datetime, span: timedelta) -> bool:
+        return now < self.asked + span and (self.expires is None or now < self.expires)
 
 
 class Accounts:
@@ -63,7 +76,7 @@ class Accounts:
         self.links = ResumeTokens(secret, now)
         self._backoff = BackOff(store, tenant, now)
         self._now = now
-        self._believed: dict[str, tuple[datetime, Principal]] = {}
+        self._believed: dict[str, Belief] = {}
 
     @classmethod
     async def open(
@@ -169,36 +182,41 @@ class Accounts:
     # -- from a request to a principal ---------------------------------------------------------------------------------
 
     async def authenticate(self, request: RequestFacts) -> Principal | None:
-        scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            text = credentials.strip()
-            # Programs that know only bearer tokens (Prometheus is one) may send a key as such.
-            return await (self.of_key(text) if text.startswith(f"{KEY_PREFIX}_") else self.of_token(text))
-        if "x-api-key" in request.headers:
-            return await self.of_key(request.headers["x-api-key"])
-        return None
+        text, is_key = _credentials(request)
+        if text is None:
+            return None
+        return await (self.of_key(text) if is_key else self.of_token(text))
+
+    def remembered(self, request: RequestFacts) -> Principal | None:
+        """Who this was when the store was asked last, an hour ago at most. For answers that need no store, such as the figures
+        of this process: whoever could take a key away meanwhile needs the store as well, unless only this process lost it."""
+        text, is_key = _credentials(request)
+        if text is None:
+            return None
+        found = self._believed.get(_key_name(text) if is_key else _session_name(self._claims(text)))
+        return found.principal if found is not None and found.holds(self._now(), REMEMBERED) else None
 
     async def of_token(self, text: str) -> Principal:
-        claims = self.access.read(text)
-        if claims.tenant != self.tenant:
-            raise NotSignedIn("The access token is for another tenant. Sign in again.")
-        name = f"session:{claims.session}"
+        claims = self._claims(text)
+        name = _session_name(claims)
         known = self._known(name)
         if known is not None:
             return known
         session = await self.sessions.find(claims.session)
         user = None if session is None else await self.users.find(claims.user)
         if session is None or user is None or not user.active or session.user != user.id:
+            self._believed.pop(name, None)
             raise NotSignedIn("The session has ended. Sign in again.")
-        return self._believe(name, await self._principal(user))
+        return self._believe(name, await self._principal(user), session.expires)
 
     async def of_key(self, text: str) -> Principal:
-        name = f"key:{sha256(text.encode()).hexdigest()}"
+        name = _key_name(text)
         known = self._known(name)
         if known is not None:
             return known
         key = await self.keys.find(text)
         if key is None:
+            self._believed.pop(name, None)
             raise NotSignedIn("The API key is not valid: unknown, revoked or expired.")
         found = Principal(
             id=f"key:{key.id}",
@@ -207,7 +225,13 @@ class Accounts:
             roles=frozenset(key.roles),
             permissions=await self.roles.permissions(key.roles),
         )
-        return self._believe(name, found)
+        return self._believe(name, found, key.expires)
+
+    def _claims(self, text: str) -> AccessClaims:
+        claims = self.access.read(text)
+        if claims.tenant != self.tenant:
+            raise NotSignedIn("The access token is for another tenant. Sign in again.")
+        return claims
 
     async def _principal(self, user: User) -> Principal:
         permissions = await self.roles.permissions(user.roles)
@@ -226,10 +250,28 @@ class Accounts:
 
     def _known(self, name: str) -> Principal | None:
         found = self._believed.get(name)
-        return found[1] if found is not None and found[0] > self._now() else None
+        return found.principal if found is not None and found.holds(self._now(), BELIEVED) else None
 
-    def _believe(self, name: str, principal: Principal) -> Principal:
+    def _believe(self, name: str, principal: Principal, expires: datetime | None) -> Principal:
         if len(self._believed) >= BELIEVED_MAX:
             self._believed.clear()
-        self._believed[name] = (self._now() + BELIEVED, principal)
+        self._believed[name] = Belief(principal, self._now(), expires)
         return principal
+
+
+def _credentials(request: RequestFacts) -> tuple[str | None, bool]:
+    """What the request shows, and whether that is an API key."""
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        text = credentials.strip()
+        # Programs that know only bearer tokens (Prometheus is one) may send a key as such.
+        return text, text.startswith(f"{KEY_PREFIX}_")
+    return request.headers.get("x-api-key"), True
+
+
+def _key_name(text: str) -> str:
+    return f"key:{sha256(text.encode()).hexdigest()}"
+
+
+def _session_name(claims: AccessClaims) -> str:
+    return f"session:{claims.session}"

@@ -193,7 +193,7 @@ _STORE = {
 }
 
 
-@router.get("/metrics", dependencies=[requires("operations:read")], include_in_schema=False)
+@router.get("/metrics", dependencies=[requires("operations:read", without_store=True)], include_in_schema=False)
 async def metrics(request: Request, server: Server) -> Response:
     """In the format that the scraper asks for."""
     await server.metrics.refresh()

@@ -19,7 +19,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from holdfast.errors import AccountNotFound, NotSignedIn, PermissionDenied, SettingsError
+from holdfast.errors import AccountNotFound, NotSignedIn, PermissionDenied, SettingsError, StoreUnavailable
 from holdfast.identity.accounts import Accounts
 from holdfast.model.principal import LOCAL, PERMISSIONS, Principal
 from holdfast.ports.access import Authenticator, RequestFacts
@@ -90,6 +90,10 @@ class Security:
                 return found
         return None
 
+    def remembered(self, request: RequestFacts) -> Principal | None:
+        """Who this was when the store was there, for answers that need none."""
+        return None if self.accounts is None or self.mode == "none" else self.accounts.remembered(request)
+
 
 def facts_of(scope: Scope) -> RequestFacts:
     query, client = scope["query_string"], scope.get("client")
@@ -112,9 +116,17 @@ async def who_asks(connection: HTTPConnection) -> Principal | None:
     return found
 
 
-async def admit(connection: HTTPConnection, permission: str) -> Principal:
-    """The principal, who has that permission; raises `NotSignedIn` or `PermissionDenied`."""
-    return admitted(await who_asks(connection), permission)
+async def admit(connection: HTTPConnection, permission: str, *, without_store: bool = False) -> Principal:
+    """The principal, who has that permission; raises `NotSignedIn` or `PermissionDenied`. `without_store` lets those in whom
+    the store, now away, has known within the hour."""
+    try:
+        found = await who_asks(connection)
+    except StoreUnavailable:
+        security: Security = connection.app.state.security
+        found = security.remembered(facts_of(connection.scope)) if without_store else None
+        if found is None:
+            raise
+    return admitted(found, permission)
 
 
 def admitted(principal: Principal | None, permission: str) -> Principal:
@@ -132,13 +144,13 @@ def accounts_of(connection: HTTPConnection) -> Accounts:
     return accounts
 
 
-def requires(permission: str) -> Any:
-    """A dependency: the caller must have this permission; gives the `Principal`."""
+def requires(permission: str, *, without_store: bool = False) -> Any:
+    """A dependency: the caller must have this permission; gives the `Principal`. `without_store`: see `admit`."""
     if permission not in PERMISSIONS and permission != SIGNED_IN:
         raise ValueError(f"There is no permission '{permission}'. There are: {', '.join(PERMISSIONS)}.")
 
     async def ask(connection: HTTPConnection) -> Principal:
-        return await admit(connection, permission)
+        return await admit(connection, permission, without_store=without_store)
 
     return Depends(marked(ask, permission))
 

@@ -23,6 +23,7 @@ from holdfast import (
     telemetry,
 )
 from holdfast.errors import StoreUnavailable
+from holdfast.identity.accounts import BELIEVED, REMEMBERED
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.outbox import Told
 from holdfast.server import metrics
@@ -148,3 +149,33 @@ async def test_while_the_store_is_away_the_process_is_told_of_and_the_store_is_n
     assert math.isnan(during[key("queue_depth")])
     assert key("instances", status="suspended") not in during
     assert after[key("instances", status="suspended")] == before[key("instances", status="suspended")]
+
+
+async def test_while_the_store_is_away_a_scraper_that_it_has_known_is_let_in(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics, "STORE_EVERY", timedelta(0))
+    api = await serve(Holdfast(store="memory://", entry_points=False), auth=True)
+    accounts, later = api.app.backend.accounts, [timedelta()]
+    monkeypatch.setattr(accounts, "_now", lambda: api.engine.clock.now() + sum(later, timedelta()))
+    keys = [
+        await accounts.keys.add(name, roles=[role])
+        for name, role in (("a", "viewer"), ("b", "worker"), ("c", "viewer"))
+    ]
+    viewer, worker, stranger = ({"X-Api-Key": text} for _, text in keys)
+    await scraped(api, headers=viewer)
+    assert (await api.ask("GET", "/metrics", headers=worker)).status == 403
+
+    async def away(*_: Any) -> None:
+        raise StoreUnavailable("The store is away.")
+
+    for name in ("get_record", "stats"):
+        monkeypatch.setattr(api.engine.runtime.node.store, name, away)
+    later.append(BELIEVED)
+
+    assert (await scraped(api, headers=viewer))[key("store_up")] == 0
+    assert (await api.ask("GET", "/metrics", headers=worker)).status == 403
+    assert (await api.ask("GET", "/metrics", headers=stranger)).status == 503
+    assert (await api.ask("GET", "/api/definitions", headers=viewer)).status == 503
+    later.append(REMEMBERED)
+    assert (await api.ask("GET", "/metrics", headers=viewer)).status == 503
