@@ -177,6 +177,7 @@ class TaskItem(Struct, frozen=True, kw_only=True):
     state: str
     instance_id: str
     definition_id: str
+    definition_name: str
     activity_id: str
     created: datetime
     description: str | None = None
@@ -207,7 +208,9 @@ class ExpiredStimulusItem(Struct, frozen=True, kw_only=True):
 class ScheduleItem(Struct, frozen=True, kw_only=True):
     id: str
     definition_id: str
+    definition_name: str
     activity_id: str
+    activity_name: str | None = None
     type: str
     rule: str
     zone: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ from starlette.requests import HTTPConnection
 from holdfast.engine import Holdfast
 from holdfast.identity.accounts import Accounts
 from holdfast.identity.tokens import ResumeClaims
-from holdfast.model.catalog import DefinitionContent
+from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Which
 from holdfast.ports import Authenticator, Store
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.server.live.watch import Watch
@@ -34,6 +34,8 @@ class ContentFacts(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     tools: dict[str, str]
     activity_count: int
+    starts: dict[str, str]
+    """What people call the activities that can start it, by id."""
 
 
 class Backend:
@@ -158,6 +160,15 @@ class Backend:
         except LookupError:
             return otherwise
 
+    async def labels(self, definition_ids: Iterable[str], which: Which = Which.LATEST) -> dict[str, DefinitionVersion]:
+        """Of those that are in the store, by id."""
+        wanted = tuple(set(definition_ids))
+        if not wanted:
+            return {}
+        query = DefinitionQuery(which=which, definition_ids=wanted, limit=len(wanted))
+        found, _ = await self.store.list_versions(self.tenant, query)
+        return {label.definition_id: label for label in found}
+
     # -- links ---------------------------------------------------------------------------------------------------------
 
     def resume_url(self, instance_id: str, bookmark_id: str) -> str | None:
@@ -178,24 +189,30 @@ class Backend:
 def _facts(content: DefinitionContent) -> ContentFacts:
     document: dict[str, Any] = msgspec.json.decode(content.document)
     tools = (document.get("metadata") or {}).get("tools")
+    activities = list(_activities(document.get("root")))
     return ContentFacts(
         title=str(document.get("name") or document.get("id") or ""),
         tools={str(key): str(value) for key, value in tools.items()} if isinstance(tools, dict) else {},
-        activity_count=_count(document.get("root")),
+        activity_count=len(activities),
+        starts={
+            found["id"]: str(found["name"])
+            for found in activities
+            if found.get("name") and (found.get("options") or {}).get("can_start")
+        },
     )
 
 
-def _count(node: Any) -> int:
-    """Activities in a part of a document: objects with an id and a type."""
-    waiting, found = [node], 0
+def _activities(node: Any) -> Iterator[dict[str, Any]]:
+    """Of a part of a document: objects with an id and a type."""
+    waiting = [node]
     while waiting:
         part = waiting.pop()
         if isinstance(part, list):
             waiting.extend(part)
         elif isinstance(part, dict):
-            found += isinstance(part.get("type"), str) and isinstance(part.get("id"), str)
+            if isinstance(part.get("type"), str) and isinstance(part.get("id"), str):
+                yield part
             waiting.extend(value for key, value in part.items() if key not in {"inputs", "outputs", "metadata"})
-    return found
 
 
 async def backend_of(connection: HTTPConnection) -> Backend:

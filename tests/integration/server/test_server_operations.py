@@ -115,6 +115,29 @@ async def test_a_task_is_claimed_refused_and_completed(api: Caller) -> None:
     await api.get("/api/tasks/nothing", expect=404)
 
 
+async def test_tasks_schedules_and_triggers_tell_what_people_call_their_workflow(api: Caller) -> None:
+    await published(api, {**TASK, "name": "Ask somebody"})
+    await api.post("/api/definitions/asking/execute", {"input": {}})
+    (task,) = (await api.get("/api/tasks"))["items"]
+    assert task["definition_name"] == "Ask somebody"
+    assert (await api.post(f"/api/tasks/{task['id']}/claim"))["definition_name"] == "Ask somebody"
+
+    cron = {**EACH_NIGHT["root"]["activities"][0], "name": "At night"}
+    root = {**EACH_NIGHT["root"], "activities": [cron, *EACH_NIGHT["root"]["activities"][1:]]}
+    await published(api, {**EACH_NIGHT, "name": "Nightly report", "root": root})
+    for resource in ("schedules", "triggers"):
+        (item,) = (await api.get(f"/api/{resource}"))["items"]
+        assert (item["definition_name"], item["activity_name"]) == ("Nightly report", "At night")
+
+
+async def test_what_has_no_name_goes_by_its_id(api: Caller) -> None:
+    await published(api, EACH_NIGHT)
+
+    (item,) = (await api.get("/api/schedules"))["items"]
+
+    assert (item["definition_name"], item["activity_name"]) == ("nightly", None)
+
+
 # -- time --------------------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from holdfast.server.views import settings
 from holdfast.server.views.descriptors import spaced
 from holdfast.server.views.journal import told_executions
 from holdfast.server.views.statistics import percentile, read_range
-from holdfast.server.views.waiting import told_of
+from holdfast.server.views.waiting import told, wait_of
 from holdfast.settings import MASK
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -131,7 +131,7 @@ def test_names_are_written_as_people_read_them(name: str, shown: str) -> None:
 def test_what_is_waited_for_is_said_in_words(name: str, kind: str, payload: Any, words: str) -> None:
     mark = BookmarkItem(id="b", name=name, activity_id="here", kind=kind, payload=payload, instance_id="I1")
 
-    assert told_of(mark, "42") == f"{words} (at 'here')"
+    assert told(wait_of(mark, "42")) == f"{words} (at 'here')"
 
 
 @pytest.mark.parametrize(("kind", "words"), [("activity", ""), ("retry", "the next attempt ")])
@@ -139,4 +139,12 @@ def test_a_moment_is_said_as_people_say_it(kind: str, words: str) -> None:
     due = datetime(2026, 3, 3, 15, 30, tzinfo=timezone(timedelta(hours=1)))
     mark = BookmarkItem(id="b", name="Delay", activity_id="nap", kind=kind, due=due, instance_id="I1")
 
-    assert told_of(mark) == f"{words}until 3 Mar 2026, 14:30:00 UTC (at 'nap')"
+    wait = wait_of(mark)
+    assert told(wait) == f"{words}until 3 Mar 2026, 14:30:00 UTC (at 'nap')"
+    assert (wait.what, wait.due) == (words.strip(), due)
+
+
+def test_the_instance_that_is_waited_for_is_named_beside_the_words() -> None:
+    mark = BookmarkItem(id="b", name="Run", activity_id="here", kind="child", payload={"child": "I2"}, instance_id="I1")
+
+    assert wait_of(mark).child_id == "I2"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 from fastapi import Query
 
+from holdfast.model.catalog import Which
 from holdfast.model.values import shown
-from holdfast.server.backend import Server
+from holdfast.runtime.schedules import Schedule
+from holdfast.runtime.triggers import Trigger
+from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit, Sort, paged
 from holdfast.server.routing import Routes
@@ -32,11 +36,7 @@ async def list_triggers(
     cursor: Cursor = None,
 ) -> Page[TriggerItem]:
     """Triggers of published definitions."""
-    found = [
-        TriggerItem(**{**msgspec.structs.asdict(item), "payload": shown(item.payload)})
-        for item in await server.runtime.triggers.list(definition_id)
-        if type is None or item.type == type
-    ]
+    found = [item for item in await server.runtime.triggers.list(definition_id) if type is None or item.type == type]
     columns = ("definition_id", "version", "activity_id", "type")
     page, following = paged(
         found,
@@ -46,7 +46,12 @@ async def list_triggers(
         cursor=cursor,
         key=lambda row: f"{row.definition_id}/{row.activity_id}/{row.payload}",
     )
-    return Page(items=page, total=len(found), next=following)
+    named = await _names(server, page)
+    items = [
+        TriggerItem(**{**msgspec.structs.asdict(item), **name, "payload": shown(item.payload)})
+        for item, name in zip(page, named, strict=True)
+    ]
+    return Page(items=items, total=len(found), next=following)
 
 
 @router.get("/schedules", dependencies=[READ])
@@ -57,10 +62,10 @@ async def list_schedules(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Page[ScheduleItem]:
-    found = [_item(item) for item in await server.runtime.schedules.list(definition_id)]
-    columns = tuple(ScheduleItem.model_fields)
+    found = await server.runtime.schedules.list(definition_id)
+    columns = Schedule.__struct_fields__
     page, following = paged(found, sort=sort, columns=columns, limit=limit, cursor=cursor, key=lambda row: row.id)
-    return Page(items=page, total=len(found), next=following)
+    return Page(items=await _items(server, page), total=len(found), next=following)
 
 
 @router.get("/schedules/preview", dependencies=[READ])
@@ -77,13 +82,15 @@ async def next_times(id: str, server: Server, count: Count = 5) -> NextTimes:
 @router.post("/schedules/{id}/pause", dependencies=[WRITE], responses=answers(404))
 async def pause_schedule(id: str, server: Server) -> ScheduleItem:
     """It fires no more until it is resumed, also after another publish."""
-    return _item(await server.runtime.schedules.pause(id))
+    (item,) = await _items(server, [await server.runtime.schedules.pause(id)])
+    return item
 
 
 @router.post("/schedules/{id}/resume", dependencies=[WRITE], responses=answers(404))
 async def resume_schedule(id: str, server: Server) -> ScheduleItem:
     """It fires again from now on; what it missed is gone."""
-    return _item(await server.runtime.schedules.resume(id))
+    (item,) = await _items(server, [await server.runtime.schedules.resume(id)])
+    return item
 
 
 @router.post("/schedules/{id}/run", dependencies=[WRITE], responses=answers(404, 409))
@@ -92,5 +99,21 @@ async def run_schedule(id: str, server: Server) -> StartedNow:
     return StartedNow(instance_id=await server.runtime.schedules.run_now(id))
 
 
-def _item(found: msgspec.Struct) -> ScheduleItem:
-    return ScheduleItem.model_validate(msgspec.structs.asdict(found))
+async def _items(server: Backend, found: Sequence[Schedule]) -> list[ScheduleItem]:
+    named = await _names(server, found)
+    return [
+        ScheduleItem.model_validate({**msgspec.structs.asdict(item), **name})
+        for item, name in zip(found, named, strict=True)
+    ]
+
+
+async def _names(server: Backend, found: Sequence[Schedule | Trigger]) -> list[dict[str, str | None]]:
+    """What people call the definition and the activity of each."""
+    labels = await server.labels((item.definition_id for item in found), Which.PUBLISHED)
+    names: list[dict[str, str | None]] = []
+    for item in found:
+        label = labels.get(item.definition_id)
+        starts = {} if label is None else (await server.facts(label.content)).starts
+        name = item.definition_id if label is None else label.name
+        names.append({"definition_name": name or item.definition_id, "activity_name": starts.get(item.activity_id)})
+    return names

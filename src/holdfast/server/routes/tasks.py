@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import Query
@@ -10,7 +11,7 @@ from holdfast.errors import TaskNotYours
 from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.tasks import Task
 from holdfast.model.values import shown
-from holdfast.server.backend import Server
+from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
 from holdfast.server.paging import Cursor, Limit
 from holdfast.server.routing import Routes
@@ -47,7 +48,7 @@ async def list_tasks(
         limit=limit,
         after=cursor,
     )
-    return Page(items=[_item(task) for task in found.items], total=found.total, next=found.cursor)
+    return Page(items=await _items(server, found.items), total=found.total, next=found.cursor)
 
 
 @router.get("/{id}")
@@ -58,26 +59,26 @@ async def get_task(id: str, server: Server, who: Reader) -> TaskItem:
         who.may("instances:read") or task.is_for(who.id, who.roles) or who.id in (task.claimed_by, task.completed_by)
     ):
         raise TaskNotYours(id, task.meant_for)
-    return _item(task)
+    return await _item(server, task)
 
 
 @router.post("/{id}/claim")
 async def claim_task(id: str, server: Server, who: Worker) -> TaskItem:
     """From now on it is mine."""
-    return _item(await server.runtime.tasks.claim(id, who.id, roles=_roles(who)))
+    return await _item(server, await server.runtime.tasks.claim(id, who.id, roles=_roles(who)))
 
 
 @router.post("/{id}/release")
 async def release_task(id: str, server: Server, who: Worker) -> TaskItem:
     """Others may claim it again."""
-    return _item(await server.runtime.tasks.release(id, who.id, roles=_roles(who)))
+    return await _item(server, await server.runtime.tasks.release(id, who.id, roles=_roles(who)))
 
 
 @router.post("/{id}/complete")
 async def complete_task(id: str, server: Server, who: Worker, body: CompleteTaskRequest | None = None) -> TaskItem:
     """Answer it: the answer is checked against the task's form, then the workflow goes on."""
     answer = None if body is None else body.answer
-    return _item(await server.runtime.tasks.complete(id, who.id, answer, roles=_roles(who)))
+    return await _item(server, await server.runtime.tasks.complete(id, who.id, answer, roles=_roles(who)))
 
 
 def _roles(who: Principal) -> frozenset[str] | None:
@@ -85,7 +86,18 @@ def _roles(who: Principal) -> frozenset[str] | None:
     return None if ADMIN in who.roles else who.roles
 
 
-def _item(task: Task) -> TaskItem:
+async def _items(server: Backend, tasks: Sequence[Task]) -> list[TaskItem]:
+    labels = await server.labels(task.definition_id for task in tasks)
+    names = {id: label.name for id, label in labels.items()}
+    return [_shown(task, names.get(task.definition_id) or task.definition_id) for task in tasks]
+
+
+async def _item(server: Backend, task: Task) -> TaskItem:
+    (item,) = await _items(server, [task])
+    return item
+
+
+def _shown(task: Task, definition_name: str) -> TaskItem:
     assert task.created is not None
     return TaskItem(
         id=task.id,
@@ -100,6 +112,7 @@ def _item(task: Task) -> TaskItem:
         created=task.created,
         instance_id=task.instance_id,
         definition_id=task.definition_id,
+        definition_name=definition_name,
         activity_id=task.activity_id,
         claimed_by=task.claimed_by,
         completed_by=task.completed_by,

@@ -101,11 +101,21 @@ class PinnedDefinition(Payload):
     content: str
 
 
+class WaitItem(Payload):
+    """One thing that has to happen for an instance to go on."""
+
+    what: str = Field(description="In words, without the time; empty: only the time has to come.")
+    activity_id: str | None = Field(default=None, description="The activity that waits.")
+    due: datetime | None = Field(default=None, description="When it goes on by itself.")
+    child_id: str | None = Field(default=None, description="The instance that has to end.")
+
+
 class InstanceDetail(InstanceItem):
     state: InstanceState
     definition: PinnedDefinition
     document: Document = Field(description="The definition that this instance is pinned to.")
     waiting_for: str | None = Field(default=None, description="In words, what has to happen for it to go on.")
+    waits: list[WaitItem] = Field(default=[], description="The same, one by one.")
     position: int
     unreadable: str | None = Field(default=None, description="Why the state cannot be shown on this node.")
 

@@ -25,6 +25,7 @@ class TaskItem(Payload):
     created: datetime
     instance_id: str
     definition_id: str
+    definition_name: str
     activity_id: str
     claimed_by: str | None = None
     completed_by: str | None = None
@@ -107,8 +108,10 @@ class ExpiredStimulusItem(Payload):
 
 class TriggerItem(Payload):
     definition_id: str
+    definition_name: str
     version: int
     activity_id: str
+    activity_name: str | None = None
     type: str
     payload: Any = None
 
@@ -116,7 +119,9 @@ class TriggerItem(Payload):
 class ScheduleItem(Payload):
     id: str
     definition_id: str
+    definition_name: str
     activity_id: str
+    activity_name: str | None = None
     type: str = Field(description="Timer, Cron or StartAt.")
     rule: str = Field(description="The cron expression, the interval or the moment.")
     zone: str

@@ -28,7 +28,7 @@ from holdfast.server.schemas.instances import (
     MomentDetail,
     PinnedDefinition,
 )
-from holdfast.server.views.waiting import waiting_for
+from holdfast.server.views.waiting import told, waits_of
 
 
 def shown_all(values: dict[str, Any]) -> dict[str, Any]:
@@ -70,13 +70,14 @@ async def detail(server: Backend, instance_id: str, who: Principal) -> InstanceD
     except HoldfastError as error:
         row = await server.runtime.node.row(instance_id)  # raises for one that is not there
         state, unreadable = InstanceState(), str(error)
-    base = await item(server, row)
+    base, waits = await item(server, row), waits_of(row, state)
     return InstanceDetail(
         **base.model_dump(),
         state=state,
         definition=PinnedDefinition(id=row.definition_id, version=row.definition_version, content=row.content),
         document=await server.document(row.content),
-        waiting_for=waiting_for(row, state),
+        waiting_for="; ".join(map(told, waits)) or None,
+        waits=waits,
         position=row.version,
         unreadable=unreadable,
     )
@@ -177,17 +178,20 @@ def incident(found: Incident, instance_id: str) -> IncidentItem:
 
 
 def result_of(server: Backend, result: RunResult, position: int) -> InstanceResult:
-    return InstanceResult(**_result(server, result, position))
+    """For those who changed it: they may resume it."""
+    return InstanceResult(**_result(server, result, position, links=True))
 
 
-def execute_result_of(server: Backend, result: RunResult, position: int, *, existing: bool) -> ExecuteResult:
-    return ExecuteResult(**_result(server, result, position), existing=existing)
+def execute_result_of(
+    server: Backend, result: RunResult, position: int, *, existing: bool, links: bool
+) -> ExecuteResult:
+    return ExecuteResult(**_result(server, result, position, links=links), existing=existing)
 
 
-def _result(server: Backend, result: RunResult, position: int) -> dict[str, Any]:
-    """For those who started or changed it."""
+def _result(server: Backend, result: RunResult, position: int, *, links: bool) -> dict[str, Any]:
     bookmarks = [bookmark(found, result.instance_id) for found in result.bookmarks]
-    _add_links(server, bookmarks)
+    if links:
+        _add_links(server, bookmarks)
     return {
         "instance_id": result.instance_id,
         "status": result.status.value,

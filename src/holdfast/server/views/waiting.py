@@ -9,34 +9,46 @@ from typing import Any
 import msgspec
 
 from holdfast.model.stored import InstanceRow
-from holdfast.server.schemas.instances import BookmarkItem, InstanceState
+from holdfast.server.schemas.instances import BookmarkItem, InstanceState, WaitItem
 
 LONGEST = 120
 
 
-def waiting_for(row: InstanceRow, state: InstanceState) -> str | None:
-    """Null for an instance that waits for nothing."""
+def waits_of(row: InstanceRow, state: InstanceState) -> list[WaitItem]:
+    """All that it waits for; none for an instance that waits for nothing."""
     if row.status == "faulted":
-        return "somebody's retry: it failed"
+        return [WaitItem(what="somebody's retry: it failed")]
     if row.finished is not None:
-        return None
-    told = [told_of(found, row.correlation_id) for found in state.bookmarks if found.kind != "timeout"]
+        return []
+    waits = [wait_of(found, row.correlation_id) for found in state.bookmarks if found.kind != "timeout"]
     running = [found.activity_id for found in state.activities if found.waits_for == "effect"]
-    told += [f"'{activity}' to end" for activity in running]
+    waits += [WaitItem(what="what it does to end", activity_id=activity) for activity in running]
     if row.incidents:
-        told.append("somebody to look at its incident" + ("s" if row.incidents > 1 else ""))
-    return "; ".join(told) or None
+        waits.append(WaitItem(what="somebody to look at its incident" + ("s" if row.incidents > 1 else "")))
+    return waits
 
 
-def told_of(found: BookmarkItem, correlation_id: str | None = None) -> str:
-    """One bookmark, with the activity that made it."""
-    return f"{_what(found, correlation_id)} (at '{found.activity_id}')"
-
-
-def _what(found: BookmarkItem, correlation_id: str | None) -> str:
+def wait_of(found: BookmarkItem, correlation_id: str | None = None) -> WaitItem:
     payload: Mapping[str, Any] = found.payload if isinstance(found.payload, Mapping) else {}
+    child = payload.get("child") if found.kind == "child" else None
+    return WaitItem(
+        what=_what(found, payload, correlation_id),
+        activity_id=found.activity_id,
+        due=found.due,
+        child_id=None if child is None else str(child),
+    )
+
+
+def told(wait: WaitItem) -> str:
+    """One of them in words, with the activity that waits."""
+    until = "" if wait.due is None else _moment(wait.due)
+    what = " ".join(filter(None, (wait.what, until)))
+    return what if wait.activity_id is None else f"{what} (at '{wait.activity_id}')"
+
+
+def _what(found: BookmarkItem, payload: Mapping[str, Any], correlation_id: str | None) -> str:
     if found.due is not None:
-        return ("the next attempt " if found.kind == "retry" else "") + _moment(found.due)
+        return "the next attempt" if found.kind == "retry" else ""
     if "event_name" in payload:
         return f"the event '{payload['event_name']}'{_whose(payload, correlation_id)}"
     if "route" in payload and "method" in payload:
