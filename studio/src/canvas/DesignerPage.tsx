@@ -15,7 +15,7 @@ import type { Catalogue } from "../model/descriptors";
 import { readFocus, writeFocus } from "../model/focus";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
-import { Button, Dialog, Failed, Loading } from "../ui";
+import { Button, Dialog, Failed, Filled, Loading, When } from "../ui";
 import { Designer } from "./Designer";
 import "./designer.css";
 import { judge, saveDefinition } from "./designerApi";
@@ -142,7 +142,7 @@ function Opened({ detail, catalogue, isLatest }: { detail: DefinitionDetail; cat
             </>
           }
         >
-          <p>{t("keptText", { when: new Date(kept.at).toLocaleString() })}</p>
+          <p><Filled sentence={t("keptText")} parts={{ when: <When at={kept.at} as="moment" className="" /> }} /></p>
         </Dialog>
       ) : null}
     </SessionContext.Provider>

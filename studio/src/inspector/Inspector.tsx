@@ -59,7 +59,7 @@ export function Inspector({ problems }: { problems: readonly Problem[] }) {
       </PreviewProvider>
       <footer className="hf-inspector-foot">
         <span className="faint small clip">{t("values")}</span>
-        <button type="button" className="hf-linkish small clip" onClick={() => setChoosing(true)}>
+        <button type="button" className="linkish small clip" onClick={() => setChoosing(true)}>
           {instance ?? t("defaults")}
         </button>
       </footer>

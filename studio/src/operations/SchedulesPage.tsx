@@ -6,7 +6,7 @@ import { apiPath, forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Schedule } from "../api/types";
 import { catalogue } from "../app/messages";
-import { Answer, Badge, Button, Dialog, exact, Menu, toast, When } from "../ui";
+import { Answer, Badge, Button, Dialog, Menu, toast, When } from "../ui";
 import { ListPage } from "./ListPage";
 
 const t = catalogue("schedules", {
@@ -54,19 +54,19 @@ export function SchedulesPage() {
         emptyTitle={t("emptyTitle")}
         empty={t("empty")}
         id={(row) => row.id}
-        name={(row) => row.definition_id}
+        name={(row) => row.definition_name}
         columns={[
           {
             id: "definition",
             label: t("definition"),
-            sort: "definition_id",
+            sort: "definition_name",
             cell: (row) => (
               <Link className="name" to="/definitions/$id" params={{ id: row.definition_id }}>
-                {row.definition_id}
+                {row.definition_name}
               </Link>
             ),
           },
-          { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => <span className="value">{row.activity_id}</span> },
+          { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => row.activity_name ?? <span className="value">{row.activity_id}</span> },
           { id: "kind", label: t("kind"), sort: "type", cell: (row) => <Badge tone="accent">{row.type}</Badge> },
           {
             id: "rule",
@@ -93,7 +93,7 @@ export function SchedulesPage() {
             cell: (row) => (
               <Menu
                 small
-                label={t("actions", { name: row.definition_id })}
+                label={t("actions", { name: row.definition_name })}
                 items={[
                   { label: t("next"), icon: "clock", onSelect: () => setShown(row) },
                   can("operations:write") && { label: t("run"), icon: "play", onSelect: () => act(row, "run") },
@@ -118,7 +118,7 @@ function Next({ schedule, onClose }: { schedule: Schedule; onClose: () => void }
     queryFn: () => api.get<{ times: string[]; description: string | null }>(apiPath("schedules", schedule.id, "next"), { count: 8 }),
   });
   return (
-    <Dialog title={t("nextTitle", { name: schedule.definition_id })} onClose={onClose} foot={<Button onClick={onClose}>OK</Button>}>
+    <Dialog title={t("nextTitle", { name: schedule.definition_name })} onClose={onClose} foot={<Button onClick={onClose}>OK</Button>}>
       <Answer query={query}>
         {(data) => (
           <>
@@ -126,7 +126,7 @@ function Next({ schedule, onClose }: { schedule: Schedule; onClose: () => void }
             <ol className="stack" style={{ paddingLeft: 20 }}>
               {data.times.map((time) => (
                 <li key={time}>
-                  {exact(new Date(time))} <When at={time} />
+                  <When at={time} as="moment" className="" /> <When at={time} />
                 </li>
               ))}
             </ol>

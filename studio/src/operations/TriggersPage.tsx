@@ -26,22 +26,22 @@ export function TriggersPage() {
       emptyTitle={t("emptyTitle")}
       empty={t("empty")}
       id={(row) => `${row.definition_id}/${row.version}/${row.activity_id}/${row.type}`}
-      name={(row) => `${row.type} ${row.definition_id}`}
+      name={(row) => `${row.type} ${row.definition_name}`}
       columns={[
         { id: "type", label: t("type"), sort: "type", cell: (row) => <Badge tone="accent">{row.type}</Badge> },
         { id: "payload", label: t("payload"), wide: true, cell: (row) => <Value value={row.payload} /> },
         {
           id: "definition",
           label: t("definition"),
-          sort: "definition_id",
+          sort: "definition_name",
           cell: (row) => (
             <Link className="name" to="/definitions/$id" params={{ id: row.definition_id }}>
-              {row.definition_id}
+              {row.definition_name}
             </Link>
           ),
         },
         { id: "version", label: t("version"), sort: "version", number: true, cell: (row) => row.version },
-        { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => <span className="value">{row.activity_id}</span> },
+        { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => row.activity_name ?? <span className="value">{row.activity_id}</span> },
       ]}
     />
   );

@@ -3,30 +3,35 @@ import { useState } from "react";
 import { instances } from "../api/queries";
 import type { Execution, InstanceDetail, JournalEntry } from "../api/types";
 import { Answer, duration, Json, SelectField, StatusBadge, When } from "../ui";
+import { startedBy } from "./children";
+import { childrenOf, Line } from "./FamilyPanel";
 import { t } from "./instance-words";
+import type { Names } from "./names";
 import { eventName, whyOf } from "./why";
 
-type Props = { detail: InstanceDetail; activity: string | null; entries: readonly JournalEntry[]; onShow: (id: string) => void };
+type Props = { detail: InstanceDetail; names: Names; activity: string | null; entries: readonly JournalEntry[] };
 
 /** One activity, and each of its executions: the iterations of a loop can be chosen. */
-export function ActivityPanel({ detail, activity, entries }: Props) {
+export function ActivityPanel({ detail, names, activity, entries }: Props) {
   const query = useQuery({ ...instances.executions(detail.id), enabled: activity !== null });
   if (!activity) return <p className="quiet">{t("choose")}</p>;
   return (
     <Answer query={query}>
-      {(list) => <Executions key={activity} activity={activity} entries={entries} all={list.items.filter((one) => one.activity_id === activity)} />}
+      {(list) => <Executions key={activity} detail={detail} name={names.of(activity)} activity={activity} entries={entries} all={list.items.filter((one) => one.activity_id === activity)} />}
     </Answer>
   );
 }
 
-function Executions({ activity, all, entries }: { activity: string; all: readonly Execution[]; entries: readonly JournalEntry[] }) {
+type ExecutionsProps = { detail: InstanceDetail; name: string; activity: string; all: readonly Execution[]; entries: readonly JournalEntry[] };
+
+function Executions({ detail, name, activity, all, entries }: ExecutionsProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const at = Math.min(chosen ?? all.length - 1, all.length - 1);
   const one = all[at];
   return (
     <>
       <h2>
-        {one?.name ?? activity} <span className="faint small">{one?.type}</span>
+        {name} <span className="faint small mono">{activity}</span>
       </h2>
       {one ? (
         <>
@@ -39,6 +44,7 @@ function Executions({ activity, all, entries }: { activity: string; all: readonl
             />
           ) : null}
           <One execution={one} />
+          <Children detail={detail} execution={one} />
           <Entries entries={entries.filter((entry) => entry.activity_id === activity && entry.execution_id === one.execution_id)} />
         </>
       ) : (
@@ -58,7 +64,7 @@ function One({ execution }: { execution: Execution }) {
         </dd>
         <dt>{t("started")}</dt>
         <dd>
-          <When at={execution.started} exactly />
+          <When at={execution.started} as="moment" />
         </dd>
         {execution.duration_ms !== null ? (
           <>
@@ -92,6 +98,25 @@ function One({ execution }: { execution: Execution }) {
         </div>
       ) : null}
     </>
+  );
+}
+
+/** The instances that this execution started. */
+function Children({ detail, execution }: { detail: InstanceDetail; execution: Execution }) {
+  const query = useQuery(childrenOf(detail));
+  const items = startedBy(detail.id, execution, query.data?.items ?? []);
+  if (items.length === 0) return null;
+  return (
+    <div className="stack">
+      <h3>{t("startedHere")}</h3>
+      <ul className="family">
+        {items.map((item) => (
+          <li key={item.id}>
+            <Line item={item} />
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -5,9 +5,10 @@ import type { Bookmark, InstanceDetail } from "../api/types";
 import { Button, Dialog, duration, Id, StatusBadge, TextArea, toast, Value, When } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
+import type { Names } from "./names";
 import { act } from "./verbs";
 
-export function DetailsPanel({ detail }: { detail: InstanceDetail }) {
+export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names: Names }) {
   const can = useCan();
   const [resumed, setResumed] = useState<Bookmark | null>(null);
   const took = detail.finished ? new Date(detail.finished).getTime() - new Date(detail.created).getTime() : null;
@@ -25,7 +26,7 @@ export function DetailsPanel({ detail }: { detail: InstanceDetail }) {
         <dt>{t("edit")}</dt>
         <dd>
           <Link to="/definitions/$id" params={{ id: detail.definition_id }}>
-            {detail.definition_id}
+            {detail.definition_name}
           </Link>{" "}
           {t("version", { n: detail.definition_version })}
         </dd>
@@ -33,15 +34,15 @@ export function DetailsPanel({ detail }: { detail: InstanceDetail }) {
         <dd>{detail.correlation_id ? <Id id={detail.correlation_id} /> : "–"}</dd>
         <dt>{t("created")}</dt>
         <dd>
-          <When at={detail.created} exactly />
+          <When at={detail.created} as="moment" />
         </dd>
         <dt>{t("updated")}</dt>
         <dd>
-          <When at={detail.updated} exactly />
+          <When at={detail.updated} as="moment" />
         </dd>
         <dt>{t("finished")}</dt>
         <dd>
-          <When at={detail.finished} exactly />
+          <When at={detail.finished} as="moment" />
         </dd>
         {took !== null ? (
           <>
@@ -57,7 +58,7 @@ export function DetailsPanel({ detail }: { detail: InstanceDetail }) {
             <div key={bookmark.id} className="card padded stack">
               <div className="row">
                 <b className="grow clip">
-                  {bookmark.name} <span className="faint">{bookmark.activity_id}</span>
+                  {names.of(bookmark.activity_id)} <span className="faint">{bookmark.name}</span>
                 </b>
                 {bookmark.due ? (
                   <span className="small quiet">
@@ -76,12 +77,12 @@ export function DetailsPanel({ detail }: { detail: InstanceDetail }) {
           ))}
         </div>
       ) : null}
-      {resumed ? <Resume instance={detail.id} bookmark={resumed} onClose={() => setResumed(null)} /> : null}
+      {resumed ? <Resume instance={detail.id} bookmark={resumed} name={names.of(resumed.activity_id)} onClose={() => setResumed(null)} /> : null}
     </>
   );
 }
 
-function Resume({ instance, bookmark, onClose }: { instance: string; bookmark: Bookmark; onClose: () => void }) {
+function Resume({ instance, bookmark, name, onClose }: { instance: string; bookmark: Bookmark; name: string; onClose: () => void }) {
   const [text, setText] = useState("");
   const payload = readJson(text);
   const bad = payload instanceof Unreadable ? t("badJson", { why: payload.why }) : undefined;
@@ -96,7 +97,7 @@ function Resume({ instance, bookmark, onClose }: { instance: string; bookmark: B
   };
   return (
     <Dialog
-      title={t("resumeTitle", { name: bookmark.activity_id })}
+      title={t("resumeTitle", { name })}
       onClose={onClose}
       onSubmit={() => void go()}
       foot={

@@ -15,11 +15,22 @@ export function FamilyPanel({ detail }: { detail: InstanceDetail }) {
         <Ancestors id={detail.parent_id} depth={0}>
           <li>
             <Line item={detail} here />
-            <Children of={detail.id} depth={0} />
+            <Children of={detail} depth={0} />
           </li>
         </Ancestors>
       </ul>
     </div>
+  );
+}
+
+/** The way up, for one that another instance started. */
+export function Parent({ id }: { id: string }) {
+  const query = useQuery(instances.one(id));
+  const name = query.data ? query.data.name || query.data.definition_name : id;
+  return (
+    <Link className="clip" to="/instances/$id" params={{ id }}>
+      {t("startedBy", { name })}
+    </Link>
   );
 }
 
@@ -36,8 +47,11 @@ function Ancestors({ id, depth, children }: { id: string | null; depth: number; 
   );
 }
 
-function Children({ of, depth }: { of: string; depth: number }) {
-  const query = useQuery(instances.children(of));
+/** A child is started after the commit that asks for it, and changes without a word from its parent: so it is asked again. */
+export const childrenOf = (parent: InstanceItem) => ({ ...instances.children(parent.id), refetchInterval: parent.finished ? (false as const) : 5_000 });
+
+function Children({ of, depth }: { of: InstanceItem; depth: number }) {
+  const query = useQuery(childrenOf(of));
   const items = query.data?.items ?? [];
   if (items.length === 0) return depth === 0 && query.data ? <p className="quiet small">{t("noFamily")}</p> : null;
   return (
@@ -45,14 +59,14 @@ function Children({ of, depth }: { of: string; depth: number }) {
       {items.map((item) => (
         <li key={item.id}>
           <Line item={item} />
-          {depth < DEEPEST ? <Children of={item.id} depth={depth + 1} /> : null}
+          {depth < DEEPEST ? <Children of={item} depth={depth + 1} /> : null}
         </li>
       ))}
     </ul>
   );
 }
 
-function Line({ item, here }: { item: InstanceItem; here?: boolean }) {
+export function Line({ item, here }: { item: InstanceItem; here?: boolean }) {
   const name = item.name || item.definition_name || item.definition_id;
   return (
     <div>

@@ -2,13 +2,14 @@ import { useMemo } from "react";
 import type { JournalEntry } from "../api/types";
 import { duration, toneOf } from "../ui";
 import { t } from "./instance-words";
+import type { Names } from "./names";
 
 export type Span = { key: string; activity: string; name: string; start: number; end: number | null; status: string };
 
 const ENDS: Record<string, string> = { completed: "completed", faulted: "faulted", canceled: "canceled", compensated: "completed" };
 
 /** Executions as spans of time. An activity that only completes in the journal began and ended in the same moment. */
-export function spansOf(entries: readonly JournalEntry[]): Span[] {
+export function spansOf(entries: readonly JournalEntry[], names: Names): Span[] {
   const spans = new Map<string, Span>();
   for (const entry of entries) {
     if (!entry.activity_id || entry.execution_id === null) continue;
@@ -17,7 +18,7 @@ export function spansOf(entries: readonly JournalEntry[]): Span[] {
     const span = spans.get(key) ?? {
       key,
       activity: entry.activity_id,
-      name: entry.name ?? entry.activity_id,
+      name: names.of(entry),
       start: at,
       end: null,
       status: "running",
@@ -31,10 +32,10 @@ export function spansOf(entries: readonly JournalEntry[]): Span[] {
   return [...spans.values()];
 }
 
-type Props = { entries: readonly JournalEntry[]; ended: string | null; selected: string | null; onSelect: (activity: string) => void };
+type Props = { entries: readonly JournalEntry[]; names: Names; ended: string | null; selected: string | null; onSelect: (activity: string) => void };
 
-export function Gantt({ entries, ended, selected, onSelect }: Props) {
-  const spans = useMemo(() => spansOf(entries), [entries]);
+export function Gantt({ entries, names, ended, selected, onSelect }: Props) {
+  const spans = useMemo(() => spansOf(entries, names), [entries, names]);
   if (spans.length === 0) return <p className="quiet gantt">{t("noJournal")}</p>;
   const begin = Math.min(...spans.map((span) => span.start));
   const last = ended ? new Date(ended).getTime() : Date.now();
@@ -58,7 +59,7 @@ export function Gantt({ entries, ended, selected, onSelect }: Props) {
         <tbody>
           {spans.map((span) => (
             <tr key={span.key} style={span.activity === selected ? { background: "var(--accent-soft)" } : undefined}>
-              <td>{span.name}</td>
+              <td title={span.activity}>{span.name}</td>
               <td className="faint small">{duration((span.end ?? end) - span.start)}</td>
               <td className="track">
                 <button

@@ -5,9 +5,10 @@ import { useCan } from "../api/session";
 import type { Incident, InstanceDetail } from "../api/types";
 import { Answer, Badge, Button, Empty, When } from "../ui";
 import { t } from "./instance-words";
+import type { Names } from "./names";
 import { Repair } from "./Repair";
 
-export function IncidentsPanel({ detail, onShow }: { detail: InstanceDetail; onShow: (activity: string | null) => void }) {
+export function IncidentsPanel({ detail, names, onShow }: { detail: InstanceDetail; names: Names; onShow: (activity: string | null) => void }) {
   const query = useQuery(instances.incidents(detail.id));
   const [asked, setAsked] = useState<{ incident: Incident; verb: "retry" | "skip" } | null>(null);
   return (
@@ -20,9 +21,9 @@ export function IncidentsPanel({ detail, onShow }: { detail: InstanceDetail; onS
             </Empty>
           ) : null}
           {inOrder(incidents).map((incident) => (
-            <One key={incident.id} incident={incident} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
+            <One key={incident.id} incident={incident} name={nameOf(incident, names)} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
           ))}
-          {asked ? <Repair detail={detail} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
+          {asked ? <Repair detail={detail} name={nameOf(asked.incident, names)} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
         </>
       )}
     </Answer>
@@ -34,16 +35,18 @@ export function inOrder<One extends Pick<Incident, "open" | "at">>(incidents: re
   return incidents.toSorted((left, right) => Number(right.open) - Number(left.open) || right.at.localeCompare(left.at));
 }
 
-type OneProps = { incident: Incident; onShow: (activity: string | null) => void; onAsk: (verb: "retry" | "skip") => void };
+export const nameOf = (incident: Incident, names: Names): string => names.of({ ...incident, name: incident.activity_name, type: incident.activity_type });
 
-function One({ incident, onShow, onAsk }: OneProps) {
+type OneProps = { incident: Incident; name: string; onShow: (activity: string | null) => void; onAsk: (verb: "retry" | "skip") => void };
+
+function One({ incident, name, onShow, onAsk }: OneProps) {
   const can = useCan();
   const stack = incident.details["traceback"] ?? incident.details["stack"];
   return (
     <article className="card padded stack">
       <div className="row">
         <Badge tone={incident.open ? "bad" : "off"}>{incident.open ? t("openIncident") : t("closedIncident")}</Badge>
-        <b className="grow clip">{incident.activity_name ?? incident.activity_id ?? ""}</b>
+        <b className="grow clip">{name}</b>
         <When at={incident.at} />
       </div>
       <p>

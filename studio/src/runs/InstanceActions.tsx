@@ -7,12 +7,14 @@ import { useCan } from "../api/session";
 import type { InstanceDetail } from "../api/types";
 import { Button, Menu, toast } from "../ui";
 import { BulkConfirm } from "./BulkConfirm";
+import { nameOf } from "./IncidentsPanel";
 import { t } from "./instance-words";
+import type { Names } from "./names";
 import { Repair } from "./Repair";
 import { type BulkAction, fork } from "./verbs";
 
 /** What can be done with this instance now, by this person. */
-export function InstanceActions({ detail }: { detail: InstanceDetail }) {
+export function InstanceActions({ detail, names }: { detail: InstanceDetail; names: Names }) {
   const can = useCan();
   const navigate = useNavigate();
   const [asked, setAsked] = useState<BulkAction | null>(null);
@@ -60,7 +62,7 @@ export function InstanceActions({ detail }: { detail: InstanceDetail }) {
           can("instances:delete") && { label: t("delete"), icon: "trash", danger: true, onSelect: () => setAsked("delete") },
         ]}
       />
-      {asked === "retry" && only ? <Repair detail={detail} incident={only} verb="retry" onClose={() => setAsked(null)} /> : null}
+      {asked === "retry" && only ? <Repair detail={detail} name={nameOf(only, names)} incident={only} verb="retry" onClose={() => setAsked(null)} /> : null}
       {asked && !(asked === "retry" && only) ? (
         <BulkConfirm
           action={asked}

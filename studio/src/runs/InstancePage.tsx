@@ -11,18 +11,20 @@ import { GraphView } from "../canvas/GraphView";
 import { Answer, Segments, StatusBadge, Tabs } from "../ui";
 import { ActivityPanel } from "./ActivityPanel";
 import { DetailsPanel } from "./DetailsPanel";
-import { FamilyPanel } from "./FamilyPanel";
+import { FamilyPanel, Parent } from "./FamilyPanel";
 import { Gantt } from "./Gantt";
 import { IncidentsPanel } from "./IncidentsPanel";
 import { t } from "./instance-words";
 import { InstanceActions } from "./InstanceActions";
 import { JournalPanel } from "./JournalPanel";
 import { hasSource, Source } from "./Source";
+import { useNames } from "./names";
 import { momentAt } from "./travel";
 import { TravelBar } from "./TravelBar";
 import { Travelling } from "./Travelling";
 import { useLiveInstance } from "./useLive";
 import { VariablesPanel } from "./VariablesPanel";
+import { Waits } from "./Waits";
 
 const NOTHING: readonly JournalEntry[] = [];
 const ENDED = new Set(["finished", "faulted", "canceled"]);
@@ -50,13 +52,12 @@ function Instance({ detail }: { detail: InstanceDetail }) {
   const view = (filters["view"] ?? "drawing") as View;
   const panel: PanelId = filters["tab"] ?? (detail.incidents > 0 ? "incidents" : "journal");
   const document = detail.document;
+  const names = useNames(document);
   const moment = useMemo(() => momentAt(document, entries, at ?? entries.length), [document, entries, at]);
   const statuses = useMemo(() => (at === null ? withState(moment.statuses, detail) : moment.statuses), [at, moment, detail]);
   const panels = usePlugins((plugins) => plugins.panels);
   const mine = panels.filter((one) => one.on === "instance");
   const open = detail.state.incidents.filter((one) => one.open).length;
-
-  const task = taskOf(detail);
 
   const show = (activity: string | null, tab?: PanelId) => {
     setSelected(activity);
@@ -69,6 +70,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
       <header>
         <StatusBadge status={detail.status} />
         <h1 title={named}>{named}</h1>
+        {detail.parent_id ? <Parent id={detail.parent_id} /> : null}
         <Link to="/definitions/$id" params={{ id: detail.definition_id }} search={{ version: String(detail.definition_version) }}>
           {t("version", { n: detail.definition_version })}
         </Link>
@@ -83,30 +85,16 @@ function Instance({ detail }: { detail: InstanceDetail }) {
           ]}
           onChange={(id) => setFilters({ view: id === "drawing" ? undefined : id })}
         />
-        <InstanceActions detail={detail} />
+        <InstanceActions detail={detail} names={names} />
       </header>
       <div className="notes" role="status">
         {detail.unreadable ? <div className="banner bad">{t("unreadable", { why: detail.unreadable })}</div> : null}
-        {detail.waiting_for && at === null ? (
-          <div className={`banner ${detail.status === "faulted" ? "bad" : "wait"}`}>
-            <b>{t("waitingFor")}</b>
-            {task ? (
-              <>
-                <span className="grow">{t("aPerson", { name: nameOf(entries, task.activity_id) })}</span>
-                <Link className="button small" to="/tasks" search={{ whose: "everyone", task: task.id }}>
-                  {t("openTask")}
-                </Link>
-              </>
-            ) : (
-              <span className="grow">{detail.waiting_for}</span>
-            )}
-          </div>
-        ) : null}
+        {at === null ? <Waits detail={detail} names={names} onShow={(id) => show(id, "activity")} /> : null}
         {at !== null ? <Travelling detail={detail} at={at} entry={moment.entry} onNow={() => setAt(null)} /> : null}
       </div>
       <div className="stage">
         {view === "timeline" ? (
-          <Gantt entries={at === null ? entries : entries.slice(0, at)} ended={detail.finished} selected={selected} onSelect={(id) => show(id, "activity")} />
+          <Gantt entries={at === null ? entries : entries.slice(0, at)} names={names} ended={detail.finished} selected={selected} onSelect={(id) => show(id, "activity")} />
         ) : view === "source" ? (
           <Source document={document} here={at === null ? (selected ?? waitingAt(detail)) : moment.here} />
         ) : (
@@ -131,13 +119,13 @@ function Instance({ detail }: { detail: InstanceDetail }) {
         />
         <div className="body" role="tabpanel" tabIndex={0}>
           {panel === "journal" ? (
-            <JournalPanel entries={entries} at={at} selected={selected} onSelect={(entry) => show(entry.activity_id)} onTravel={setAt} />
+            <JournalPanel entries={entries} names={names} at={at} selected={selected} onSelect={(entry) => show(entry.activity_id)} onTravel={setAt} />
           ) : null}
-          {panel === "activity" ? <ActivityPanel detail={detail} activity={selected} entries={entries} onShow={(id) => show(id, "activity")} /> : null}
-          {panel === "variables" ? <VariablesPanel detail={detail} entries={entries} moment={at === null ? null : moment} onTravel={setAt} /> : null}
-          {panel === "incidents" ? <IncidentsPanel detail={detail} onShow={(id) => show(id)} /> : null}
+          {panel === "activity" ? <ActivityPanel detail={detail} names={names} activity={selected} entries={entries} /> : null}
+          {panel === "variables" ? <VariablesPanel detail={detail} names={names} entries={entries} moment={at === null ? null : moment} onTravel={setAt} /> : null}
+          {panel === "incidents" ? <IncidentsPanel detail={detail} names={names} onShow={(id) => show(id)} /> : null}
           {panel === "family" ? <FamilyPanel detail={detail} /> : null}
-          {panel === "details" ? <DetailsPanel detail={detail} /> : null}
+          {panel === "details" ? <DetailsPanel detail={detail} names={names} /> : null}
           {mine
             .filter((one) => one.id === panel)
             .map((one) => (
@@ -162,13 +150,3 @@ function withState(told: Record<string, { status: string; count: number; hint?: 
 
 const waitingAt = (detail: InstanceDetail): string | null =>
   detail.state.incidents.find((one) => one.open)?.activity_id ?? detail.state.bookmarks[0]?.activity_id ?? null;
-
-/** The task that a person has to do, if that is all it waits for. */
-function taskOf(detail: InstanceDetail): { id: string; activity_id: string } | null {
-  const [only, ...others] = detail.state.bookmarks;
-  const id = (only?.payload as { task_id?: unknown } | null)?.task_id;
-  return only && others.length === 0 && typeof id === "string" ? { id, activity_id: only.activity_id } : null;
-}
-
-const nameOf = (entries: readonly JournalEntry[], activity: string): string =>
-  entries.find((entry) => entry.activity_id === activity)?.name ?? activity;

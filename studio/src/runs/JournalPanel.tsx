@@ -1,11 +1,13 @@
 import { useEffect, useRef, useState } from "react";
 import type { JournalEntry } from "../api/types";
-import { Checkbox, exact, type Tone } from "../ui";
+import { Checkbox, type Tone, When } from "../ui";
 import { t } from "./instance-words";
+import type { Names } from "./names";
 import { eventName, isTrouble, resultOf, whyOf } from "./why";
 
 type Props = {
   entries: readonly JournalEntry[];
+  names: Names;
   at: number | null;
   selected: string | null;
   onSelect: (entry: JournalEntry) => void;
@@ -32,7 +34,7 @@ const TONES: Record<string, Tone> = {
 };
 
 /** What happened and why, in order. A click shows the activity and takes the drawing to that moment. */
-export function JournalPanel({ entries, at, selected, onSelect, onTravel }: Props) {
+export function JournalPanel({ entries, names, at, selected, onSelect, onTravel }: Props) {
   const [onlySelected, setOnlySelected] = useState(false);
   const [trouble, setTrouble] = useState(false);
   const here = useRef<HTMLButtonElement>(null);
@@ -49,7 +51,7 @@ export function JournalPanel({ entries, at, selected, onSelect, onTravel }: Prop
         <Checkbox label={t("onlyTrouble")} checked={trouble} onChange={(e) => setTrouble(e.target.checked)} />
         {selected ? (
           <Checkbox
-            label={t("onlyThis", { name: selected })}
+            label={t("onlyThis", { name: names.of(selected) })}
             checked={onlySelected}
             onChange={(e) => setOnlySelected(e.target.checked)}
           />
@@ -70,13 +72,12 @@ export function JournalPanel({ entries, at, selected, onSelect, onTravel }: Prop
             >
               <span className={`mark ${TONES[entry.event] ?? ""}`} />
               <span className="clip">
-                {entry.activity_id ? <b>{entry.name ?? entry.activity_id} </b> : null}
+                {entry.activity_id ? <b>{names.of(entry)} </b> : null}
+                {names.mark(entry.activity_id) ? <span className="faint small mono">{entry.activity_id} </span> : null}
                 <span className={entry.activity_id ? "quiet" : ""}>{eventName(entry.event)}</span>
                 {resultOf(entry) ? <span className="value"> {resultOf(entry)}</span> : null}
               </span>
-              <time className="time" dateTime={entry.at} title={exact(new Date(entry.at))}>
-                {clock(entry.at)}
-              </time>
+              <When at={entry.at} as="clock" className="time" />
               {whyOf(entry) ? <span className="reason">{whyOf(entry)}</span> : null}
             </button>
           </li>
@@ -85,8 +86,3 @@ export function JournalPanel({ entries, at, selected, onSelect, onTravel }: Prop
     </>
   );
 }
-
-const clock = (at: string): string => {
-  const date = new Date(at);
-  return `${date.toLocaleTimeString(undefined, { hour12: false })}.${String(date.getMilliseconds()).padStart(3, "0")}`;
-};

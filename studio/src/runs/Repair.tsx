@@ -9,10 +9,10 @@ import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
 import { act } from "./verbs";
 
-type RepairProps = { detail: InstanceDetail; incident: Incident; verb: "retry" | "skip"; onClose: () => void };
+type RepairProps = { detail: InstanceDetail; name: string; incident: Incident; verb: "retry" | "skip"; onClose: () => void };
 
 /** Run what failed again or pass it over, and say why. */
-export function Repair({ detail, incident, verb, onClose }: RepairProps) {
+export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
   const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
   const defined = useMemo(() => inputsOf(detail.document, incident.activity_id), [detail.document, incident.activity_id]);
   const [why, setWhy] = useState("");
@@ -20,7 +20,6 @@ export function Repair({ detail, incident, verb, onClose }: RepairProps) {
   const [anew, setAnew] = useState(false);
   const inputs = readJson(text);
   const bad = inputs instanceof Unreadable ? t("badJson", { why: inputs.why }) : undefined;
-  const name = incident.activity_name ?? incident.activity_id ?? "";
   // Only an effect is given its inputs once and for all; everything else works them out again where it stands.
   const { catalogue } = useCatalogue();
   const effect = incident.activity_type !== null && catalogue.get(incident.activity_type)?.kind === "effect";

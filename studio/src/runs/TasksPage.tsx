@@ -7,7 +7,7 @@ import { useCan, useSession } from "../api/session";
 import type { Task } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useFilters } from "../app/search";
-import { Answer, Badge, Button, Empty, Json, problems, type Schema, SchemaForm, Segments, startOf, StatusBadge, TextArea, toast, When } from "../ui";
+import { Answer, Badge, Button, Empty, Filled, Json, problems, type Schema, SchemaForm, Segments, startOf, StatusBadge, TextArea, toast, When } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 
 const t = catalogue("tasks", {
@@ -85,7 +85,7 @@ export function TasksPage() {
                         <Due task={task} />
                       </span>
                       <span className="row faint small">
-                        <span className="grow clip">{task.definition_id}</span>
+                        <span className="grow clip">{task.definition_name}</span>
                         <When at={task.created} />
                       </span>
                     </button>
@@ -104,10 +104,12 @@ export function TasksPage() {
 function Due({ task }: { task: Task }) {
   if (task.state === "completed" || task.state === "canceled") return <StatusBadge status={task.state} />;
   if (!task.due) return task.state === "claimed" ? <StatusBadge status="claimed" /> : null;
-  return new Date(task.due) < new Date() ? <Badge tone="bad">{t("overdue")}</Badge> : <Badge tone="wait">{dueIn(task.due)}</Badge>;
+  return new Date(task.due) < new Date() ? <Badge tone="bad">{t("overdue")}</Badge> : (
+    <Badge tone="wait">
+      <Filled sentence={t("due")} parts={{ when: <When at={task.due} as="day" className="" /> }} />
+    </Badge>
+  );
 }
-
-const dueIn = (due: string): string => t("due", { when: new Date(due).toLocaleDateString() });
 
 function Detail({ task }: { task: Task }) {
   const can = useCan();

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail, JournalEntry, MomentList } from "../api/types";
-import { Button, exact, toast } from "../ui";
+import { Button, Filled, toast, When } from "../ui";
 import { t } from "./instance-words";
 import { fork } from "./verbs";
 
@@ -24,7 +24,7 @@ export function Travelling({ detail, at, entry, onNow }: Props) {
   return (
     <div className="banner">
       <span className="grow">
-        {t("travelling", { n: at, when: entry ? exact(new Date(entry.at)) : "–" })}
+        <Filled sentence={t("travelling", { n: at })} parts={{ when: <When at={entry?.at} as="moment" className="" /> }} />
         {moments.data?.items.length === 0 ? <span className="faint"> {t("notKept")}</span> : null}
       </span>
       {kept && can("instances:write") && !AT_REST.has(kept.status) ? (

@@ -7,11 +7,12 @@ import type { InstanceDetail, JournalEntry } from "../api/types";
 import { Button, Dialog, IconButton, TextArea, TextField, toast, Value } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
+import type { Names } from "./names";
 import { type Moment, variableChanges } from "./travel";
 
-type Props = { detail: InstanceDetail; entries: readonly JournalEntry[]; moment: Moment | null; onTravel: (at: number) => void };
+type Props = { detail: InstanceDetail; names: Names; entries: readonly JournalEntry[]; moment: Moment | null; onTravel: (at: number) => void };
 
-export function VariablesPanel({ detail, entries, moment, onTravel }: Props) {
+export function VariablesPanel({ detail, names, entries, moment, onTravel }: Props) {
   const can = useCan();
   const [changed, setChanged] = useState<string | null>(null);
   const exact = useKept(detail.id, entries, moment);
@@ -42,7 +43,7 @@ export function VariablesPanel({ detail, entries, moment, onTravel }: Props) {
                 <span className="clip">
                   <b>{change.name}</b> = <Value value={change.value} max={80} />
                 </span>
-                <span className="time">{change.activity_id}</span>
+                <span className="time">{names.of(change.activity_id)}</span>
               </button>
             </li>
           ))}

@@ -29,7 +29,7 @@ export function whyOf(entry: JournalEntry): string | null {
       return [data["verb"], data["who"] && `by ${String(data["who"])}`, data["why"] && `“${String(data["why"])}”`].filter(Boolean).join(" ");
     case "suspended":
     case "resumed":
-      return data["name"] ? String(data["name"]) : null;
+      return data["name"] && data["name"] !== entry.type ? String(data["name"]) : null;
     case "instance_started":
       return data["principal"] ? `by ${String(data["principal"])}` : null;
     case "completed":

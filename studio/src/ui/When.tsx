@@ -1,4 +1,4 @@
-/** Times: relative where one glances, exact on hover; durations as people say them. */
+/** Times are local everywhere, with the exact UTC on hover; durations as people say them. */
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["second", 60],
   ["minute", 60],
@@ -18,16 +18,28 @@ export function relative(at: Date, now = new Date()): string {
   return format.format(Math.round(amount), "year");
 }
 
-export function exact(at: Date): string {
-  return at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
-}
+const local = (at: Date): string => at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-export function When({ at, exactly }: { at: string | null | undefined; exactly?: boolean }) {
+const WAYS = {
+  /** How long ago, or in how long. */
+  ago: relative,
+  moment: local,
+  /** Within a journal, where thousandths tell what came first. */
+  clock: (at: Date) => `${at.toLocaleTimeString(undefined, { hour12: false })}.${String(at.getMilliseconds()).padStart(3, "0")}`,
+  day: (at: Date) => at.toLocaleDateString(undefined, { dateStyle: "medium" }),
+} as const satisfies Record<string, (at: Date) => string>;
+
+/** `2026-03-03 14:30:00.120 UTC` */
+export const utc = (at: Date): string => at.toISOString().replace("T", " ").replace(/(\.000)?Z$/, " UTC");
+
+type WhenProps = { at: string | null | undefined; as?: keyof typeof WAYS; className?: string };
+
+export function When({ at, as = "ago", className = "quiet" }: WhenProps) {
   if (!at) return <span className="faint">–</span>;
   const date = new Date(at);
   return (
-    <time dateTime={at} title={exact(date)} className="quiet" style={{ whiteSpace: "nowrap" }}>
-      {exactly ? exact(date) : relative(date)}
+    <time dateTime={at} title={as === "moment" ? utc(date) : `${local(date)}\n${utc(date)}`} className={className} style={{ whiteSpace: "nowrap" }}>
+      {WAYS[as](date)}
     </time>
   );
 }

@@ -88,8 +88,7 @@ export function CronEditor({ id, value, onChange, readOnly, invalid, placeholder
         <ul className="hf-times small quiet" aria-label={t("next")}>
           {query.data.times.map((time) => (
             <li key={time}>
-              <When at={time} />
-              <span className="faint"> {new Date(time).toLocaleString()}</span>
+              <When at={time} as="moment" /> <When at={time} className="faint" />
             </li>
           ))}
         </ul>

@@ -1,0 +1,41 @@
+/** What people call the activities of an instance: their own names, or the title of their type, as on the drawing. */
+import { useMemo } from "react";
+import { useCatalogue } from "../canvas/useCatalogue";
+import type { Catalogue } from "../model/descriptors";
+import { placesOf, titleOf, type Definition } from "../model/document";
+import { withIds } from "../model/ids";
+import type { JsonObject } from "../model/json";
+
+/** What tells of an activity: a journal entry, an incident, a bookmark. */
+type Told = { readonly activity_id: string | null; readonly name?: string | null; readonly type?: string | null };
+
+export interface Names {
+  of(told: Told | string | null): string;
+  /** The id where others are called the same; empty where the name is enough. */
+  mark(id: string | null): string;
+}
+
+export function namesIn(document: Definition, catalogue: Catalogue): Names {
+  const titles = new Map<string, string>();
+  const uses = new Map<string, number>();
+  for (const [id, { activity }] of placesOf(document)) {
+    const title = titleOf(activity, catalogue.get(activity.type)?.display_name);
+    titles.set(id, title);
+    uses.set(title, (uses.get(title) ?? 0) + 1);
+  }
+  return {
+    of: (told) => {
+      if (told === null) return "";
+      if (typeof told === "string") return titles.get(told) ?? told;
+      const { activity_id: id, name, type } = told;
+      // Activities inside of a workflow that is used as one are not in this document.
+      return titles.get(id ?? "") ?? name ?? (type ? catalogue.get(type)?.display_name : null) ?? id ?? "";
+    },
+    mark: (id) => (id !== null && (uses.get(titles.get(id) ?? "") ?? 0) > 1 ? id : ""),
+  };
+}
+
+export function useNames(document: Record<string, unknown>): Names {
+  const { catalogue } = useCatalogue();
+  return useMemo(() => namesIn(withIds(document as JsonObject), catalogue), [document, catalogue]);
+}
