@@ -24,6 +24,7 @@
     │   ├── PureActivityWaited          a pure activity did something only an effect may do
     │   ├── ActivityTimeout             an activity took longer than its timeout
     │   ├── BookmarkNotFound            no such bookmark, or it is burned
+    │   ├── PayloadRefused              an event of another shape than the one that is waited for
     │   ├── InstanceNotFound            no instance of that id is stored
     │   ├── ScheduleNotFound            no schedule of that id
     │   ├── StateNotKept                the state of that moment is not kept
@@ -121,6 +122,7 @@ from holdfast.errors.execution import (
     InvalidState,
     MigrationRefused,
     NoResult,
+    PayloadRefused,
     PureActivityWaited,
     ScheduleNotFound,
     StateNotKept,
@@ -218,6 +220,7 @@ __all__ = [
     "NoResult",
     "NotSignedIn",
     "OriginRefused",
+    "PayloadRefused",
     "PermissionDenied",
     "PersistenceError",
     "PlaceTaken",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from holdfast.errors.base import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.model.problem import Problem
 
 
 class ExecutionError(HoldfastError):
@@ -68,6 +72,21 @@ class BookmarkNotFound(ExecutionError):
         self.open_ids = tuple(open_ids)
         known = f" Open bookmarks: {', '.join(self.open_ids)}." if self.open_ids else " It has no open bookmark."
         super().__init__(f"Instance {instance_id} has no bookmark '{bookmark_id}'.{known}")
+
+
+class PayloadRefused(ExecutionError):
+    """What was sent has not the shape that the waiting activity declares; `problems` says where. Nothing was changed."""
+
+    def __init__(self, event_name: str, problems: Sequence[Problem], *, instance_id: str, bookmark_id: str) -> None:
+        self.event_name = event_name
+        self.problems = tuple(problems)
+        self.instance_id = instance_id
+        self.bookmark_id = bookmark_id
+        listed = "\n".join(f"  {problem}" for problem in self.problems)
+        super().__init__(
+            f"The event '{event_name}' is not what instance {instance_id} waits for, which waits on. Correct it, and send "
+            f"it again:\n{listed}"
+        )
 
 
 class InstanceNotFound(ExecutionError, LookupError):

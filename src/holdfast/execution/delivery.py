@@ -6,15 +6,23 @@ Each changes the live instance and leaves work in its queue; the next segment go
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from holdfast.errors import ActivityTimeout, BookmarkNotFound, ExecutionError, InstanceAtRest
+from holdfast.errors import (
+    ActivityTimeout,
+    BookmarkNotFound,
+    ExecutionError,
+    InstanceAtRest,
+    PayloadRefused,
+    UnknownValueType,
+)
 from holdfast.execution import cancellation, faults, operating
 from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.plan import Plan
+from holdfast.execution.plan import PASSED, Plan
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.model import values
+from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent, Status
 from holdfast.ports import Services
 
@@ -89,8 +97,28 @@ def begin(live: LiveInstance) -> None:
 # -- bookmarks ---------------------------------------------------------------------------------------------------------
 
 
+class Received(NamedTuple):
+    """A payload that a bookmark takes, before anything is changed."""
+
+    activation: Activation
+    bookmark: Bookmark
+    payload: Any
+    problem: Exception | None = None
+    """What the wait's own test of it raised: it fails with that."""
+
+
 def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
     """Wake the activity that waits at this bookmark. False if it passes this payload by: nothing is changed then."""
+    received = receive(live, bookmark_id, payload)
+    if received is None:
+        return False
+    wake(live, received)
+    return True
+
+
+def receive(live: LiveInstance, bookmark_id: str, payload: Any = None) -> Received | None:
+    """What `wake` would do; None if the activity passes this payload by. Raises what keeps it from being resumed:
+    `BookmarkNotFound`, `InstanceAtRest`, `PayloadRefused`, `UnknownValueType`."""
     if live.status.at_rest:
         refuse_at_rest(live)
     bookmark = live.bookmarks.get(bookmark_id)
@@ -98,23 +126,49 @@ def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
         raise BookmarkNotFound(bookmark_id, instance_id=live.id, open_ids=list(live.bookmarks))
     payload = values.copy(payload, "payload")
     activation = live.waiters[bookmark.execution_id]
-    accepts, problem = activation.node.hooks.accepts, None
-    if accepts is not None:
+    receives = activation.node.hooks.receives
+    if receives is not None:
         try:
-            if not accepts(live, activation, bookmark, payload):
-                return False
+            payload = receives(live, activation, bookmark, payload)
+        except (PayloadRefused, UnknownValueType):
+            raise  # The sender's fault, or this node's: the instance waits for what it can read.
         except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
-            problem = error
+            return Received(activation, bookmark, payload, error)
+        if payload is PASSED:
+            return None
+    return Received(activation, bookmark, payload)
+
+
+def wake(live: LiveInstance, received: Received) -> None:
+    activation, bookmark, payload, problem = received
     live.status = RUNNING_STATUS
     live.waited_at = live.sequence
     if bookmark.auto_burn:
         _burn(live, activation, bookmark)
-    live.note(RESUMED, activation, {"bookmark": bookmark_id, "name": bookmark.name})
+    live.note(RESUMED, activation, {"bookmark": bookmark.id, "name": bookmark.name})
     if problem is None:
         _wake(live, activation, bookmark, payload)
     else:
         faults.fault(live, activation, faults.named(activation.node, problem))
-    return True
+
+
+def hear_itself(live: LiveInstance) -> bool:
+    """Hand a published event that only this instance may hear to an activity of its own that waits for it."""
+    if live.status.at_rest:
+        return False
+    for event in [event for event in live.published if event["local"]]:
+        key = stimulus_hash("Event", {"event_name": event["name"]})
+        for mark in [item.id for item in live.bookmarks.values() if item.hash == key]:
+            try:
+                taken = resume(live, mark, event["payload"])
+            except PayloadRefused as error:
+                live.note(JournalEvent.UNREAD, None, {"name": event["name"], "message": str(error)})
+                live.published.remove(event)
+                break
+            if taken:
+                live.published.remove(event)
+                return True
+    return False
 
 
 def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:

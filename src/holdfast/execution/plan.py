@@ -37,11 +37,14 @@ Step = Callable[["LiveInstance", Scope], None]
 """An operation without its continuation: what an activity does that completes at once, whoever its owner is."""
 
 
+PASSED = object()
+"""What a wait makes of a payload that it passes by."""
+
+
 class Hooks:
     """What a node answers besides being executed; each may be None."""
 
     __slots__ = (
-        "accepts",
         "borrowed",
         "carry",
         "children",
@@ -53,6 +56,7 @@ class Hooks:
         "kid_canceled",
         "layout",
         "load",
+        "receives",
         "result",
         "resume",
         "schedule",
@@ -62,8 +66,9 @@ class Hooks:
     def __init__(self) -> None:
         self.resume: Callable[[LiveInstance, Activation, Bookmark, Any], None] | None = None
         """A bookmark of this activation was resumed with a payload."""
-        self.accepts: Callable[[LiveInstance, Activation, Bookmark, Any], bool] | None = None
-        """Whether it wants this payload at all. Only looks: what it passes by is for others."""
+        self.receives: Callable[[LiveInstance, Activation, Bookmark, Any], Any] | None = None
+        """The payload as it is resumed with; `PASSED` for one that it leaves to others. Only looks, and raises
+        `PayloadRefused` for one of another shape than it waits for."""
         self.result: Callable[[LiveInstance, Activation, Record], None] | None = None
         """The effect of this activation has ended well."""
         self.stop: Callable[[LiveInstance, Activation, int], bool] | None = None

@@ -129,7 +129,8 @@ class JournalEvent(StrEnum):
     TAKEN_OVER = "taken_over"
     """The node that ran an effect died; another goes on with it."""
     UNREAD = "unread"
-    """A stimulus was kept for the instance until it ended, and it never waited for it."""
+    """A stimulus was kept for the instance until it ended, and it never waited for it; or it was its own, for itself, and not
+    of the shape that it waits for."""
 
 
 class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):

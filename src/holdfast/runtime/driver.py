@@ -17,7 +17,6 @@ from holdfast import telemetry
 from holdfast.execution import delivery
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.segment import Ended, run_segment
-from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
 from holdfast.runtime.effects import Finished, InstanceEffects
 from holdfast.runtime.result import RunResult
@@ -67,7 +66,7 @@ class Driver:
                 heard = await self._commit()
                 if ended is not Ended.IDLE:
                     await asyncio.sleep(0)
-                elif heard or self.live.queue or self._take_cancel() or self._deliver_local():
+                elif heard or self.live.queue or self._take_cancel() or self._hear_itself():
                     continue
                 elif self.live.effects:
                     await self._take_results()
@@ -213,22 +212,8 @@ class Driver:
             await asyncio.gather(*waits, return_exceptions=True)
         return not self._take_cancel()
 
-    # -- events to itself ----------------------------------------------------------------------------------------------
-
-    def _deliver_local(self) -> bool:
-        """Hand a published event that only this instance may hear to an activity of its own that waits for it."""
-        live = self.live
-        if not live.published or live.status.at_rest:
-            return False
-        for event in live.published:
-            if not event["local"]:
-                continue
-            key = stimulus_hash("Event", {"event_name": event["name"]})
-            marks = [item.id for item in live.bookmarks.values() if item.hash == key]
-            if any(self.deliver(delivery.resume, live, mark, event["payload"]) for mark in marks):
-                live.published.remove(event)
-                return True
-        return False
+    def _hear_itself(self) -> bool:
+        return bool(self.live.published) and self.deliver(delivery.hear_itself, self.live)
 
     # -- children ------------------------------------------------------------------------------------------------------
 

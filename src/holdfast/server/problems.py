@@ -58,6 +58,7 @@ TABLE: Mapping[type[Exception], Answer] = {
     errors.ExecutionError: Answer(409, "instance.conflict"),
     errors.InstanceNotFound: Answer(404, "instance.not_found"),
     errors.BookmarkNotFound: Answer(404, "bookmark.not_found"),
+    errors.PayloadRefused: Answer(422, "payload.refused"),
     errors.InstanceAtRest: Answer(409, "instance.ended"),
     errors.InstanceEnded: Answer(409, "instance.ended"),
     errors.PlaceTaken: Answer(409, "instance.place_taken"),

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import io
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, Workflow, activity
+from holdfast import Holdfast, Workflow, activity, wait_for, workflow
 from holdfast.server.views import bookmarks
 
 from .conftest import Caller, Serve
 from .documents import FAILING, HELLO, WAITING
+
+
+@dataclass
+class Signature:
+    by: str
+    pages: int
+
+
+@workflow
+async def signing() -> int:
+    return (await wait_for(Signature)).pages
 
 
 @pytest.fixture
@@ -167,6 +179,20 @@ async def test_an_event_wakes_whoever_waits_for_it(ready: Caller) -> None:
     for name in names:
         found = await ready.until(f"/api/instances/{name}", lambda item: item["status"] == "finished")
         assert found["state"]["outputs"] == {"said": 7}
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "k"}])
+async def test_an_event_of_another_shape_is_refused(serve: Serve, headers: dict[str, str]) -> None:
+    api = await serve(Holdfast(store="memory://", entry_points=False, workflows=[signing]))
+    name = (await api.post("/api/definitions/signing/execute"))["instance_id"]
+
+    body = {"payload": {"by": "Ada", "pages": "many"}, "instance_id": name}
+    refused = await api.ask("POST", "/api/events/Signature", body, headers=headers)
+
+    assert (refused.status, refused.body["code"]) == (422, "payload.refused")
+    assert [item["path"] for item in refused.body["errors"]] == ["/pages"]
+    resumed = await api.ask("POST", f"/api/instances/{name}/resume", {"payload": {"by": "Ada", "pages": 2}})
+    assert resumed.body["outputs"] == {"result": 2}
 
 
 async def test_a_stimulus_that_nobody_takes_is_explained(ready: Caller) -> None:

@@ -25,7 +25,7 @@ from holdfast.authoring.words import (
     sleep,
     wait_for,
 )
-from holdfast.errors import DefinitionError
+from holdfast.errors import DefinitionError, PayloadRefused
 from holdfast.testing.clock import VirtualClock
 
 RUNNING = {"now": 0, "most": 0}
@@ -36,6 +36,12 @@ CALLS: list[Any] = []
 class Approval:
     approved: bool
     by: str = "?"
+
+
+class Outer:
+    @dataclass
+    class Inner:
+        number: int
 
 
 class Declined(Exception):
@@ -184,6 +190,17 @@ async def retrying() -> Any:
     return await flaky.options(retry=Retry(attempts=5, delay=timedelta(0)))(7)
 
 
+@workflow
+async def waiting_inside() -> int:
+    return (await wait_for(Outer.Inner)).number
+
+
+@workflow
+async def waiting_for_a_variable() -> Any:
+    kind = {"approval": Approval}["approval"]
+    return await wait_for(kind)
+
+
 @pytest.fixture
 def engine() -> Any:
     CALLS.clear()
@@ -226,13 +243,42 @@ async def test_wait_for_has_an_address_a_type_and_a_test(engine: Holdfast) -> No
     assert (await engine.runner.resume(result, timeout)).outputs == {"result": (False, "?")}
 
 
-async def test_an_event_that_brings_nothing_is_none_of_its_type(engine: Holdfast) -> None:
-    result = await engine.runner.run(racing)
-    event = next(item for item in result.bookmarks if item.name == "Event")
-    result = await engine.runner.resume(result, event)
+@pytest.mark.parametrize(
+    ("payload", "place", "told"),
+    [
+        (None, "", "It came with nothing."),
+        ("", "", "It came with nothing."),
+        ("yes", "", f"The str 'yes' is no {__name__}:Approval. Give an object with the fields of Approval."),
+        ({}, "/approved", "It is missing."),
+        ({"approved": "perhaps"}, "/approved", "Expected `bool`, got `str`."),
+    ],
+)
+async def test_an_event_of_another_shape_is_refused(payload: Any, place: str, told: str, engine: Holdfast) -> None:
+    waits = await engine.runner.run(racing)
+    event = next(item for item in waits.bookmarks if item.name == "Event")
 
-    assert [item.type for item in result.incidents] == ["ValueError"]
-    assert "came with nothing" in result.incidents[0].message
+    with pytest.raises(PayloadRefused) as caught:
+        await engine.runner.resume(waits, event, payload)
+
+    (problem,) = caught.value.problems
+    remedy = "An Approval has: approved (boolean), by (string, may be left out)."
+    assert (problem.path, problem.message, problem.remedy) == (place, told, remedy)
+    assert caught.value.event_name == "Approval"
+    answered = await engine.runner.resume(waits, event, {"approved": True})
+    assert answered.outputs == {"result": Approval(True)}
+
+
+async def test_an_event_class_inside_another(engine: Holdfast) -> None:
+    result = await engine.runner.run(waiting_inside)
+
+    assert result.bookmarks[0].payload["event_name"] == "Inner"
+    assert (await engine.runner.resume(result, None, {"number": 3})).outputs == {"result": 3}
+
+
+async def test_an_event_class_in_a_variable_is_told(engine: Holdfast) -> None:
+    result = await engine.runner.run(waiting_for_a_variable)
+
+    assert "Write wait_for(Approval)" in result.incidents[0].message
 
 
 async def test_a_wait_without_key_is_for_this_instance(engine: Holdfast) -> None:

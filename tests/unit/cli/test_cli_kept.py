@@ -88,11 +88,10 @@ def test_what_failed_is_run_again_and_not_begun_again(call: Call) -> None:
 
 def test_an_answer_of_another_type_can_be_given_again(call: Call) -> None:
     go_on = suggested(started(call), "holdfast resume")
-    failed = call(*go_on)
-    assert "no kept_orders:Approval" in failed.stderr
+    refused = call(*go_on)
+    assert refused.exit_code == 2
+    assert "It came with nothing. An Approval has: approved (boolean)." in refused.stderr
 
-    retried = call(*suggested(failed, "holdfast instances retry"))
-    assert retried.stdout.endswith(" suspended\n")
     assert call(*go_on, "--input", '{"approved": true}').exit_code == 0
 
 
@@ -148,6 +147,15 @@ def test_a_key_of_a_server_is_not_taken_for_one_of_an_event(
 
     monkeypatch.setenv("HOLDFAST_API_KEY", "hfk_1")
     assert call("events", "send", "Approval", "--event-key", "7", *STORE).exit_code == 0
+
+
+def test_an_event_of_another_shape_is_refused(call: Call) -> None:
+    identity = suggested(started(call), "holdfast resume")[1]
+    told = call("instances", "resume", identity, "--payload", '{"approved": []}', "--activities", "kept_orders", *STORE)
+
+    assert told.exit_code == 2
+    assert "/approved: Expected `bool`, got `array`." in told.stderr
+    assert "suspended" in call("instances", "list", *STORE).stdout
 
 
 class Terminal(io.StringIO):

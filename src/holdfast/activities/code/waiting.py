@@ -8,16 +8,16 @@ from typing import Any
 from holdfast.activities.code.flow import block_of
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output
-from holdfast.errors import ActivityFault
+from holdfast.errors import ActivityFault, PayloadRefused
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import forget_bookmarks
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.plan import Op
+from holdfast.execution.plan import PASSED, Op
 from holdfast.execution.record import NewBookmark
 from holdfast.model.instance import Bookmark
 from holdfast.model.scope import Scope
-from holdfast.model.types import convert
+from holdfast.model.types import shaped
 
 TIMED_OUT = "timed_out"
 
@@ -81,12 +81,17 @@ class _WaitNode:
         self.where = block_of(builder, "where") if builder.has_input("where") else None
         self.put = builder.output("result")
         self.node.hooks.resume = self.resume
-        if self.where is not None:
-            self.node.hooks.accepts = self.accepts
+        if self.where is not None or self.of is not None:
+            self.node.hooks.receives = self.receives
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
-        name, key, timeout = str(self.name(scope)), self.key(scope), self.timeout(scope)
-        address: dict[str, Any] = {"event_name": name}
+        name, key, timeout = self.name(scope), self.key(scope), self.timeout(scope)
+        if isinstance(name, type):
+            raise ActivityFault(
+                f"wait_for(…) takes a class by its name, and {name.__name__} came in a variable. Write "
+                f"wait_for({name.__name__}), or give the event's name as text."
+            )
+        address: dict[str, Any] = {"event_name": str(name)}
         if key is not None:
             address["key"] = key
         elif not self.broadcast(scope):
@@ -105,20 +110,22 @@ class _WaitNode:
                 raise TimeoutError(f"No {self.name(scope)} came in time.")
             value = self.default(live, owner, scope)
         else:
-            value = self._event(live, payload)
+            value = payload
         forget_bookmarks(live, activation)
         self.put(live, scope, value)
         live.complete(activation)
 
-    def accepts(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> bool:
-        owner = activation.owner
-        assert owner is not None
-        assert self.where is not None
-        return bookmark.name == TIMED_OUT or bool(self.where(live, owner, activation.outer)(self._event(live, payload)))
-
-    def _event(self, live: LiveInstance, payload: Any) -> Any:
-        if self.of is None:
+    def receives(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> Any:
+        if bookmark.name == TIMED_OUT:
             return payload
-        if payload is None:
-            raise ValueError(f"The event came with nothing, and is no {self.of}. Send it with the fields of one.")
-        return convert(payload, str(self.of), live.plan.types)
+        event = payload if self.of is None else self._shaped(live, bookmark, payload)
+        owner, where = activation.owner, self.where
+        assert owner is not None
+        return event if where is None or where(live, owner, activation.outer)(event) else PASSED
+
+    def _shaped(self, live: LiveInstance, bookmark: Bookmark, payload: Any) -> Any:
+        event, problems = shaped(payload, str(self.of), live.plan.types)
+        if problems:
+            name = bookmark.payload["event_name"]
+            raise PayloadRefused(name, problems, instance_id=live.id, bookmark_id=bookmark.id)
+        return event

@@ -7,6 +7,7 @@ import builtins
 import types
 from collections.abc import Iterator
 from enum import Enum
+from inspect import getattr_static
 from typing import Any
 
 from holdfast.authoring.compiler.source import Source
@@ -77,13 +78,17 @@ class World:
         return self.source.globals.get(name, getattr(builtins, name, MISSING))
 
     def resolve(self, expression: ast.expr) -> Any:
-        """A dotted name of the module."""
+        """A dotted name of the module: what a module has, and classes in classes."""
         if isinstance(expression, ast.Name):
             return self.value(expression.id)
-        if isinstance(expression, ast.Attribute):
-            base = self.resolve(expression.value)
-            return getattr(base, expression.attr, MISSING) if isinstance(base, types.ModuleType) else MISSING
-        return MISSING
+        base = self.resolve(expression.value) if isinstance(expression, ast.Attribute) else MISSING
+        if not isinstance(expression, ast.Attribute) or base is MISSING:
+            return MISSING
+        if isinstance(base, types.ModuleType):
+            return getattr(base, expression.attr, MISSING)
+        # Without a descriptor's code: whatever else a class has is asked for when it is run.
+        inner = getattr_static(base, expression.attr, MISSING) if isinstance(base, type) else MISSING
+        return inner if isinstance(inner, type) else MISSING
 
     def use(self, name: str) -> dict[str, Any] | None:
         """How a definition refers to it: constants by value, everything else by its public name; None if it is missing."""

@@ -9,5 +9,17 @@ from __future__ import annotations
 from holdfast.model.types.conversion import conforms, convert, fit
 from holdfast.model.types.names import BUILT_IN, TypeName, is_known_type, parse_type
 from holdfast.model.types.schemas import describe, schema_of
+from holdfast.model.types.shape import shaped
 
-__all__ = ["BUILT_IN", "TypeName", "conforms", "convert", "describe", "fit", "is_known_type", "parse_type", "schema_of"]
+__all__ = [
+    "BUILT_IN",
+    "TypeName",
+    "conforms",
+    "convert",
+    "describe",
+    "fit",
+    "is_known_type",
+    "parse_type",
+    "schema_of",
+    "shaped",
+]

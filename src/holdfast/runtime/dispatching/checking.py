@@ -15,6 +15,7 @@ from holdfast.errors import (
     InvalidInput,
     KeyReused,
 )
+from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance
 from holdfast.model import values
 from holdfast.model.catalog import TriggerRow
@@ -36,7 +37,8 @@ from holdfast.model.requests import (
 )
 from holdfast.model.stored import ENDED, BookmarkQuery, BookmarkRow, InstanceRow, correlation_key
 from holdfast.runtime.durable import matching
-from holdfast.runtime.durable.dispatch_jobs import checked, wanted
+from holdfast.runtime.durable.dispatch_jobs import checked, payload_of, wanted
+from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.messages import Stimulus
 from holdfast.runtime.durable.starting import Start
 
@@ -108,13 +110,15 @@ async def _triggered(runtime: Runtime, request: DispatchTrigger, row: TriggerRow
 
 
 async def check_instance(runtime: Runtime, request: DispatchInstance) -> InstanceRow:
-    """Raises `InstanceNotFound`, `InstanceEnded`, `BookmarkNotFound` or `InvalidInput`."""
+    """Raises `InstanceNotFound`, `InstanceEnded`, `BookmarkNotFound`, `InvalidInput` or `PayloadRefused`."""
     row = await living(runtime, request.instance_id)
     live = (await runtime.read(request.instance_id))._live
     found = wanted(live, request)
     checked(live.plan.definition, request.input, live.plan.types)
     if found is None:
         _refuse_unknown(live, request)
+    else:
+        delivery.receive(live, found.id, payload_of(request))
     if (
         live.status is Status.FAULTED
         and request.activity_id is not None
@@ -196,6 +200,20 @@ async def stimulus_of(runtime: Runtime, request: DispatchStimulus, stimulus_id: 
         principal=request.principal,
         trace=request.trace,
     )
+
+
+def check_shape(runtime: Runtime, found: Stimulus) -> None:
+    """Raises `PayloadRefused` if the instance that it is addressed to waits for another shape, as far as that was just read:
+    a row is judged by whoever takes it up."""
+    node = runtime.node
+    mark = None if found.instance_id is None else matching.at_hand(node, found)
+    row = None if mark is None else node.hot.get(mark.instance_id)
+    plan = None if row is None else node.pins.at_hand(row.content)
+    if mark is not None and row is not None and plan is not None:
+        live = decode_state(row.state, plan, node.clock.now_ns, node.services, {})
+        if live.status.at_rest:
+            return
+        delivery.receive(live, f"b{mark.seq}", values.decode(found.input, plan.types))
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------

@@ -31,8 +31,8 @@ from holdfast.model.work import DEFAULT_QUEUE, WorkKind, WorkRow, queue_of
 from holdfast.runtime.dispatching import checking, receipts
 from holdfast.runtime.durable import messages
 from holdfast.runtime.durable.encoding import encode_payload
-from holdfast.runtime.durable.post import started_id
 from holdfast.runtime.durable.starting import Start, pending_job
+from holdfast.runtime.durable.triggering import started_id
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.runtime import Runtime
@@ -143,6 +143,8 @@ class DurableDispatcher:
         found = await checking.stimulus_of(self.runtime, request, name)
         if self._is_for_here(request) and await node.post.at_once(found):
             return Receipt(stimulus_id=name)
+        if guard is not None and request.delay is None:
+            checking.check_shape(self.runtime, found)
         now = node.clock.now()
         row = messages.stimulus(node.tenant, found, now, **await self._carried(request, now))
         return Receipt(stimulus_id=name, existing=not await self._accepted([row], guard))

@@ -27,8 +27,8 @@ from holdfast.model.stored import BookmarkRow
 from holdfast.runtime.dispatching import checking, receipts
 from holdfast.runtime.durable.dispatch_jobs import RunJob
 from holdfast.runtime.durable.jobs import Answer, ResumeJob
-from holdfast.runtime.durable.post import started_id
 from holdfast.runtime.durable.starting import Start, start_job
+from holdfast.runtime.durable.triggering import started_id
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.runtime import Runtime

@@ -22,7 +22,6 @@ from holdfast.execution.plan import Plan
 from holdfast.execution.segment import Ended, Limits, run_segment
 from holdfast.execution.settling import settle
 from holdfast.model.commit import Commit
-from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Status, moment
 from holdfast.model.stored import InstanceRow
 from holdfast.runtime.durable.before import NEW, NOTHING, Before, Consumed, remember
@@ -182,22 +181,8 @@ def _run_queue(live: LiveInstance, limits: Limits) -> bool:
     while True:
         if run_segment(live, limits) is not Ended.IDLE:
             return False
-        if not live.published or not _deliver_local(live):
+        if not live.published or not delivery.hear_itself(live):
             return True
-
-
-def _deliver_local(live: LiveInstance) -> bool:
-    """Hand a published event that only this instance may hear to an activity of its own that waits for it."""
-    if live.status.at_rest:
-        return False
-    for event in live.published:
-        if event["local"]:
-            key = stimulus_hash("Event", {"event_name": event["name"]})
-            marks = [item.id for item in live.bookmarks.values() if item.hash == key]
-            if any(delivery.resume(live, mark, event["payload"]) for mark in marks):
-                live.published.remove(event)
-                return True
-    return False
 
 
 # -- the commit --------------------------------------------------------------------------------------------------------

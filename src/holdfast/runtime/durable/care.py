@@ -14,9 +14,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.errors import InstanceNotFound
-from holdfast.model.commit import Commit, Committed
-from holdfast.model.work import DeadLetterRow, WorkRow
-from holdfast.runtime.durable.encoding import encode_payload
+from holdfast.model.work import WorkRow
+from holdfast.runtime.durable import letters
 from holdfast.runtime.durable.jobs import PoisonJob
 
 if TYPE_CHECKING:
@@ -119,12 +118,7 @@ async def _bury(node: Node, row: WorkRow) -> None:
         f"This work ({row.kind}) ended {ATTEMPTS_MAX} processes that tried it. It is a dead letter now: find what kills the "
         "process (memory, a native library, os._exit), mend it, then replay the letter."
     )
-    letter = DeadLetterRow(
-        work=row, reason="process-died", died=await node.store.now(), error=encode_payload({"message": message})
-    )
-    commit = Commit(tenant=row.tenant, burst_id=node.next_id(), work_consumed=(row.id,), dead_letters=(letter,))
-    (outcome,) = await node.store.commit([commit])
-    if isinstance(outcome, Committed) and row.instance_id is not None:
+    if await letters.bury(node, row, letters.PROCESS_DIED, message) and row.instance_id is not None:
         logger.error("work row %s of instance %s is a dead letter: it ends processes", row.id, row.instance_id)
         job = PoisonJob(row.instance_id, row.id, message)
         node.submit(job)

@@ -68,10 +68,14 @@ class RunJob(Job):
         if self.quiet and live.status in _ENDED:
             return False
         found = wanted(live, self.request)
+        received = None if found is None else delivery.receive(live, found.id, payload_of(self.request))
         changed = merge(live, self.request.input)
         self.idle = live.status is Status.PENDING
+        if received is not None:
+            delivery.wake(live, received)
+            return True
         if found is not None:
-            return delivery.resume(live, found.id, dict(self.request.input) or None) or changed
+            return changed
         if live.status is Status.FAULTED:
             delivery.retry(live)
             return True
@@ -90,6 +94,11 @@ class StoredRunJob(RunJob):
     def apply(self, live: LiveInstance) -> bool:
         self.request = read_run(self.payload, live.plan.types)
         return super().apply(live)
+
+
+def payload_of(request: DispatchInstance) -> Any:
+    """What the activity gets that it resumes."""
+    return dict(request.input) or None
 
 
 def wanted(live: LiveInstance, request: DispatchInstance) -> Bookmark | None:

@@ -14,11 +14,9 @@ Doing a row twice is harmless: instances that it starts have ids made of the sti
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -29,28 +27,25 @@ from holdfast.errors import (
     HoldfastError,
     InstanceAtRest,
     InstanceNotFound,
-    InvalidInput,
+    PayloadRefused,
     StoreUnavailable,
 )
-from holdfast.model.catalog import TriggerRow
 from holdfast.model.commit import Commit, Committed
 from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.stored import BookmarkRow, correlation_key
-from holdfast.model.values import decode
 from holdfast.model.work import InboxRow, WorkRow
-from holdfast.runtime.durable import matching, messages, unread
+from holdfast.runtime.durable import letters, matching, messages, unread
 from holdfast.runtime.durable.dispatch_jobs import Declined, DeliverJob
 from holdfast.runtime.durable.leftovers import note_expired, tidy
 from holdfast.runtime.durable.matching import Place
 from holdfast.runtime.durable.messages import Stimulus
 from holdfast.runtime.durable.remembered import Declinations, Settled
+from holdfast.runtime.durable.triggering import start_all
 from holdfast.runtime.ending import end
 from holdfast.runtime.triggers import AWAITED, awaited_key
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
-
-logger = logging.getLogger("holdfast")
 
 PAGE = 100
 KEPT_FOR_MAX = 10_000
@@ -116,8 +111,8 @@ class Post:
             return False
         try:
             delivered = await self._deliver(found, frozenset())
-        except StoreUnavailable:
-            raise  # Whether it was written is not known: with a row, it might be delivered twice.
+        except (StoreUnavailable, PayloadRefused):
+            raise  # Whether it was written is not known: with a row, it might be delivered twice. Or: who sends it hears why.
         except HoldfastError:
             return False
         if delivered:
@@ -127,7 +122,7 @@ class Post:
     async def _take(self, row: WorkRow, found: Stimulus) -> None:
         started: list[str] = []
         if found.instance_id is None and found.after == ("", 0):
-            started = await self._start_all(found)
+            started = await start_all(self._node, found, self._count)
         if found.is_broadcast:
             await self._page(row, found, frozenset(started))
         else:
@@ -140,6 +135,9 @@ class Post:
         except _ENDED:  # It had not when this was sent: nobody will read it.
             self._count("unread", found)
             await self._settle(row)
+            return
+        except PayloadRefused as error:
+            await self._refuse(row, found, error)
             return
         if started:
             await self._settle(row)
@@ -161,14 +159,20 @@ class Post:
             await self._deliver(found, frozenset(), inbox=tuple(item.id for item in kept))
         except _ENDED:
             return  # Whoever looks after what is kept for it finds it unread.
+        except PayloadRefused as error:
+            await self._refuse_kept(found, error)
         finally:
             self._in_hand.discard(found.id)
 
     async def _deliver(self, found: Stimulus, passed: frozenset[str], **consumes: Any) -> bool:
-        """To the oldest bookmark that fits and still stands; False if there is none."""
+        """To the oldest bookmark that fits and still stands; False if there is none. Raises `PayloadRefused` if it has not the
+        shape that one of them waits for, and the others do not take it."""
         declined: set[Place] = set()
+        refused: PayloadRefused | None = None
         while True:
             mark = await matching.oldest(self._node, found, passed, declined)
+            if mark is None and refused is not None:
+                raise refused
             if mark is None:
                 return False
             try:
@@ -178,6 +182,10 @@ class Post:
                 continue  # Somebody else was faster, and used the bookmark up: match again.
             except Declined:
                 declined.add(self._declined.add(found, mark))
+                continue
+            except PayloadRefused as error:
+                declined.add(matching.place_of(mark))
+                refused = refused or error
                 continue
             if taken:
                 self._count("delivered", found)
@@ -231,6 +239,15 @@ class Post:
         (outcome,) = await node.store.commit([commit])
         return isinstance(outcome, Committed)
 
+    async def _refuse(self, row: WorkRow, found: Stimulus, error: PayloadRefused, inbox: tuple[str, ...] = ()) -> None:
+        """It has another shape than who waits for it wants: they wait on, and a dead letter says what is wrong with it."""
+        if await letters.bury(self._node, row, letters.REFUSED, str(error), inbox):
+            self._count("refused", found)
+
+    async def _refuse_kept(self, found: Stimulus, error: PayloadRefused) -> None:
+        row = messages.stimulus(self._node.tenant, found, self._node.clock.now())
+        await self._refuse(row, found, error, _ids(found))
+
     def _inbox_rows(self, row: WorkRow, found: Stimulus) -> tuple[InboxRow, ...]:
         now = self._node.clock.now()
         if found.instance_id is not None:
@@ -259,46 +276,6 @@ class Post:
             telemetry.emit(
                 "stimulus.settled", stimulus_id=found.id, type=found.type, name=found.event_name, outcome=what
             )
-
-    # -- triggers ------------------------------------------------------------------------------------------------------
-
-    async def _start_all(self, found: Stimulus) -> list[str]:
-        """Start what the stimulus triggers; the ids that these instances have, also those that could not start."""
-        rows = await self._node.pins.current.triggers([matching.trigger_key(found)])
-        return [await self._start(row, found) for row in rows if row.type == found.type]
-
-    async def _start(self, row: TriggerRow, found: Stimulus) -> str:
-        from holdfast.runtime.durable.starting import Start, start_job
-
-        identity = started_id(found.id, row)
-        node = self._node
-        plan = await node.pins.plan(row.content)
-        data = decode(found.input, plan.types)
-        asked = Start(
-            plan=plan,
-            content=row.content,
-            instance_id=identity,
-            inputs=data if isinstance(data, dict) else {},
-            lenient=True,
-            correlation_id=found.correlation_id,
-            trigger=row.activity_id,
-            trigger_payload=data,
-            principal=found.principal,
-            trace=found.trace,
-        )
-        if await node.slot_holder(plan, found.correlation_id) is None:
-            try:
-                job = start_job(node, asked)
-            except InvalidInput as error:  # It cannot start by this; the others can.
-                logger.warning("a %s did not start '%s': %s", found.event_name or found.type, row.definition_id, error)
-                self._count("refused", found)
-                return identity
-            assert job.answer is not None
-            node.submit(job)
-            answer = await job.answer
-            if answer.result is not None:
-                self._count("started", found)
-        return identity
 
     def ended(self, instance_id: str) -> None:
         """An instance has ended here: what is still kept for it will not be read."""
@@ -346,6 +323,9 @@ class Post:
         except Declined:
             self._declined.add(found, mark)
             return True
+        except PayloadRefused as error:
+            await self._refuse_kept(found, error)
+            return True
         finally:
             self._in_hand.discard(found.id)
         if taken:
@@ -368,12 +348,6 @@ class Post:
                 self._count("expired", await note_expired(node, row))
         await tidy(node)
         return self.counts["swept"] - before
-
-
-def started_id(stimulus_id: str, row: TriggerRow) -> str:
-    """The id of the instance that a stimulus starts: the same, however often it is done."""
-    parts = f"{stimulus_id}|{row.definition_id}|{row.id}".encode()
-    return f"s{blake2b(parts, digest_size=12).hexdigest()}"
 
 
 def _ids(found: Stimulus) -> tuple[str, ...]:

@@ -22,10 +22,11 @@ from holdfast.execution.record import EffectFailure
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import InstanceRow
-from holdfast.model.work import NOBODY, DeadLetterRow, EffectRef, EffectRow
+from holdfast.model.work import NOBODY, EffectRef, EffectRow
 from holdfast.runtime.durable.care import CAREFUL_FOR
-from holdfast.runtime.durable.encoding import decode_state, encode_payload
+from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import EffectJob, HoldJob, LostJob
+from holdfast.runtime.durable.letters import PROCESS_DIED, letter
 from holdfast.runtime.durable.messages import again_row
 from holdfast.runtime.durable.receipts import ITS_QUEUE, Receipts
 from holdfast.runtime.durable.rounds import Rounds
@@ -249,11 +250,9 @@ class TakeOver:
         )
         failed = EffectFailure(type="EffectLost", message=message, cause="lost")
         now = await self._node.store.now()
-        letter = DeadLetterRow(
-            work=again_row(row, now), reason="process-died", died=now, error=encode_payload({"message": message})
-        )
+        left = letter(again_row(row, now), PROCESS_DIED, now, message)
         logger.error("an effect of instance %s is a dead letter: '%s' ends processes", row.instance_id, row.activity_id)
-        self._node.submit(LostJob(row.instance_id, row.ref, failed, letter))
+        self._node.submit(LostJob(row.instance_id, row.ref, failed, left))
 
     async def adopt(self, row: EffectRow) -> None:
         """Run an effect that is this node's now.

@@ -17,19 +17,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from holdfast import telemetry
-from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, StoreUnavailable
+from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, PayloadRefused, StoreUnavailable
 from holdfast.execution import delivery
 from holdfast.execution.segment import Limits
-from holdfast.model.commit import Commit
 from holdfast.model.inputs import check_inputs
-from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow
+from holdfast.model.work import WorkKind, WorkRow
 from holdfast.ports import Claim
-from holdfast.runtime.durable import care, messages, unread
+from holdfast.runtime.durable import care, letters, messages, unread
 from holdfast.runtime.durable.alteration_pages import alter_page
 from holdfast.runtime.durable.care import InHand
 from holdfast.runtime.durable.claimed import ClaimedRuns
 from holdfast.runtime.durable.dispatch_jobs import BeginJob, StoredRunJob
-from holdfast.runtime.durable.encoding import encode_payload
 from holdfast.runtime.durable.jobs import (
     TERMINATED,
     CancelJob,
@@ -331,7 +329,8 @@ class Uptake:
     async def _failed(self, row: WorkRow, error: BaseException) -> None:
         """Count, and try again later; after the last time it is a dead letter.
 
-        Where only the code is not here (a rolling deploy), another node may have it: that is no failure of the row.
+        Where only the code is not here (a rolling deploy), another node may have it: that is no failure of the row. What has
+        the wrong shape has it the next time too.
         """
         store = self._node.store
         try:
@@ -339,21 +338,15 @@ class Uptake:
             if isinstance(error, DefinitionError):
                 await store.defer([row], now + PAUSE)
                 return
+            if isinstance(error, PayloadRefused):
+                await letters.bury(self._node, row, letters.REFUSED, str(error))
+                return
             attempts = row.attempts + 1
             if attempts < ATTEMPTS_MAX:
                 await store.move_work(row, attempts=attempts, due=now + PAUSE * attempts)
             elif row.kind == WorkKind.CANCEL and isinstance(error, InstanceNotFound):
                 self._node.use_up(row.id)  # A child that was never started.
             else:
-                letter = DeadLetterRow(
-                    work=replace(row, attempts=attempts),
-                    reason="attempts",
-                    died=now,
-                    error=encode_payload({"message": str(error)}),
-                )
-                burst = self._node.next_id()
-                await store.commit(
-                    [Commit(tenant=row.tenant, burst_id=burst, work_consumed=(row.id,), dead_letters=(letter,))]
-                )
+                await letters.bury(self._node, replace(row, attempts=attempts), letters.ATTEMPTS, str(error))
         finally:
             self.in_hand.discard(row.id)

@@ -127,11 +127,12 @@ class ResumeVerb(ResumeJob):
         self.asked = asked
 
     def apply(self, live: LiveInstance) -> bool:
-        delivery.refuse_at_rest(live)
-        mark = live.bookmarks.get(self.bookmark_id)
-        if mark is not None:
-            self.asked.note(live, "resume", live.waiters[mark.execution_id], bookmark=mark.id)
-        return super().apply(live)
+        received = delivery.receive(live, self.bookmark_id, self.read(live))
+        if received is None:
+            return False
+        self.asked.note(live, "resume", received.activation, bookmark=self.bookmark_id)
+        delivery.wake(live, received)
+        return True
 
 
 class CancelVerb(CancelJob):
