@@ -64,6 +64,12 @@ class ApiKeys:
     async def list(self) -> list[ApiKey]:
         return await self._shelf.all()
 
+    async def get(self, identity: str) -> ApiKey:
+        found = await self._shelf.get(identity)
+        if found is None:
+            raise AccountNotFound("API key", identity)
+        return found
+
     async def remove(self, identity: str) -> None:
         if not await self._shelf.remove(identity):
             raise AccountNotFound("API key", identity)

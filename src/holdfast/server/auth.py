@@ -9,6 +9,7 @@ from fastapi import Request
 from holdfast import __version__
 from holdfast.errors import AccountRefused
 from holdfast.identity.accounts import SignedIn
+from holdfast.identity.api_keys import PREFIX as KEY_PREFIX
 from holdfast.model.principal import Principal
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.accounts import (
@@ -47,7 +48,7 @@ async def refresh(request: Request, body: RefreshRequest) -> Tokens:
 async def logout(request: Request, who: Annotated[Principal, signed_in()], body: SignOutRequest | None = None) -> None:
     """End this session, or all of this user. Without a session (API key, no sign-in) there is nothing to end."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
+    if scheme.lower() == "bearer" and not token.strip().startswith(KEY_PREFIX):  # a key may come as a bearer token
         await accounts_of(request).sign_out(token.strip(), everywhere=body is not None and body.everywhere)
 
 

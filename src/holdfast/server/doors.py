@@ -47,7 +47,7 @@ class Knock(NamedTuple):
     @property
     def asking(self) -> Asking:
         headers = self.headers
-        return Asking(self.who.name, self.key, headers.get("x-correlation-id"), headers.get("traceparent"))
+        return Asking(self.who, self.key, headers.get("x-correlation-id"), headers.get("traceparent"))
 
 
 Answer = tuple[int, BaseModel, dict[str, str]]

@@ -10,7 +10,7 @@ Host and Origin headers must name this machine, since a page from elsewhere coul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -175,14 +175,15 @@ def marked(dependency: Callable[..., Any], permission: str) -> Callable[..., Any
     return dependency
 
 
-def permission_of(route: Any) -> str | None:
-    """What a FastAPI route asks for: a permission, `*` for anyone signed in, the empty text for public; None if it
-    says nothing."""
+def permissions_of(route: Any) -> frozenset[str]:
+    """What a FastAPI route asks for: permissions, `*` for anyone signed in, the empty text for public; nothing at all if it
+    does not say."""
 
-    def search(dependant: Any) -> str | None:
+    def search(dependant: Any) -> Iterator[str]:
         found = getattr(dependant.call, "permission", None)
         if found is not None:
-            return str(found)
-        return next((text for part in dependant.dependencies if (text := search(part)) is not None), None)
+            yield str(found)
+        for part in dependant.dependencies:
+            yield from search(part)
 
-    return search(route.dependant) if hasattr(route, "dependant") else None
+    return frozenset(search(route.dependant)) if hasattr(route, "dependant") else frozenset()

@@ -6,7 +6,9 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from holdfast.model.catalog import Which
+from holdfast.model.principal import Principal
 from holdfast.model.requests import DispatchDefinition, Dispatched
+from holdfast.runtime.result import RunResult
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal
 from holdfast.server.schemas.definitions import DispatchRequest, DispatchResult, StartRequest
@@ -19,7 +21,7 @@ from holdfast.settings import parse_duration
 class Asking(NamedTuple):
     """Who asks, and what their headers say."""
 
-    who: str
+    who: Principal
     idempotency_key: str | None = None
     correlation_id: str | None = None
     trace: str | None = None
@@ -35,14 +37,21 @@ class Starter:
         server = self._server
         dispatched, answer = await server.runtime.inline.begin(self._request(definition_id, body))
         if answer is not None and answer.result is not None and answer.version and answer.result.status.at_rest:
-            return views.execute_result_of(server, answer.result, answer.version, existing=False), True
+            return self._told(answer.result, answer.version, existing=False), True
         name = self._named(dispatched)
         existing = bool(dispatched.existing)
         # Who sends a request again waits as the first time. Somebody else's instance, in a place for one, is not waited for.
         is_others = existing and self._asking.idempotency_key is None
         is_settled = is_others or await settled(server, name, server.engine.settings.execute_wait)
         row, result = await views.read(server, name)
-        return views.execute_result_of(server, result, row.version, existing=existing), is_settled
+        told = self._told(result, row.version, existing=existing)
+        if is_others and not self._asking.who.may("instances:read"):
+            told = told.model_copy(update={"outputs": {}, "bookmarks": [], "incidents": []})
+        return told, is_settled
+
+    def _told(self, result: RunResult, position: int, *, existing: bool) -> ExecuteResult:
+        links = self._asking.who.may("instances:write")
+        return views.execute_result_of(self._server, result, position, existing=existing, links=links)
 
     async def dispatch(self, definition_id: str, body: DispatchRequest) -> DispatchResult:
         answer = await self._server.runtime.dispatcher.dispatch(self._request(definition_id, body))
@@ -72,7 +81,7 @@ class Starter:
             queue=more.queue,
             delay=None if more.delay is None else duration(more.delay),
             idempotency_key=more.idempotency_key or asking.idempotency_key,
-            principal=asking.who,
+            principal=asking.who.name,
             trace=asking.trace,
         )
 

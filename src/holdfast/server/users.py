@@ -1,6 +1,7 @@
 """`/api/users`, `/api/roles`, `/api/api-keys`: accounts, for those who may.
 
-Nobody gives away more than they have: who grants a role must hold every permission of it.
+Nobody gives away more than they have, or takes it away: who grants a role, or touches a user, role or key, must hold every
+permission of it.
 """
 
 from __future__ import annotations
@@ -89,16 +90,18 @@ async def list_roles(request: Request) -> Page[RoleItem]:
 
 @router.put("/roles/{role}")
 async def put_role(request: Request, who: Writer, role: str, body: RoleRequest) -> RoleItem:
+    """Who changes a role must hold what it allowed before as well: others live by it."""
     accounts = accounts_of(request)
-    _check_permissions(who, body.permissions)
+    _check_permissions(who, [*body.permissions, *await accounts.roles.permissions([role])])
     made = await accounts.roles.put(role, body.permissions)
     accounts.forget()
     return _role(made)
 
 
-@router.delete("/roles/{role}", status_code=204, dependencies=[requires("users:write")])
-async def remove_role(request: Request, role: str) -> None:
+@router.delete("/roles/{role}", status_code=204)
+async def remove_role(request: Request, who: Writer, role: str) -> None:
     accounts = accounts_of(request)
+    await _check_gift(accounts, who, [role])
     await accounts.roles.remove(role)
     accounts.forget()
 
@@ -118,9 +121,10 @@ async def add_key(request: Request, who: Writer, body: NewKey) -> MadeKey:
     return MadeKey(**_key(made), key=text)
 
 
-@router.delete("/api-keys/{key}", status_code=204, dependencies=[requires("users:write")])
-async def remove_key(request: Request, key: str) -> None:
+@router.delete("/api-keys/{key}", status_code=204)
+async def remove_key(request: Request, who: Writer, key: str) -> None:
     accounts = accounts_of(request)
+    await _check_gift(accounts, who, (await accounts.keys.get(key)).roles)
     await accounts.keys.remove(key)
     accounts.forget()
 

@@ -29,6 +29,9 @@ class House:
         made = await self.api.post("/api/api-keys", {"name": "k", "roles": list(roles)}, headers=self.admin, expect=201)
         return {"X-Api-Key": made["key"]}
 
+    async def role(self, name: str, *permissions: str) -> None:
+        await self.api.put(f"/api/roles/{name}", {"permissions": list(permissions)}, headers=self.admin)
+
     async def started(self, definition: str) -> Any:
         return await self.api.post(f"/api/definitions/{definition}/execute", headers=self.admin)
 
@@ -70,6 +73,17 @@ async def test_who_follows_a_link_is_not_given_the_next_one(house: House) -> Non
 
 def _wait(number: int) -> dict[str, Any]:
     return {"type": "Event", "id": f"wait{number}", "inputs": {"event_name": f"go{number}"}}
+
+
+async def test_who_starts_an_instance_is_given_no_links_to_resume_it(house: House) -> None:
+    await house.role("starter", "definitions:execute")
+    headers = await house.key("starter")
+
+    plain = await house.api.post("/api/definitions/waiting/execute", headers=headers)
+    detour = await house.api.post("/api/definitions/waiting/execute", {}, headers={**headers, "Accept": "*/*"})
+
+    for answer in (plain, detour):
+        assert [found["resume_url"] for found in answer["bookmarks"]] == [None]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -166,3 +180,85 @@ async def test_a_worker_sees_no_tasks_of_others(house: House) -> None:
     await house.api.get(f"/api/tasks/{task['id']}", headers=worker, expect=403)
     assert len((await house.api.get("/api/tasks?role=finance", headers=clerk))["items"]) == 1
     assert (await house.api.get(f"/api/tasks/{task['id']}", headers=clerk))["title"] == "Pay it"
+
+
+@pytest.mark.parametrize("how", ["task_id", "instance"])
+async def test_a_task_is_not_answered_by_an_event(house: House, how: str) -> None:
+    name = (await house.started("paying"))["instance_id"]
+    await house.role("sender", "events:send", "tasks:read", "instances:read")
+    (task,) = (await house.api.get("/api/tasks", headers=house.admin))["items"]
+    body = {"type": "HumanTask", "payload": {"task_id": task["id"]}, "instance_id": name if how == "instance" else None}
+
+    refused = await house.api.post("/api/stimuli", body, headers=await house.key("sender"), expect=403)
+
+    assert "instances:write" in refused["detail"]
+    assert (await house.api.get(f"/api/tasks/{task['id']}", headers=house.admin))["state"] == "open"
+
+
+# -- accounts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def clerk(house: House) -> dict[str, str]:
+    """One who looks after accounts, and may do little else."""
+    await house.role("clerk", "users:read", "users:write", "tasks:read")
+    return await house.key("clerk")
+
+
+async def test_nobody_touches_an_account_that_has_more(house: House, clerk: dict[str, str]) -> None:
+    api, admin = house.api, house.admin
+    await api.post("/api/users", {"user": "boss", "password": PASSWORD, "roles": ["admin"]}, headers=admin, expect=201)
+    made = await api.post("/api/api-keys", {"name": "k", "roles": ["operator"]}, headers=admin, expect=201)
+    await house.role("strong", "definitions:write")
+
+    await api.delete(f"/api/api-keys/{made['id']}", headers=clerk, expect=403)
+    await api.delete("/api/roles/strong", headers=clerk, expect=403)
+    await api.put("/api/roles/strong", {"permissions": []}, headers=clerk, expect=403)
+    await api.put("/api/roles/clerk", {"permissions": ["users:write", "settings:read"]}, headers=clerk, expect=403)
+    changes: list[dict[str, Any]] = [{"password": PASSWORD * 2}, {"active": False}, {"roles": []}, {"name": "x"}]
+    for change in changes:
+        await api.patch("/api/users/boss", change, headers=clerk, expect=403)
+    await api.delete("/api/users/boss", headers=clerk, expect=403)
+    for roles in (["admin"], ["strong"], ["clerk", "viewer"]):
+        await api.post("/api/api-keys", {"name": "k", "roles": roles}, headers=clerk, expect=403)
+        body = {"user": "me", "password": PASSWORD, "roles": roles}
+        await api.post("/api/users", body, headers=clerk, expect=403)
+
+    own = await api.post("/api/api-keys", {"name": "k", "roles": ["clerk"]}, headers=clerk, expect=201)
+    await api.delete(f"/api/api-keys/{own['id']}", headers=clerk)
+    await api.delete("/api/api-keys/nobody", headers=clerk, expect=404)
+
+
+async def test_a_key_that_comes_as_a_bearer_token_has_no_session_to_end(house: House) -> None:
+    key = (await house.key("viewer"))["X-Api-Key"]
+
+    await house.api.post("/api/auth/logout", headers={"Authorization": f"Bearer {key}"}, expect=204)
+    await house.api.get("/api/auth/me", headers={"Authorization": f"Bearer {key}"})
+
+
+# -- what one request does in place of another -------------------------------------------------------------------------
+
+
+async def test_many_need_what_one_needs(house: House) -> None:
+    name = (await house.started("waiting"))["instance_id"]
+    await house.role("deleter", "instances:read", "instances:delete")
+    deleter, designer = await house.key("deleter"), await house.key("designer")
+
+    for action in ("cancel", "retry"):
+        body = {"action": action, "ids": [name]}
+        await house.api.post("/api/instances/bulk", body, headers=deleter, expect=403)
+    await house.api.post("/api/instances/bulk", {"action": "delete", "ids": [name]}, headers=designer, expect=403)
+    done = await house.api.post("/api/instances/bulk", {"action": "cancel", "ids": [name]}, headers=designer)
+
+    assert done["changed"] == 1
+
+
+async def test_who_may_not_retract_deletes_nothing_that_is_published(house: House) -> None:
+    await house.role("writer", "definitions:read", "definitions:write")
+    writer = await house.key("writer")
+    await house.api.put("/api/definitions/hello", {**HELLO, "name": "Next"}, headers=writer)
+
+    await house.api.delete("/api/definitions/hello", headers=writer, expect=403)
+    await house.api.delete("/api/definitions/hello/versions/1", headers=writer, expect=403)
+    await house.api.delete("/api/definitions/hello/versions/2", headers=writer)
+    await house.api.delete("/api/definitions/hello", headers=await house.key("designer"))

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from fastapi import Body, Header, Path, Query, Response
 
+from holdfast.model.principal import Principal
 from holdfast.server.authors import Authors
 from holdfast.server.backend import Server
 from holdfast.server.documented import answers
@@ -26,12 +27,14 @@ from holdfast.server.schemas.definitions import (
     RevertRequest,
     ValidationResult,
 )
-from holdfast.server.security import requires
+from holdfast.server.security import admitted, requires
 from holdfast.server.views import definitions as views, drawing
 
 router = Routes("/definitions", tags=["definitions"], responses=answers())
 
 READ, WRITE, PUBLISH = requires("definitions:read"), requires("definitions:write"), requires("definitions:publish")
+
+Writer = Annotated[Principal, WRITE]
 
 COLUMNS = tuple(DefinitionSummary.model_fields)
 
@@ -110,9 +113,12 @@ async def save_definition(
     return saved
 
 
-@router.delete("/{id}", status_code=204, dependencies=[WRITE], responses=answers(404))
-async def delete_definition(id: str, server: Server) -> None:
-    """Delete all versions. Instances that run go on: they are pinned to their content."""
+@router.delete("/{id}", status_code=204, responses=answers(404))
+async def delete_definition(id: str, server: Server, who: Writer) -> None:
+    """Delete all versions. Instances that run go on: they are pinned to their content. Whoever deletes what is published must be
+    allowed to retract it."""
+    if (await views.summary(server, await views.find(server, id))).published_version is not None:
+        admitted(who, "definitions:publish")
     await Authors(server).delete(id)
 
 
@@ -127,7 +133,7 @@ async def retract_definition(id: str, server: Server) -> DefinitionSummary:
     return await Authors(server).retract(id)
 
 
-@router.post("/{id}/revert", dependencies=[WRITE], responses=answers(404, 409))
+@router.post("/{id}/revert", dependencies=[READ, WRITE], responses=answers(404, 409))
 async def revert_definition(id: str, server: Server, body: RevertRequest) -> DefinitionDetail:
     """A new draft with the content of an earlier version."""
     return await Authors(server).revert(id, body.version)
@@ -151,8 +157,11 @@ async def get_version(id: str, version: Number, server: Server, response: Respon
     return found
 
 
-@router.delete("/{id}/versions/{version}", status_code=204, dependencies=[WRITE], responses=answers(404))
-async def delete_version(id: str, version: Number, server: Server) -> None:
+@router.delete("/{id}/versions/{version}", status_code=204, responses=answers(404))
+async def delete_version(id: str, version: Number, server: Server, who: Writer) -> None:
+    """Of the published version, by one who may retract it."""
+    if (await views.find(server, id, version)).published:
+        admitted(who, "definitions:publish")
     await Authors(server).delete_version(id, version)
 
 
@@ -177,7 +186,7 @@ async def graph_definition(id: str, server: Server, version: Version = "latest")
     return drawing.graph(await Authors(server).definition(id, version), server.engine.descriptors)
 
 
-@router.post("/{id}/duplicate", status_code=201, dependencies=[WRITE], responses=answers(404, 409))
+@router.post("/{id}/duplicate", status_code=201, dependencies=[READ, WRITE], responses=answers(404, 409))
 async def duplicate_definition(id: str, server: Server, body: DuplicateRequest) -> DefinitionDetail:
     return await Authors(server).duplicate(id, body.id, body.name)
 

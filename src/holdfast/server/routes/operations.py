@@ -31,11 +31,11 @@ from holdfast.server.views import dead_letters as letters, incidents
 
 router = Routes(tags=["operations"], responses=answers())
 
-READ = requires("operations:read")
+READ, INSTANCES = requires("operations:read"), requires("instances:read")
 Operator = Annotated[Principal, requires("operations:write")]
 
 
-@router.post("/alterations", status_code=202, responses=answers(404, 409))
+@router.post("/alterations", status_code=202, dependencies=[requires("instances:write")], responses=answers(404, 409))
 async def plan_alterations(server: Server, who: Operator, body: AlterationRequest) -> AlterationItem:
     """Change many instances: a plan that is kept and worked off in the background. `dry_run` only says what it would do."""
     if not body.ids and body.filter is None:
@@ -48,14 +48,14 @@ async def plan_alterations(server: Server, who: Operator, body: AlterationReques
     return _plan(plan if body.dry_run else await service.run(plan.id))
 
 
-@router.get("/alterations", dependencies=[READ])
+@router.get("/alterations", dependencies=[READ, INSTANCES])
 async def list_alterations(server: Server, limit: Limit = 50, cursor: Cursor = None) -> Page[AlterationItem]:
     """Plans, latest first."""
     found = await server.runtime.alterations.list(limit=limit, after=cursor)
     return Page(items=[_plan(item) for item in found.items], total=found.total, next=found.cursor)
 
 
-@router.get("/alterations/{id}", dependencies=[READ], responses=answers(404))
+@router.get("/alterations/{id}", dependencies=[READ, INSTANCES], responses=answers(404))
 async def get_alteration(id: str, server: Server) -> AlterationItem:
     """A plan with its progress."""
     if await server.store.get_record(server.tenant, ALTERATION, id) is None:
@@ -115,7 +115,7 @@ async def discard_dead_letters(server: Server, who: Operator, body: IdsRequest) 
     return Done(count=await operators.discard(body.ids, who=who.name, why=body.why), missing=missing)
 
 
-@router.get("/incidents", dependencies=[requires("instances:read")])
+@router.get("/incidents", dependencies=[INSTANCES])
 async def list_incidents(server: Server, only_open: bool = True) -> list[IncidentItem]:
     """Incidents of all instances, latest first; a thousand at most."""
     return await incidents.listed(server, only_open=only_open)

@@ -53,7 +53,7 @@ async def execute_definition(
     x_correlation_id: CorrelationId = None,
 ) -> ExecuteResult:
     """Start an instance and wait until it has ended or waits for something."""
-    asking = Asking(who.name, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
+    asking = Asking(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
     result, settled = await Starter(server, asking).execute(id, body or StartRequest())
     response.headers[INSTANCE_HEADER] = result.instance_id
     if not settled:
@@ -74,7 +74,7 @@ async def dispatch_definition(
     x_correlation_id: CorrelationId = None,
 ) -> DispatchResult:
     """Queue a start; the answer names the instance before anything has run."""
-    asking = Asking(who.name, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
+    asking = Asking(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
     result = await Starter(server, asking).dispatch(id, body or DispatchRequest())
     if result.instance_ids:
         response.headers[INSTANCE_HEADER] = result.instance_ids[0]
@@ -89,7 +89,7 @@ async def bulk_dispatch_definition(
     """Queue many starts of one definition; each with an idempotency key of its own, if it has one. Each is queued or refused on
     its own, unless the definition cannot be started at all."""
     await definitions.find(server, id)
-    starter = Starter(server, Asking(who.name, None, None, request.headers.get("traceparent")))
+    starter = Starter(server, Asking(who, None, None, request.headers.get("traceparent")))
     results: list[DispatchResult] = []
     failed: list[DispatchFailure] = []
     for index, item in enumerate(body.requests):

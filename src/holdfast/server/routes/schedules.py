@@ -93,7 +93,7 @@ async def resume_schedule(id: str, server: Server) -> ScheduleItem:
     return item
 
 
-@router.post("/schedules/{id}/run", dependencies=[WRITE], responses=answers(404, 409))
+@router.post("/schedules/{id}/run", dependencies=[WRITE, requires("definitions:execute")], responses=answers(404, 409))
 async def run_schedule(id: str, server: Server) -> StartedNow:
     """Start an instance as the schedule would."""
     return StartedNow(instance_id=await server.runtime.schedules.run_now(id))

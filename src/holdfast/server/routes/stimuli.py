@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from holdfast.model.principal import Principal
 from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
+from holdfast.model.routes import ENDPOINT
 from holdfast.model.values import shown
 from holdfast.server.backend import Backend, Server
 from holdfast.server.documented import answers
@@ -24,9 +25,12 @@ from holdfast.server.schemas.operations import (
     Receipt,
     StimulusRequest,
 )
-from holdfast.server.security import requires
+from holdfast.server.security import admitted, requires
 
 router = Routes(tags=["events"], responses=answers(404))
+
+GUARDED = {"HumanTask", ENDPOINT}
+"""Types of bookmarks and triggers that have doors of their own."""
 
 Sender = Annotated[Principal, requires("events:send")]
 IdempotencyKey = Annotated[
@@ -52,7 +56,10 @@ async def publish_event(
 async def send_stimulus(
     server: Server, who: Sender, request: Request, body: StimulusRequest, idempotency_key: IdempotencyKey = None
 ) -> Receipt:
-    """Wake bookmarks and start triggers of any type."""
+    """Wake bookmarks and start triggers of any type. Human tasks and HTTP endpoints say themselves who may answer them: to pass
+    them by needs `instances:write`."""
+    if body.type in GUARDED:
+        admitted(who, "instances:write")
     return await sent(server, stimulus_of(body, body.type, who, request.headers, idempotency_key, None))
 
 

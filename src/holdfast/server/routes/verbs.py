@@ -27,18 +27,21 @@ from holdfast.server.schemas.instances import (
     SkipRequest,
     VariablesRequest,
 )
-from holdfast.server.security import requires
+from holdfast.server.security import admitted, requires
 
 router = Routes("/instances", tags=["instances"], responses=answers(404, 409))
 
 Who = Annotated[Principal, requires("instances:write")]
 Deleter = Annotated[Principal, requires("instances:delete")]
+Reader = Annotated[Principal, requires("instances:read")]
 IdempotencyKey = Annotated[str | None, Header(min_length=1, max_length=200)]
 
 
 @router.post("/bulk")
-async def change_instances(server: Server, who: Deleter, body: InstancesBulkRequest) -> InstancesBulkResult:
-    """Cancel, retry or delete many, by ids or by filter; the filter is tested again on each one."""
+async def change_instances(server: Server, who: Reader, body: InstancesBulkRequest) -> InstancesBulkResult:
+    """Cancel, retry or delete many, by ids or by filter; the filter is tested again on each one. Whoever may do it with one
+    may do it with many."""
+    admitted(who, "instances:delete" if body.action == "delete" else "instances:write")
     return await Operating(server, who.name).bulk(body)
 
 
@@ -111,11 +114,11 @@ async def delete_instance(id: str, server: Server, who: Deleter) -> None:
 @router.get(
     "/{id}/export",
     response_class=Response,
-    dependencies=[requires("instances:read")],
+    dependencies=[requires("instances:read"), requires("definitions:read")],
     responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}},
 )
 async def export_instance(id: str, server: Server) -> Response:
-    """Everything of one instance, from one moment."""
+    """Everything of one instance, from one moment, with the definition that it runs."""
     data = await Removals(server).pack(id)
     return Response(
         data, media_type="application/json", headers={"Content-Disposition": f'attachment; filename="{id}.json"'}
