@@ -25,6 +25,8 @@ export const list = <Item>(name: string, query: Query = {}) =>
 
 export const definitions = {
   list: (query: Query) => list<T.DefinitionSummary>("definitions", query),
+  /** Those to choose from, by name. */
+  known: () => ({ ...list<T.DefinitionSummary>("definitions", { limit: 500, sort: "name" }), staleTime: 30_000 }),
   one: (id: string, version: string | number = "latest") =>
     queryOptions({
       queryKey: ["definitions", "one", id, version],

@@ -77,7 +77,7 @@ function useFound(typed: string): Command[] {
   const can = useCan();
   const navigate = useNavigate();
   const { sets } = useCommands();
-  const known = useQuery({ ...definitions.list({ limit: 200, sort: "name" }), enabled: can("definitions:read") });
+  const known = useQuery({ ...definitions.known(), enabled: can("definitions:read") });
   return useMemo(() => {
     const all: Command[] = [
       ...[...sets.values()].flat(),

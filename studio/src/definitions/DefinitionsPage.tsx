@@ -148,7 +148,7 @@ type FilterProps = { filters: Record<string, string | undefined>; onChange: (cha
 
 function Filters({ filters, onChange }: FilterProps) {
   // Folders and labels are few; they are read from one large page rather than asked for apart.
-  const known = useQuery({ ...definitions.list({ limit: 500, sort: "name" }), staleTime: 30_000 });
+  const known = useQuery(definitions.known());
   const { folders, labels } = useMemo(() => facets(known.data?.items ?? []), [known.data]);
   return (
     <div className="row wrap">

@@ -19,11 +19,13 @@ import { CasesEditor } from "./CasesEditor";
 import { Declarations } from "./Declarations";
 import { Doors } from "./Doors";
 import { isWanted } from "./editing";
+import { GivenEditor, isGiven } from "./GivenEditor";
 import { NameSelect } from "./editors/pickers";
 import { InputEditor } from "./InputEditor";
 import { OptionsSection } from "./OptionsSection";
 import { Section } from "./Section";
 import { TestActivity } from "./TestActivity";
+import { UsedWorkflow } from "./workflows";
 
 const t = words("activity-panel", {
   name: "Name",
@@ -79,21 +81,26 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
         </div>
       </header>
       <div className="hf-inspector-body" key={activity.id}>
+        {descriptor?.kind === "pure" && descriptor.ports.length === 0 ? <UsedWorkflow type={activity.type} /> : null}
         {descriptor === undefined && !catalogue.isEmpty ? <p className="banner bad small" style={{ margin: 12 }}>{t("unknown")}</p> : null}
         {groups.map(([category, items]) => (
           <Section key={category} id={`inputs ${category}`} title={category || t("inputs")}>
-            {items.map((input) => (
-              <InputEditor
-                key={input.name}
-                type={activity.type}
-                input={input}
-                value={activity.inputs?.[input.name]}
-                names={names}
-                readOnly={readOnly}
-                problems={own.filter((problem) => isAbout(problem, "inputs", input.name))}
-                onChange={(value) => session.run(commands.setInput(activity.id, input.name, value))}
-              />
-            ))}
+            {items.map((input) => {
+              const Editor = isGiven(activity.type, input.name) ? GivenEditor : InputEditor;
+              return (
+                <Editor
+                  key={input.name}
+                  type={activity.type}
+                  input={input}
+                  value={activity.inputs?.[input.name]}
+                  names={names}
+                  readOnly={readOnly}
+                  problems={own.filter((problem) => isAbout(problem, "inputs", input.name))}
+                  onChange={(value) => session.run(commands.setInput(activity.id, input.name, value))}
+                  workflow={activity.inputs?.["workflow"]}
+                />
+              );
+            })}
           </Section>
         ))}
         <Doors chips={chipsOf(activity, catalogue)} />

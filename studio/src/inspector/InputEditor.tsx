@@ -39,9 +39,13 @@ export interface InputEditorProps {
   readonly names: readonly Name[];
   readonly problems: readonly Problem[];
   readonly readOnly: boolean;
+  /** Only these, where not every language can be written. */
+  readonly languages?: readonly string[];
+  /** What the activity says under `workflow`, for the inputs of one that it starts. */
+  readonly workflow?: Json | undefined;
 }
 
-export function InputEditor({ type, input, value, onChange, names, problems, readOnly }: InputEditorProps) {
+export function InputEditor({ type, input, value, onChange, names, problems, readOnly, languages }: InputEditorProps) {
   const id = useId();
   const expression = value === undefined && isCondition(input) ? { language: "python", source: "" } : readInput(value);
   const label = input.display_name ?? input.name;
@@ -57,6 +61,7 @@ export function InputEditor({ type, input, value, onChange, names, problems, rea
           label={label}
           value={expression.language}
           disabled={readOnly}
+          languages={languages}
           onChange={(language) => onChange(writeInput(toLanguage(expression, language)) ?? (language === LITERAL ? undefined : { [`$${language}`]: "" }))}
         />
       </div>
@@ -133,11 +138,20 @@ const EXPRESSIONS = {
   retry: false,
 };
 
-export function LanguageSelect({ label, value, onChange, disabled }: { label: string; value: string; onChange: (language: string) => void; disabled: boolean }) {
+interface LanguageProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (language: string) => void;
+  readonly disabled: boolean;
+  readonly languages?: readonly string[] | undefined;
+}
+
+export function LanguageSelect({ label, value, onChange, disabled, languages }: LanguageProps) {
   const plugins = usePlugins((state) => state.languages);
   const told = useQuery(EXPRESSIONS).data?.items ?? [];
   const byId = new Map([...told.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })), ...plugins].map((item) => [item.id, item]));
-  const more = [...byId.values()].filter((item) => !(BUILT_IN as readonly string[]).includes(item.id) && item.id !== "object");
+  const isOffered = (id: string): boolean => languages === undefined || languages.includes(id);
+  const more = [...byId.values()].filter((item) => !(BUILT_IN as readonly string[]).includes(item.id) && item.id !== "object" && isOffered(item.id));
   const isKnown = (BUILT_IN as readonly string[]).includes(value) || more.some((item) => item.id === value);
   return (
     <select
@@ -148,7 +162,7 @@ export function LanguageSelect({ label, value, onChange, disabled }: { label: st
       data-expression={value === LITERAL ? undefined : ""}
       onChange={(event) => onChange(event.target.value)}
     >
-      {BUILT_IN.map((language) => (
+      {BUILT_IN.filter((language) => isOffered(language) || language === value).map((language) => (
         <option key={language} value={language}>
           {t(language)}
         </option>

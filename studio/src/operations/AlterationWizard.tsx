@@ -152,7 +152,7 @@ type WhichProps = {
 };
 
 function Which({ definition, status, onDefinition, onStatus, count }: WhichProps) {
-  const known = useQuery(definitions.list({ limit: 500, sort: "name" }));
+  const known = useQuery(definitions.known());
   const statuses = status === "live" ? ["running", "suspended"] : [status];
   const matching = useQuery({ ...instances.list({ definition_id: definition, status: statuses, limit: 1 }), enabled: count && definition !== "" });
   return (

@@ -199,7 +199,7 @@ function StatusChips({ value, counts, onChange }: ChipsProps) {
 
 function DefinitionFilter({ value, onChange }: { value: string; onChange: (id: string) => void }) {
   const can = useCan();
-  const known = useQuery({ ...definitions.list({ limit: 500, sort: "name" }), staleTime: 30_000, enabled: can("definitions:read") });
+  const known = useQuery({ ...definitions.known(), enabled: can("definitions:read") });
   return (
     <select className="select" style={{ width: 152 }} aria-label={t("definition")} value={value} onChange={(e) => onChange(e.target.value)}>
       <option value="">{t("allDefinitions")}</option>

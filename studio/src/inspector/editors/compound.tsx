@@ -21,7 +21,7 @@ const t = catalogue("lists", {
 
 /** Items of one kind: text or numbers are edited in place, everything else as JSON. */
 export function ListEditor({ value, onChange, schema, readOnly, label, placeholder }: EditorProps) {
-  const [added, setAdded] = useState<number | null>(null);
+  const { added, add } = useAdded();
   const items = isList(value) ? value : [];
   const inner = withoutNull(schema)["items"];
   const type = isObject(inner) ? inner["type"] : "string";
@@ -47,27 +47,35 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
           {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => set(items.toSpliced(index, 1))} />}
         </div>
       ))}
-      {readOnly ? null : (
-        <Button
-          small
-          kind="plain"
-          icon="add"
-          onClick={() => {
-            setAdded(items.length);
-            onChange([...items, isNumber ? 0 : ""]);
-          }}
-        >
-          {t("add")}
-        </Button>
-      )}
+      {readOnly ? null : <Add onAdd={() => add(items.length, () => onChange([...items, isNumber ? 0 : ""]))} />}
     </div>
   );
+}
+
+/** Below a list: one more, which takes the keyboard. */
+function Add({ onAdd }: { readonly onAdd: () => void }) {
+  return (
+    <Button small kind="plain" icon="add" onClick={onAdd}>
+      {t("add")}
+    </Button>
+  );
+}
+
+function useAdded(): { readonly added: number | null; readonly add: (index: number, change: () => void) => void } {
+  const [added, setAdded] = useState<number | null>(null);
+  return {
+    added,
+    add: (index, change) => {
+      setAdded(index);
+      change();
+    },
+  };
 }
 
 /** Names with values; a value that reads as JSON is kept as what it says. */
 export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
   const entries = isObject(value) ? Object.entries(value) : [];
-  const [added, setAdded] = useState<number | null>(null);
+  const { added, add } = useAdded();
   const set = (next: readonly (readonly [string, Json | undefined])[]): void => onChange(next.length > 0 ? (Object.fromEntries(next) as Json) : undefined);
   return (
     <div className="hf-list" role="group" aria-label={label}>
@@ -78,19 +86,7 @@ export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
           {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => set(entries.toSpliced(index, 1))} />}
         </div>
       ))}
-      {readOnly || entries.some(([key]) => key === "") ? null : (
-        <Button
-          small
-          kind="plain"
-          icon="add"
-          onClick={() => {
-            setAdded(entries.length);
-            set([...entries, ["", ""]]);
-          }}
-        >
-          {t("add")}
-        </Button>
-      )}
+      {readOnly || entries.some(([key]) => key === "") ? null : <Add onAdd={() => add(entries.length, () => set([...entries, ["", ""]]))} />}
     </div>
   );
 }

@@ -3,10 +3,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import { definitions } from "../../api/queries";
-import type { DefinitionSummary } from "../../api/types";
 import { catalogue } from "../../app/messages";
 import { useSettled } from "../../app/search";
 import { When } from "../../ui";
+import { OpenWorkflow, referredTo } from "../workflows";
 import type { EditorProps } from "../editing";
 import { asText } from "./compound";
 
@@ -47,19 +47,22 @@ export function NameSelect({ id, value, onChange, readOnly, invalid, options }: 
 }
 
 export function WorkflowEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
-  const query = useQuery({ ...definitions.list({ limit: 200, sort: "name" }), staleTime: 30_000 });
-  const items: readonly DefinitionSummary[] = query.data?.items ?? [];
+  const items = useQuery(definitions.known()).data?.items ?? [];
   const now = asText(value);
+  const chosen = referredTo(items, now);
   return (
-    <select id={id} className="select" value={now} disabled={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)}>
-      <option value="">{t("choose")}</option>
-      {now !== "" && !items.some((item) => item.id === now) ? <option value={now}>{now}</option> : null}
-      {items.map((item) => (
-        <option key={item.id} value={item.id}>
-          {item.name || item.id}
-        </option>
-      ))}
-    </select>
+    <div className="row">
+      <select id={id} className="select" value={chosen?.id ?? now} disabled={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)}>
+        <option value="">{t("choose")}</option>
+        {now !== "" && chosen === undefined ? <option value={now}>{now}</option> : null}
+        {items.map((item) => (
+          <option key={item.id} value={item.id}>
+            {item.name || item.id}
+          </option>
+        ))}
+      </select>
+      {chosen ? <OpenWorkflow workflow={chosen} /> : null}
+    </div>
   );
 }
 
