@@ -56,13 +56,13 @@ def paged(
 
     ordered = sorted(items, key=place, reverse=order.descending)
     if cursor is not None:
-        last = _decode(cursor, sort)
+        last = read_cursor(cursor, sort)
         try:
             ordered = [item for item in ordered if (place(item) < last if order.descending else place(item) > last)]
         except TypeError as error:
             raise InvalidCursor(cursor) from error
     page = ordered[:limit]
-    return page, _encode(sort, place(page[-1])) if len(ordered) > limit else None
+    return page, write_cursor(sort, place(page[-1])) if len(ordered) > limit else None
 
 
 def comparable(value: Any) -> tuple[int, Any]:
@@ -76,11 +76,11 @@ def comparable(value: Any) -> tuple[int, Any]:
     return (1, str(value).casefold())
 
 
-def _encode(sort: str, place: tuple[Any, ...]) -> str:
+def write_cursor(sort: str, place: tuple[Any, ...]) -> str:
     return urlsafe_b64encode(msgspec.msgpack.encode((sort, place))).rstrip(b"=").decode()
 
 
-def _decode(cursor: str, sort: str) -> tuple[Any, ...]:
+def read_cursor(cursor: str, sort: str) -> tuple[Any, ...]:
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         made_for, place = msgspec.msgpack.decode(raw, type=tuple[str, tuple[int, str | float, str]])

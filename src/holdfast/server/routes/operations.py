@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from fastapi import Query
 
 from holdfast.model.alterations import ALTERATION, AlterationPlan
 from holdfast.model.listing import InstanceFilter
@@ -92,11 +91,9 @@ def _plan(plan: AlterationPlan) -> AlterationItem:
 
 
 @router.get("/dead-letters", dependencies=[READ])
-async def list_dead_letters(
-    server: Server, limit: Limit = 50, offset: Annotated[int, Query(ge=0, lt=2**31)] = 0
-) -> Page[DeadLetterItem]:
+async def list_dead_letters(server: Server, limit: Limit = 50, cursor: Cursor = None) -> Page[DeadLetterItem]:
     """Work that failed for good, latest first."""
-    return await letters.page(server, limit, offset)
+    return await letters.page(server, limit, cursor)
 
 
 @router.post("/dead-letters/replay")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.errors import BookmarkNotFound, HoldfastError
+from contextlib import suppress
+
+from holdfast.errors import BookmarkNotFound, HoldfastError, InstanceNotFound
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.server.backend import Backend
@@ -32,7 +34,8 @@ async def page(
         )
         left -= len(rows.items)
         for row in rows.items:
-            items.extend(await of(server, row.id, name))
+            with suppress(InstanceNotFound):  # it was deleted since the list was made
+                items.extend(await of(server, row.id, name))
         following = rows.cursor
         if following is None:
             break

@@ -7,20 +7,63 @@ from typing import Any
 
 import msgspec
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, InvalidCursor
 from holdfast.model.values import TypeRegistry, shown
 from holdfast.model.work import DeadLetterRow
 from holdfast.runtime.durable.encoding import decode_payload
 from holdfast.server.backend import Backend
+from holdfast.server.paging import read_cursor, write_cursor
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import DeadLetterItem
 
+SORT = "-died"
+Place = tuple[float, str]
+"""Of a letter in the list: when it died, and its id."""
 
-async def page(server: Backend, limit: int, offset: int) -> Page[DeadLetterItem]:
-    rows = await server.store.list_dead_letters(server.tenant, limit=limit, offset=offset)
+
+BACK = 100
+
+
+async def page(server: Backend, limit: int, cursor: str | None) -> Page[DeadLetterItem]:
+    """Those after the cursor. The store counts from the latest, and letters come and go: the cursor names the last one that was
+    seen, and where it was."""
+    last, offset = (None, 0) if cursor is None else _read_cursor(cursor)
+    if last is not None:
+        offset = await _not_past(server, last, offset)
+    found: list[tuple[int, DeadLetterRow]] = []
+    while len(found) <= limit:
+        rows = await server.store.list_dead_letters(server.tenant, limit=limit + 1, offset=offset)
+        found += [(offset + at, row) for at, row in enumerate(rows) if last is None or _place(row) < last]
+        offset += len(rows)
+        if len(rows) <= limit:
+            break
+    following = None
+    if len(found) > limit:
+        at, row = found[limit - 1]
+        following = write_cursor(SORT, (at + 1, *_place(row)))
     total = (await server.store.stats(server.tenant)).dead_letters
-    following = str(offset + limit) if offset + limit < total else None
-    return Page(items=[item(row) for row in rows], total=total, next=following)
+    return Page(items=[item(row) for _, row in found[:limit]], total=total, next=following)
+
+
+async def _not_past(server: Backend, last: Place, offset: int) -> int:
+    """Where to look from: some of those before may have gone meanwhile, and the rest has moved up."""
+    while offset > 0:
+        above = await server.store.list_dead_letters(server.tenant, limit=1, offset=offset - 1)
+        if above and _place(above[0]) >= last:
+            return offset
+        offset = max(0, offset - BACK)
+    return 0
+
+
+def _place(row: DeadLetterRow) -> Place:
+    return row.died.timestamp(), row.work.id
+
+
+def _read_cursor(cursor: str) -> tuple[Place, int]:
+    offset, died, name = read_cursor(cursor, SORT)
+    if not isinstance(died, float) or not 0 <= offset < 2**31:
+        raise InvalidCursor(cursor)
+    return (died, name), offset
 
 
 async def missing(server: Backend, ids: Sequence[str]) -> list[str]:

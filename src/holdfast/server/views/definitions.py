@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -32,7 +33,11 @@ async def summaries(server: Backend, search: str = "") -> list[DefinitionSummary
     published = {
         item.definition_id: item.version for item in await versions(server, DefinitionQuery(which=Which.PUBLISHED))
     }
-    return [await _summary(server, item, item.version, published.get(item.definition_id)) for item in latest]
+    found: list[DefinitionSummary] = []
+    for item in latest:
+        with suppress(LookupError):  # it was deleted since the list was made
+            found.append(await _summary(server, item, item.version, published.get(item.definition_id)))
+    return found
 
 
 async def summary(server: Backend, label: DefinitionVersion) -> DefinitionSummary:
