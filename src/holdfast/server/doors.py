@@ -26,6 +26,7 @@ from holdfast.server.schemas.definitions import DispatchRequest, StartRequest
 from holdfast.server.schemas.instances import ResumeRequest
 from holdfast.server.schemas.operations import EventRequest
 from holdfast.server.security import Security, admitted, facts_of
+from holdfast.server.slashes import unmarked
 from holdfast.server.starting import Asking, Starter
 
 KEY_LENGTH_MAX = 200
@@ -151,7 +152,7 @@ def _find(scope: Scope) -> tuple[Door, str] | None:
         if path.startswith(door.before) and path.endswith(door.after):
             name = path[len(door.before) : len(path) - len(door.after)]
             if name and "/" not in name:
-                return door, name
+                return door, unmarked(name)
     return None
 
 

@@ -14,6 +14,7 @@ from holdfast.server.backend import Backend
 from holdfast.server.doors import Doors, local_path
 from holdfast.server.http_workflows import PATH as WORKFLOWS
 from holdfast.server.problems import problem, respond
+from holdfast.server.slashes import marked
 
 EXPOSED = ("ETag", "Location", "X-Workflow-Instance-Id", "X-Correlation-Id", "Retry-After")
 
@@ -85,7 +86,7 @@ class Entrance:
             refusal = respond(UnstorableText("\0", "address"), path.replace("\0", "%00"))
             await refusal(scope, receive, send)
             return
-        await self._app(scope, receive, send)
+        await self._app(scope if _is_for_workflows(scope) else marked(scope), receive, send)
 
     def _other_tenant(self, scope: Scope) -> str | None:
         """The tenant that the request names, if this server does not serve it."""

@@ -22,6 +22,7 @@ from holdfast import errors
 from holdfast.model.checks.survey import guess
 from holdfast.model.problem import Problem as Finding
 from holdfast.model.values import readable
+from holdfast.server.slashes import MARK
 
 logger = logging.getLogger("holdfast")
 
@@ -145,7 +146,7 @@ def problem(
         "code": code,
     }
     if path is not None:
-        body["instance"] = path
+        body["instance"] = path.replace(MARK, "%2F")
     if findings:
         body["errors"] = list(findings)
     return Response(msgspec.json.encode(readable(body)), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))

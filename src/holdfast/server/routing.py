@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from fastapi import FastAPI
 
 from holdfast.server.documented import Responses
+from holdfast.server.slashes import give_back
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -89,3 +90,4 @@ def add_routes(api: FastAPI, routes: Routes, prefix: str = "", responses: Respon
                 "name": endpoint.__name__,
             },
         )
+        give_back(api.routes[-1])

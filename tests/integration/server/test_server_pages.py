@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast import Event, Holdfast, HumanTask, Workflow
+from holdfast.model.commit import Commit
 from holdfast.model.work import DeadLetterRow, WorkRow
 
 from .conftest import Caller, Serve
@@ -32,10 +33,15 @@ async def pages(api: Caller, path: str) -> Any:
 async def bury(api: Caller, *names: str) -> None:
     store = api.engine.runtime.node.store
     now = await store.now()
-    for name in names:
-        work = WorkRow(id=name, kind="stimulus", queue="default", created=now)
-        letter = DeadLetterRow(work=work, reason="test", died=now + timedelta(seconds=int(name[1:])))
-        store._tables.dead_letters["", name] = letter
+    letters = [
+        DeadLetterRow(
+            work=WorkRow(id=name, kind="stimulus", queue="default", created=now),
+            reason="test",
+            died=now + timedelta(seconds=int(name[1:])),
+        )
+        for name in names
+    ]
+    await store.commit([Commit(burst_id=names[0], dead_letters=tuple(letters))])
 
 
 def numbered(*numbers: int) -> list[str]:
