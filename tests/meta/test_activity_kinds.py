@@ -10,7 +10,7 @@ PURE = {
     "Break", "BulkDispatchWorkflows", "Compensable", "Compensate", "Complete", "Continue", "Correlate", "Cron",
     "Delay", "DispatchWorkflow", "DoWhile", "End", "Event", "ExecuteWorkflow", "Fault", "Finish", "FlowDecision",
     "FlowFork", "FlowJoin", "FlowSwitch", "Flowchart", "For", "ForEach", "Fork", "HttpEndpoint", "HumanTask", "If",
-    "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript", "RunTask", "Scope",
+    "Inline", "Log", "Parallel", "ParallelForEach", "PublishEvent", "ReadLine", "RunScript", "RunChild", "RunTask", "Scope",
     "Sequence", "SetName", "SetOutput", "SetVariable", "Start", "StartAt", "StateMachine", "Switch", "Timer", "Try",
     "While", "WriteFileHttpResponse", "WriteHttpResponse", "WriteLine",
     "Attempt", "Branch", "Choose", "Code", "First", "Function", "Gather", "LoopOver", "LoopWhile", "Return",

@@ -103,9 +103,14 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
     wait: bool = False
     result: Any = output()
 
+    @staticmethod
+    def given(ended: Mapping[str, Any]) -> Any:
+        """What the result is, of a child that has ended; raises if that is this one's failure."""
+        return ended
+
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
-        node = builder.node
+        node, given = builder.node, cls.given
         workflow_of, input_of = builder.input("workflow"), builder.input("input")
         correlation_of, wait_of = builder.input("correlation_id"), builder.input("wait", default=False)
         put = builder.output("result")
@@ -113,7 +118,7 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
         def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
             if isinstance(payload, Mapping) and payload.get("refused"):
                 raise ActivityFault(str(payload["refused"]), category="Composition")
-            put(live, activation.outer, _result(live, payload))
+            put(live, activation.outer, given(_result(live, payload)))
             live.complete(activation)
 
         node.hooks.resume = resume

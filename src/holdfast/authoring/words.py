@@ -260,7 +260,7 @@ async def run_child(workflow: Callable[P, Coroutine[Any, Any, T]], *args: P.args
 
 
 def child_result(ended: Mapping[str, Any]) -> Any:
-    """What a child that has ended returned; its failure is ours."""
+    """What a child that has ended returned; its failure is ours. Stored code of before refers to it by this name."""
     if str(ended.get("status")) != "finished":
         raise ActivityFault(
             f"The workflow {ended.get('instance_id')} ended as {ended.get('status')}.", category="Composition"

@@ -25,7 +25,7 @@ from holdfast.authoring.words import (
     sleep,
     wait_for,
 )
-from holdfast.errors import DefinitionError, PayloadRefused
+from holdfast.errors import ActivityFault, DefinitionError, PayloadRefused
 from holdfast.testing.clock import VirtualClock
 
 RUNNING = {"now": 0, "most": 0}
@@ -114,6 +114,24 @@ async def reserving(lines: list[str], limit: int) -> Any:
     return branches.results
 
 
+HEALED: set[str] = set()
+
+
+@activity
+async def heal(name: str) -> str:
+    if name == "bad" and name not in HEALED:
+        raise ValueError(name)
+    return name
+
+
+@workflow
+async def keen(names: list[str], limit: int) -> list[str]:
+    async with parallel(limit=limit) as branches:
+        for name in names:
+            branches.start(heal(name))
+    return branches.results
+
+
 @workflow
 async def both(lines: list[str]) -> Any:
     try:
@@ -130,6 +148,18 @@ async def shipping(order: str, speed: int = 2) -> Any:
 @workflow
 async def parent(order: str) -> Any:
     return await run_child(shipping, order), await shipping(order, speed=9)
+
+
+@workflow
+async def parents(orders: list[str]) -> Any:
+    try:
+        return await gather(
+            run_child(shipping, "x"),
+            run_child(shipping, "y", speed=5),
+            *[run_child(shipping, order) for order in orders],
+        )
+    except ActivityFault as error:
+        return str(error).rpartition(" ")[2].rstrip(".")
 
 
 @workflow
@@ -319,11 +349,34 @@ async def test_gather_gives_all_or_the_first_failure(engine: Holdfast) -> None:
     assert (await engine.runner.run(both, {"lines": ["a", "bad"]})).outputs == {"result": "declined bad"}
 
 
+@pytest.mark.parametrize("limit", [1, 2, 9])
+async def test_what_a_failure_canceled_begins_anew_when_that_is_retried(limit: int, engine: Holdfast) -> None:
+    failed = await engine.runner.run(keen, {"names": ["a", "b", "bad", "c", "d"], "limit": limit})
+    assert failed.status is Status.FAULTED
+    HEALED.add("bad")
+    try:
+        done = await engine.runner.retry(carried(engine, failed, keen))
+    finally:
+        HEALED.clear()
+
+    assert done.outputs == {"result": ["a", "b", "bad", "c", "d"]}
+
+
 async def test_a_child_is_an_instance_of_its_own_a_call_is_not(engine: Holdfast) -> None:
     result = await engine.runner.run(parent, {"order": "o"})
 
     assert result.outputs == {"result": (["o", 2, "r-o"], ["o", 9, "r-o"])}
-    assert [node.type for node in parent.definition.root.walk()].count("ExecuteWorkflow") == 1
+    assert [node.type for node in parent.definition.root.walk()].count("RunChild") == 1
+
+
+async def test_children_at_once(engine: Holdfast) -> None:
+    result = await engine.runner.run(parents, {"orders": ["a", "b"]})
+
+    assert result.outputs == {"result": [["x", 2, "r-x"], ["y", 5, "r-y"], ["a", 2, "r-a"], ["b", 2, "r-b"]]}
+
+
+async def test_a_child_that_fails_is_the_failure_of_gather(engine: Holdfast) -> None:
+    assert (await engine.runner.run(parents, {"orders": ["bad"]})).outputs == {"result": "faulted"}
 
 
 async def test_a_person_fills_in_a_form(engine: Holdfast) -> None:

@@ -9,9 +9,25 @@ from __future__ import annotations
 from holdfast.activities.code.attempt import Attempt
 from holdfast.activities.code.block import Code
 from holdfast.activities.code.branches import Branch, First, Gather, Undo
+from holdfast.activities.code.children import RunChild
 from holdfast.activities.code.choose import Choose
 from holdfast.activities.code.function import Function, Return
 from holdfast.activities.code.loops import LoopOver, LoopWhile
 from holdfast.activities.code.waiting import Sleep, WaitFor
 
-ACTIVITIES = (Function, Return, Code, LoopOver, LoopWhile, Attempt, Choose, Gather, First, Branch, Undo, Sleep, WaitFor)
+ACTIVITIES = (
+    Function,
+    Return,
+    Code,
+    LoopOver,
+    LoopWhile,
+    Attempt,
+    Choose,
+    Gather,
+    First,
+    Branch,
+    Undo,
+    Sleep,
+    WaitFor,
+    RunChild,
+)

@@ -130,7 +130,7 @@ def branch_scope(node: Node, scope: Scope, number: int, arguments: Mapping[str, 
 
 
 class _Branches:
-    """data = [next call to start, calls that have ended, most at a time]"""
+    """data = [next call to start, calls that have ended, most at a time, calls that a failure canceled]"""
 
     def __init__(self, builder: NodeBuilder, *, first: bool = False) -> None:
         self.node = builder.node
@@ -157,14 +157,28 @@ class _Branches:
         activation = live.activate(self.node, owner, scope)
         scope[self.slot] = [calls, [None] * len(calls)]
         activation.data = [0, 0, len(calls) if limit is None else limit]
-        for _ in range(min(activation.data[2], len(calls))):
-            self.start(live, activation)
+        self.start(live, activation)
         if not calls:
             self.finish(live, activation, [])
 
     def start(self, live: LiveInstance, owner: Activation) -> None:
-        number = owner.data[0]
-        owner.data[0] = number + 1
+        """As many as may run at a time; those that were canceled when another failed, which has been retried, come first."""
+        data, many = owner.data, len(owner.scope[self.slot][0])
+        while data[0] - len(again := self.canceled(owner)) - data[1] < data[2]:
+            if again:
+                self.begin(live, owner, again.pop(0))
+            elif data[0] < many:
+                data[0] += 1
+                self.begin(live, owner, data[0] - 1)
+            else:
+                return
+
+    @staticmethod
+    def canceled(owner: Activation) -> list[int]:
+        found: list[int] = owner.data[3] if len(owner.data) > 3 else []
+        return found
+
+    def begin(self, live: LiveInstance, owner: Activation, number: int) -> None:
         which, arguments = owner.scope[self.slot][0][number]
         node = self.branches[which]
         live.queue.append((node, owner, branch_scope(node, owner.scope, number, arguments)))
@@ -183,10 +197,10 @@ class _Branches:
         calls, results = owner.scope[self.slot]
         results[scope[names[NUMBER]]] = value
         owner.data[1] += 1
-        if owner.data[0] < len(calls):
-            self.start(live, owner)
-        elif owner.data[1] == len(calls):
+        if owner.data[1] == len(calls):
             self.finish(live, owner, results)
+        else:
+            self.start(live, owner)
 
     def finish(self, live: LiveInstance, owner: Activation, value: Any) -> None:
         owner.scope[self.slot] = UNSET
@@ -194,12 +208,16 @@ class _Branches:
         live.complete(owner)
 
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
-        """The others are canceled; the failure goes on its way."""
+        """The others are canceled, and begin anew if the one that failed gets through after all; the failure goes on its way."""
         branch: Activation = failed
         while branch.owner is not None and branch.owner is not activation:
             branch = branch.owner
-        for kid in list((activation.kids or {}).values()):
-            if kid is not branch:
-                cancel(live, kid, notify=False)
+        others = [kid for kid in (activation.kids or {}).values() if kid is not branch]
+        scopes = [kid.outer for kid in others] + [scope for _, owner, scope in live.queue if owner is activation]
+        for kid in others:
+            cancel(live, kid, notify=False)
         withdraw(live, [activation])
+        if not self.first and scopes:
+            numbers = [scope[scope[1].names[NUMBER]] for scope in scopes]
+            activation.data = [*activation.data[:3], sorted({*self.canceled(activation), *numbers})]
         return False

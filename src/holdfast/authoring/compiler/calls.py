@@ -276,6 +276,14 @@ class Calls:
         return self._result(draft, call, out)
 
     def _run_child(self, call: ast.Call, out: Out) -> ast.expr:
+        draft, arguments = self.child_draft(call)
+        values = self.unit.expressions.lower_all([item.value for item in arguments], out)
+        given = _dict([item.name for item in arguments], values)
+        draft.inputs["input"] = self.unit.code([located(ast.Expr(given), call)])[0]
+        return self._result(draft, call, out)
+
+    def child_draft(self, call: ast.Call) -> tuple[Draft, list[Argument]]:
+        """The start of a child, and the inputs that it is given, not lowered yet."""
         unit = self.unit
         found: Any = unit.world.resolve(call.args[0]) if call.args else MISSING
         if not getattr(found, WORKFLOW, False):
@@ -288,13 +296,10 @@ class Calls:
             )
         inner = located(ast.Call(call.args[0], call.args[1:], call.keywords), call)
         arguments = bind_workflow(unit, inner, found)
-        values = unit.expressions.lower_all([item.value for item in arguments], out)
         unit.children[found.id] = found
-        draft = self._word("ExecuteWorkflow", "run_child", call)
-        given = _dict([item.name for item in arguments], values)
+        draft = self._word("RunChild", "run_child", call)
         draft.inputs = {"workflow": found.id, "wait": True}
-        draft.inputs["input"] = unit.code([located(ast.Expr(given), call)])[0]
-        return self.helped("child_result", [self._result(draft, call, out)], call)
+        return draft, arguments
 
     def _ask(self, call: ast.Call, out: Out) -> ast.expr:
         draft, given, form = self.ask_draft(call)

@@ -14,6 +14,8 @@ from holdfast.model.values.registry import default_name
 
 VALUE = "__value"
 """Where a branch keeps what its call gave."""
+_TOGETHER = {"Function": "arguments", "RunChild": "input"}
+"""What takes all arguments of its call as one input."""
 
 
 def branches_of(unit: Unit, draft: Draft, calls: list[ast.expr], out: Out) -> None:
@@ -62,8 +64,9 @@ def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
     draft, arguments, of = _call_of(unit, call)
     draft.outputs = {"result": VALUE} if draft.type != "Sleep" else {}
     names = [item.name for item in arguments]
-    if draft.type == "Function":
-        draft.inputs["arguments"] = Expression("code", f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}")
+    taken_together = _TOGETHER.get(draft.type)
+    if taken_together is not None:
+        draft.inputs[taken_together] = Expression("code", f"{{{', '.join(f'{name!r}: {name}' for name in names)}}}")
     else:
         for name in names:
             language = "code" if name == "default" else "variable"
@@ -80,6 +83,8 @@ def _call_of(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument], str | N
     word, of = unit.calls.word_of(call), None
     if word is None:
         return *unit.calls.target(call), None
+    if word == "run_child":
+        return *unit.calls.child_draft(call), None
     if word == "sleep":
         draft, given = unit.draft("Sleep", "sleep", call, unit.label(call)), word_arguments(unit, call, ("until",))
     elif word == "wait_for":
