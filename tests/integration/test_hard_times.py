@@ -16,17 +16,19 @@ import pytest
 
 from holdfast import Delay, Holdfast, Sequence, Status, Workflow, activity
 from holdfast.errors import StoreUnavailable
-from holdfast.model.commit import COMMITTED
+from holdfast.model.commit import COMMITTED, CommitOutcome, Loss, Lost
 from holdfast.model.instance import JournalEvent
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import store_from_url
 from holdfast.persistence.retry import RetryPolicy
+from holdfast.persistence.sql.mysql import session as mysql
+from holdfast.persistence.sql.postgresql import connection as postgresql
 from holdfast.persistence.sql.script import Script, ask
 from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.runtime import outage
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.store_rows import commit_of, instance, message
+from holdfast.testing.store_rows import commit_of, ids_of, instance, message, settlement, work
 from holdfast.testing.transport_contract import Wire
 
 LARGE = os.urandom(200_000).hex()
@@ -257,3 +259,51 @@ async def test_a_server_that_goes_away_is_told_in_few_lines(
     told = [record for record in caplog.records if record.levelno > logging.INFO]
     assert [record.getMessage()[:17] for record in told] == ["The store is away", "The store is back"]
     assert not any(record.exc_info for record in told)
+
+
+async def test_a_line_that_falls_silent_is_given_up(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody says that the connections are over, as when the server's machine vanished: new ones are made."""
+    for module in (postgresql, mysql):
+        monkeypatch.setattr(module, "ANSWER_WITHIN", timedelta(seconds=1))
+    wire = await Wire.to(*address)
+    nap = Workflow(Delay(timedelta(milliseconds=1)), id="nap")
+    quick: dict[str, Any] = {"store_retry_delay": "10ms", "node_alive": "3s"}
+    try:
+        async with asyncio.timeout(60), Holdfast(store=wire.url(address[0]), entry_points=False, **quick) as app:
+            await app.runtime.start(nap, instance_id="i")
+            assert (await app.runtime.wait_at_rest("i")).status is Status.FINISHED
+            wire.hush()
+            await app.runtime.start(nap, instance_id="j")
+            assert (await app.runtime.wait_at_rest("j")).status is Status.FINISHED
+    finally:
+        await wire.close()
+
+
+async def test_rows_of_a_claim_whose_process_is_frozen_go_to_others(
+    address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps its connection, and says nothing. When it wakes up it has lost, as by any guard."""
+    assert postgresql.LANE["idle_in_transaction_session_timeout"]
+    monkeypatch.setitem(postgresql.LANE, "idle_in_transaction_session_timeout", "500ms")
+    monkeypatch.setattr(mysql, "_SETTINGS", mysql._SETTINGS.replace("timeout = 30", "timeout = 1"))
+    frozen, other = store_from_url(address[0]), store_from_url(address[0])
+    await frozen.open()
+    await other.open()
+    row = work("frozen", queue="frozen")
+    await frozen.enqueue([row])
+    try:
+        async with asyncio.timeout(60), frozen.claim(["frozen"], 1) as held:
+            assert ids_of(held.rows) == [row.id]
+            outcomes: list[CommitOutcome] = []
+            while not outcomes:
+                async with other.claim(["frozen"], 1) as claim:
+                    batch = [settlement("frozen", work_consumed=(found.id,)) for found in claim.rows]
+                    outcomes += await claim.commit(batch)
+            assert outcomes == [COMMITTED]
+            (late,) = await held.commit([settlement("frozen", work_consumed=(row.id,))])
+
+            assert isinstance(late, Lost)
+            assert late.reason is Loss.WORK
+    finally:
+        await frozen.close()
+        await other.close()

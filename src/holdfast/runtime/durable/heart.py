@@ -15,6 +15,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from holdfast.errors import StoreUnavailable
 from holdfast.model.cluster import NodeState
 from holdfast.ports import Store
 from holdfast.runtime.ending import end
@@ -92,6 +93,16 @@ class Heart:
             await asyncio.sleep(min(TURN, self.every))
 
     @property
+    def _patience(self) -> float:
+        """Seconds that a beat may take: a line that fell silent is given up early enough for another one."""
+        return self.time_to_live.total_seconds() / 2
+
+    def _missed(self, error: Exception) -> None:
+        if isinstance(error, TimeoutError):
+            error = StoreUnavailable(f"The store did not answer within {self._patience:g} seconds.")
+        self._node.outage.warn("node %s could not renew its heartbeat", self._node.name, because=error)
+
+    @property
     def may_start_effects(self) -> bool:
         """A node that could not renew for two thirds of its time to live starts none: others may have them soon."""
         silent = time.monotonic() - self._renewed
@@ -100,12 +111,16 @@ class Heart:
     # -- on the loop ---------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        pause = self.every
         while not self.fenced:
-            await asyncio.sleep(self.every)
+            await asyncio.sleep(pause)
+            pause = self.every
             try:
-                await self.beat()
-            except Exception:  # noqa: BLE001 - it is told, and tried again
-                self._node.outage.warn("node %s could not renew its heartbeat", self._node.name)
+                async with asyncio.timeout(self._patience):
+                    await self.beat()
+            except Exception as error:  # noqa: BLE001 - it is told, and tried again
+                self._missed(error)
+                pause = min(TURN, pause)
 
     async def beat(self) -> None:
         """Renew, and learn what was taken from this node: canceled by others, or given to others."""
@@ -140,15 +155,19 @@ class Heart:
         store = open_store()
         opened = False
         try:
-            while not await asyncio.to_thread(self._ending.wait, self.every):
+            pause = self.every
+            while not await asyncio.to_thread(self._ending.wait, pause):
+                pause = self.every
                 try:
-                    if not opened:
-                        await store.open(migrate=False)
-                        opened = True
-                    if not await self._pulse_once(loop, store):
-                        return
-                except Exception:  # noqa: BLE001 - it is told, and tried again
-                    self._node.outage.warn("node %s could not renew its heartbeat", self._node.name)
+                    async with asyncio.timeout(self._patience):
+                        if not opened:
+                            await store.open(migrate=False)
+                            opened = True
+                        if not await self._pulse_once(loop, store):
+                            return
+                except Exception as error:  # noqa: BLE001 - it is told, and tried again
+                    self._missed(error)
+                    pause = min(TURN, pause)
         finally:
             await store.close()
 

@@ -8,13 +8,15 @@ from urllib.parse import urlsplit, urlunsplit
 
 
 class Wire:
-    """Passes on bytes, until it is cut. `down` refuses new connections too, `up` takes them again, at the same port."""
+    """Passes on bytes, until it is cut. `down` refuses new connections too, `up` takes them again, at the same port. `hush`
+    keeps those that are open, and nothing goes through them any more."""
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
         self._passing: set[asyncio.Task[None]] = set()
+        self._silent: set[asyncio.StreamWriter] = set()
         self.port = 0
         self.cuts = 0
         """How many connections were cut."""
@@ -52,6 +54,10 @@ class Wire:
         for writer in tuple(self._open):
             writer.transport.abort()
 
+    def hush(self) -> None:
+        """As a machine that vanished: nobody says that the connection is over."""
+        self._silent |= self._open
+
     async def close(self) -> None:
         await self.down()
         await asyncio.gather(*self._passing, return_exceptions=True)
@@ -72,10 +78,13 @@ class Wire:
         try:
             with suppress(OSError):
                 while data := await source.read(65_536):
+                    if sink in self._silent:
+                        continue
                     sink.write(data)
                     await sink.drain()
         finally:
             self._open.discard(sink)
+            self._silent.discard(sink)
             sink.close()
             with suppress(OSError):
                 await sink.wait_closed()

@@ -169,7 +169,7 @@ class MysqlDriver:
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[Session]:
         """A connection outside the pools: for migrations, also before the store is open."""
-        session = await Session.connect(self.address)
+        session = await Session.connect(self.address, hasty=False)  # Large tables take their time.
         try:
             yield session
         finally:

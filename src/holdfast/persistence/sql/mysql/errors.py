@@ -13,6 +13,7 @@ DUPLICATE = 1062
 DEADLOCK = 1213
 LOCK_TIMEOUT = 1205
 NO_SUCH_TABLE = 1146
+SILENT = 2013
 EXISTS_ALREADY = frozenset({1050, 1060, 1061, 1091})
 """A table, a column, an index that is there already, or that is gone already: this step was done before."""
 
@@ -32,7 +33,7 @@ _READ_ONLY = frozenset({1290, 1836})
 _TRANSIENT = LOST | _FULL | _READ_ONLY | {LOCK_TIMEOUT, 1206, DEADLOCK}
 """Deadlock, lock wait, too many connections, a server that is read-only while another takes over."""
 
-_REFUSED_USER = frozenset({1045, 1251, 1698, 2059})
+_REFUSED_USER = frozenset({1045, 1251, 1698, 1820, 1862, 2059, 3118, 4151})
 _NO_RIGHT = frozenset({1044, 1142, 1143, 1227, 1370})
 _NO_ROOM = frozenset({1021, 1114, 1041})
 _TOO_LONG = frozenset({1406, 1264, 1366})

@@ -6,8 +6,10 @@ default two *different* absent keys deadlock (Y4); readers see one snapshot and 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from enum import Enum
 from time import monotonic
 from typing import Any, TypeVar
@@ -15,10 +17,11 @@ from typing import Any, TypeVar
 import asyncmy
 from asyncmy.constants import FIELD_TYPE
 from asyncmy.converters import conversions, escape_bytes_prefixed
+from asyncmy.errors import OperationalError
 
 from holdfast.errors import StoreMisconfigured
 from holdfast.persistence.sql.mysql.address import MysqlAddress
-from holdfast.persistence.sql.mysql.errors import MysqlError, explained
+from holdfast.persistence.sql.mysql.errors import SILENT, MysqlError, explained
 from holdfast.persistence.sql.mysql.statements import texts_of
 from holdfast.persistence.sql.script import Rows, Script, Statement, ask
 
@@ -28,9 +31,17 @@ LANES = 256
 """Rows of `hf_change`: each connection counts its commits in one of them, so that nobody waits for another's."""
 
 _SQL_MODE = "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"
-_SETTINGS = f"set session sql_mode = '{_SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = 20"
+_LEFT_ALONE = "/*M!100301, idle_transaction_timeout = 30 */ /*!80000, wait_timeout = 30 */"
+"""A process that is frozen, or whose machine is gone, keeps its connection, and with it the rows of its claim. After so many
+seconds the server lets go of them for others. MySQL knows no such limit of transactions, only one of connections."""
+_SETTINGS = f"set session sql_mode = '{_SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = 20 {_LEFT_ALONE}"
+ANSWER_WITHIN = timedelta(seconds=60)
+"""How long a statement may take. A line that fell silent (a server that vanished, a proxy that hangs) says nothing by itself:
+without a limit whoever asked would wait for ever."""
 _ABOUT = "select version(), @@max_allowed_packet, connection_id(), @@innodb_read_only"
 _HEADROOM = 1024
+_GREETING = 5.0
+"""Seconds that one may take to say that it lives."""
 _OLDEST = {"MySQL": (8, 0, 1), "MariaDB": (10, 6, 0)}
 
 
@@ -57,8 +68,9 @@ _connect: Callable[..., Awaitable[Any]] = asyncmy.connect
 class Session:
     """A connection, with what is known of its server and of its transaction."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, answer_within: timedelta | None = None) -> None:
         self._connection = connection
+        self._patience = None if answer_within is None else answer_within.total_seconds()
         self._packet = 1 << 20
         self._lane = 0
         self._written = False
@@ -66,7 +78,8 @@ class Session:
         self.used = monotonic()
 
     @classmethod
-    async def connect(cls, address: MysqlAddress, use: Use = Use.WRITE) -> Session:
+    async def connect(cls, address: MysqlAddress, use: Use = Use.WRITE, *, hasty: bool = True) -> Session:
+        """One that is not `hasty` waits as long as a statement takes."""
         try:
             connection = await _connect(
                 host=address.host,
@@ -87,7 +100,7 @@ class Session:
                 f"The way in which the server at {address.place} asks for the password needs another package ({error}). "
                 "Install it with: pip install 'holdfast[mysql]'"
             ) from error
-        session = cls(connection)
+        session = cls(connection, ANSWER_WITHIN if hasty else None)
         try:
             await session._set_up(use, address)
         except BaseException:
@@ -117,11 +130,23 @@ class Session:
 
     async def send(self, text: str) -> Rows:
         """Send a text of one or many statements; the rows of the first."""
+        rows: Rows = await self._answered(self._exchange(text))
+        self.used = monotonic()
+        return rows
+
+    async def _exchange(self, text: str) -> Rows:
         async with self._connection.cursor() as cursor:  # whose end waits for the answers to the others
             await cursor.execute(text)
             rows: Rows = await cursor.fetchall()
-        self.used = monotonic()
         return rows
+
+    async def _answered(self, asking: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(self._patience):
+                return await asking
+        except TimeoutError as error:
+            self.drop()
+            raise OperationalError(SILENT, f"no answer within {self._patience:.0f} seconds") from error
 
     async def perform(self, statement: Statement) -> Rows:
         rows: Rows = ()
@@ -148,16 +173,17 @@ class Session:
         if written:
             await self.send(f"update hf_change set value = value + 1 where lane = {self._lane};commit")  # noqa: S608
         else:
-            await self._connection.rollback()
+            await self._answered(self._connection.rollback())
         return written
 
     async def rollback(self) -> None:
         self._written = False
-        await self._connection.rollback()
+        await self._answered(self._connection.rollback())
 
     async def is_alive(self) -> bool:
         try:
-            await self._connection.ping(reconnect=False)
+            async with asyncio.timeout(_GREETING):
+                await self._connection.ping(reconnect=False)
         except (MysqlError, OSError):
             return False
         return True

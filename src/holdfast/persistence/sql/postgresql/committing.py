@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
 from holdfast.persistence import faultpoints
 from holdfast.persistence.retry import RetryPolicy, retrying
-from holdfast.persistence.sql.postgresql.connection import Connection, is_poison, is_refused_guard, is_there_already
+from holdfast.persistence.sql.postgresql.connection import (
+    Connection,
+    breaks_connection,
+    is_poison,
+    is_refused_guard,
+    is_there_already,
+)
 from holdfast.persistence.sql.postgresql.pool import Pool, in_transaction, roll_back
 from holdfast.persistence.sql.postgresql.rows import BatchRows, rows_of
 from holdfast.persistence.sql.postgresql.settling import Settler, failed
@@ -59,7 +65,9 @@ class Committer:
             faultpoints.reached("commit.written")
             await connection.execute("commit")
             faultpoints.reached("commit.done")
-        except Exception:  # noqa: BLE001 - whatever it is, it comes again without the claim
+        except Exception as error:  # noqa: BLE001 - whatever it is, it comes again without the claim
+            if breaks_connection(error):
+                connection.terminate()
             await roll_back(connection)
             return await self.commit(batch)
         _note(placed, done, outcomes)

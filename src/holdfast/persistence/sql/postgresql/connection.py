@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from functools import lru_cache
 from time import monotonic
 from typing import Any, Protocol, TypeVar
@@ -28,14 +29,18 @@ from holdfast.persistence.sql.script import Rows, Script
 
 T = TypeVar("T")
 
+_LEFT_ALONE = {"idle_in_transaction_session_timeout": "30s"}
+"""A process that is frozen, or whose machine is gone, keeps its connection, and with it the rows of its claim. After so long
+the server lets go of them for others; who wakes up then commits by guards, as after any broken connection."""
 LANE = {
+    **_LEFT_ALONE,
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_mergejoin": "off",
     "enable_bitmapscan": "off",
     "jit": "off",
 }
-ORDINARY = {"plan_cache_mode": "force_custom_plan", "jit": "off"}
+ORDINARY = {**_LEFT_ALONE, "plan_cache_mode": "force_custom_plan", "jit": "off"}
 LISTENER = {"synchronous_commit": "off"}
 """A hint that is lost with a crash is no loss."""
 
@@ -56,6 +61,9 @@ _PATIENCE = 10.0
 _STARTING = 60.0
 """Seconds that a server may take to start or to recover, once it says that it does."""
 _LOOK_AGAIN = 0.1
+ANSWER_WITHIN = timedelta(seconds=60)
+"""How long a statement may take, with its waiting for locks. A line that fell silent (a server that vanished, a proxy that
+hangs) says nothing by itself: without a limit whoever asked would wait for ever."""
 
 
 class Connection(Protocol):
@@ -72,12 +80,13 @@ class Connection(Protocol):
     def get_server_version(self) -> Any: ...
 
 
-async def connect(url: str, settings: dict[str, str]) -> Connection:
-    """Waits for a server that says that it is starting. Raises what `explained` makes of the driver's errors."""
+async def connect(url: str, settings: dict[str, str], *, hasty: bool = True) -> Connection:
+    """Waits for a server that says that it is starting. Raises what `explained` makes of the driver's errors. One that is not
+    `hasty` waits as long as a statement takes."""
     until = monotonic() + _STARTING
     while True:
         try:
-            return await _connect(url, settings)
+            return await _connect(url, settings, ANSWER_WITHIN.total_seconds() if hasty else None)
         except asyncpg.CannotConnectNowError as error:
             if monotonic() > until:
                 raise explained(error, url) from error
@@ -86,7 +95,7 @@ async def connect(url: str, settings: dict[str, str]) -> Connection:
         await asyncio.sleep(_LOOK_AGAIN)
 
 
-async def _connect(url: str, settings: dict[str, str]) -> Connection:
+async def _connect(url: str, settings: dict[str, str], answer_within: float | None) -> Connection:
     connection: Connection = await asyncpg.connect(
         url,
         server_settings={"application_name": _NAME, **settings},
@@ -94,6 +103,7 @@ async def _connect(url: str, settings: dict[str, str]) -> Connection:
         max_cacheable_statement_size=0,
         max_cached_statement_lifetime=0,
         timeout=_PATIENCE,
+        command_timeout=answer_within,
     )
     return connection
 
@@ -148,6 +158,9 @@ _TRANSIENT = (
     asyncpg.exceptions.PostgresConnectionError,
     asyncpg.exceptions.OperatorInterventionError,
     asyncpg.exceptions.TooManyConnectionsError,
+    asyncpg.exceptions.OutOfMemoryError,
+    asyncpg.exceptions.ConfigurationLimitExceededError,
+    asyncpg.exceptions.PostgresSystemError,
     asyncpg.exceptions.ReadOnlySQLTransactionError,
     asyncpg.exceptions.LockNotAvailableError,
     asyncpg.InternalClientError,

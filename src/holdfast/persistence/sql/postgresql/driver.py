@@ -66,23 +66,24 @@ class PostgresDriver:
         self.projector = Projector(self._listing_pool)
 
     async def open(self, *, migrating: bool) -> None:
-        connection = await self._retried(self._ordinary.take)
+        connection = await self._retried(self._patient)
         try:
             check_server(connection)
             if migrating:
                 await migrate(connection)
             await check_schema(connection)
-        except BaseException as error:
-            await end(connection)
-            if isinstance(error, DATABASE_ERRORS):
-                raise explained(error, self._url) from error
-            raise
+        except DATABASE_ERRORS as error:
+            raise explained(error, self._url) from error
         finally:
-            self._ordinary.give_back(connection)
+            await end(connection)
         self.projector.mark()
 
+    async def _patient(self) -> Connection:
+        """For migrations: others may be at them, and large tables take their time."""
+        return await connect(self._url, ORDINARY, hasty=False)
+
     async def migrate(self, *, check: bool) -> MigrationReport:
-        connection = await connect(self._url, ORDINARY)
+        connection = await self._patient()
         try:
             check_server(connection)
             return await migrate(connection, check=check)

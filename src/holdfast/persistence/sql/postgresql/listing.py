@@ -103,8 +103,9 @@ class Projector:
             self._task = asyncio.get_running_loop().create_task(self._soon(), name="holdfast-projector")
 
     async def catch_up(self, patience: timedelta = timedelta(seconds=1)) -> None:
-        """List what is committed by now, by whomever, or as much of it as the patience allows."""
-        with suppress(TimeoutError):
+        """List what is committed by now, by whomever, or as much of it as the patience allows. A server that is away is told by
+        the question that follows."""
+        with suppress(TimeoutError, *TROUBLE):
             async with asyncio.timeout(patience.total_seconds()):
                 await self._round(only_if_pending=True)
 

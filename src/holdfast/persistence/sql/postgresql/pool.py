@@ -52,6 +52,11 @@ class Pool:
             self._idle.append(connection)
         self._places.release()
 
+    def doubt(self) -> None:
+        """One of them fell silent: the idle ones go the same way, and would each be waited for."""
+        while self._idle:
+            self._idle.pop().terminate()
+
     def connection(self) -> Lent:
         return Lent(self)
 
@@ -82,6 +87,8 @@ class Lent:
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None and breaks_connection(error):
             self._connection.terminate()
+            if isinstance(error, TimeoutError):
+                self._pool.doubt()
         self._pool.give_back(self._connection)
 
 
