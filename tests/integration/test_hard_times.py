@@ -28,6 +28,7 @@ from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.runtime import outage
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.durable.runtime import Runtime
+from holdfast.testing import mysql_server
 from holdfast.testing.store_rows import commit_of, ids_of, instance, message, settlement, work
 from holdfast.testing.transport_contract import Wire
 
@@ -307,3 +308,46 @@ async def test_rows_of_a_claim_whose_process_is_frozen_go_to_others(
     finally:
         await frozen.close()
         await other.close()
+
+
+async def test_a_result_that_finds_the_tables_away_waits_for_them(
+    address: tuple[str, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Somebody restores a backup, changes a password, takes a right: that is not the fault of an effect that ends meanwhile."""
+    begun, gone = asyncio.Event(), asyncio.Event()
+    calls = []
+
+    @activity(name="EndsMeanwhile")
+    async def charge() -> str:
+        calls.append(1)
+        begun.set()
+        await gone.wait()
+        return "charged"
+
+    quick: dict[str, Any] = {"store_retries": 1, "store_retry_delay": "10ms"}
+    flow = Workflow(charge.bind(result="text"), id="charges", variables={"text": ""})
+    async with asyncio.timeout(60), Holdfast(store=address[0], entry_points=False, **quick) as app:
+        running = asyncio.create_task(app.runtime.start(flow, instance_id="i"))
+        await begun.wait()
+        await executed(address[0], "alter table hf_effect rename to hf_elsewhere")
+        gone.set()
+        while "The store is away" not in caplog.text:  # noqa: ASYNC110 - a log tells nobody that it was written
+            await asyncio.sleep(0.02)
+        await executed(address[0], "alter table hf_elsewhere rename to hf_effect")
+
+        assert (await app.runtime.wait_at_rest("i")).variables["text"] == "charged"
+        await asyncio.wait([running])
+    assert calls == [1]
+
+
+async def executed(url: str, statement: str) -> None:
+    if url.startswith("mysql"):
+        await mysql_server.executed(url, statement)
+        return
+    import asyncpg
+
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()

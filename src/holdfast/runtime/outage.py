@@ -12,10 +12,13 @@ import threading
 import time
 from collections.abc import Callable
 
-from holdfast.errors import StoreUnavailable
+from holdfast.errors import SchemaMismatch, StoreMisconfigured, StoreUnavailable
 
 logger = logging.getLogger("holdfast")
 
+AWAY = (StoreUnavailable, StoreMisconfigured, SchemaMismatch)
+"""What a store says that cannot be used now. It could be when this node began: a password that was changed, rights that were
+taken, tables that are being restored pass as a broken line does, and are nobody's fault who asked meanwhile."""
 EVERY = 60.0
 """Seconds between two lines about the same outage."""
 QUIET = 5.0
@@ -36,7 +39,7 @@ class Outage:
     def warn(self, message: str, *values: object, because: BaseException | None = None) -> None:
         """Something could not be done, because of the exception that is being handled, or of this one."""
         error = because or sys.exception()
-        if not isinstance(error, StoreUnavailable):
+        if not isinstance(error, AWAY):
             logger.warning(message, *values, exc_info=error)
             return
         logger.debug(message, *values, exc_info=error)

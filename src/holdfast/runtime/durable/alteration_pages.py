@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.errors import HoldfastError, StoreUnavailable
+from holdfast.errors import HoldfastError
 from holdfast.model.alterations import (
     ALTERATION,
     SAMPLES_MAX,
@@ -30,6 +30,7 @@ from holdfast.model.listing import InstanceQuery, InstanceSort, InstanceSummary
 from holdfast.model.work import WorkKind, WorkRow, queue_of
 from holdfast.runtime.durable.alter_jobs import AlterJob, Targets, targets_of
 from holdfast.runtime.durable.verb_jobs import Asked
+from holdfast.runtime.outage import AWAY
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -101,7 +102,7 @@ async def _altered(node: Node, plan: AlterationPlan, items: tuple[InstanceSummar
     for name in {item.definition_id for item in items}:
         try:
             targets[name] = await targets_of(node, name, plan.alterations)
-        except StoreUnavailable:
+        except AWAY:
             raise
         except HoldfastError as error:
             targets[name] = error
@@ -129,7 +130,7 @@ async def _one(
         assert job.answer is not None
         node.submit(job)
         answer = await job.answer
-    except StoreUnavailable:
+    except AWAY:
         raise
     except HoldfastError as error:
         return Verdict(

@@ -11,7 +11,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.errors import DefinitionError, HoldfastError, StoreError, StoreUnavailable
+from holdfast.errors import DefinitionError, HoldfastError, StoreError
 from holdfast.model import schedule
 from holdfast.model.catalog import Which
 from holdfast.model.commit import Commit
@@ -20,6 +20,7 @@ from holdfast.model.work import ScheduleRow, ScheduleStep
 from holdfast.runtime.durable.jobs import Answer
 from holdfast.runtime.durable.starting import Start, start_job
 from holdfast.runtime.ending import end
+from holdfast.runtime.outage import AWAY
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -81,7 +82,7 @@ class Firing:
             await self._decide(row, now)
         except DefinitionError:
             return False  # The code is not here, or the definition is gone: left to others, and looked at again later.
-        except StoreUnavailable:
+        except AWAY:
             self._node.outage.warn("schedule %s could not be fired", row.id)
             return False
         except HoldfastError:

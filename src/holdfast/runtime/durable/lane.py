@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from holdfast import telemetry
-from holdfast.errors import HoldfastError, InstanceNotFound, StoreError, StoreUnavailable
+from holdfast.errors import HoldfastError, InstanceNotFound, StoreError
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.segment import Limits
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Committed, Failed
@@ -27,6 +27,7 @@ from holdfast.runtime.durable.bursts import Burst, run_bursts
 from holdfast.runtime.durable.jobs import Answer, Job, StartJob
 from holdfast.runtime.durable.large_values import is_split
 from holdfast.runtime.durable.losing import Losing, Submits
+from holdfast.runtime.outage import AWAY
 from holdfast.runtime.result import RunResult
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ class Lane:
             try:
                 outcomes = await send(commits)
                 break
-            except StoreUnavailable as error:
+            except AWAY as error:
                 # Whether it was written is not known. Who asked hears so; the same commit is sent again until it is known:
                 # guessing would run an effect twice or never.
                 self.node.outage.warn("a commit could not be written yet")

@@ -12,13 +12,14 @@ import random
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast import telemetry
-from holdfast.errors import InstanceNotFound, KeyReused, PersistenceError, PlaceTaken, StoreError, StoreUnavailable
+from holdfast.errors import InstanceNotFound, KeyReused, PersistenceError, PlaceTaken, StoreError
 from holdfast.model.commit import Loss, Lost
 from holdfast.model.instance import Status
 from holdfast.runtime.durable.bursts import Burst
 from holdfast.runtime.durable.jobs import Answer, CancelJob, EffectJob, Job, ResumeJob, RetryJob, StartJob
 from holdfast.runtime.durable.large_values import StateMoved
 from holdfast.runtime.effects import failure
+from holdfast.runtime.outage import AWAY
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -144,7 +145,7 @@ class Losing:
                 self._node.use_up(job.consumes_work)
         elif not isinstance(job, EffectJob):
             job.refuse(error)
-        elif isinstance(error, StoreUnavailable):
+        elif isinstance(error, AWAY):
             self._after(PAUSE, job)
         elif job.tries < LOST_MAX:
             # Its result cannot be kept (too large, of no known type): the activity failed with that.

@@ -28,7 +28,6 @@ from holdfast.errors import (
     InstanceAtRest,
     InstanceNotFound,
     PayloadRefused,
-    StoreUnavailable,
 )
 from holdfast.model.commit import Commit, Committed
 from holdfast.model.guard import Guard, idempotency_key
@@ -42,6 +41,7 @@ from holdfast.runtime.durable.messages import Stimulus
 from holdfast.runtime.durable.remembered import Declinations, Settled
 from holdfast.runtime.durable.triggering import start_all
 from holdfast.runtime.ending import end
+from holdfast.runtime.outage import AWAY
 from holdfast.runtime.triggers import AWAITED, awaited_key
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Post:
             return False
         try:
             delivered = await self._deliver(found, frozenset())
-        except (StoreUnavailable, PayloadRefused):
+        except (*AWAY, PayloadRefused):
             raise  # Whether it was written is not known: with a row, it might be delivered twice. Or: who sends it hears why.
         except HoldfastError:
             return False

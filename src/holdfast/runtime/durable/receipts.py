@@ -10,11 +10,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from holdfast.errors import HoldfastError, StoreUnavailable
+from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEntry, JournalEvent
 from holdfast.model.work import EffectRow
 from holdfast.runtime.durable.encoding import decode_journal
 from holdfast.runtime.durable.jobs import TakenOverJob
+from holdfast.runtime.outage import AWAY
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -39,7 +40,7 @@ class Receipts:
         self._node.submit(job)
         try:
             await job.answer
-        except StoreUnavailable:
+        except AWAY:
             raise
         except HoldfastError:  # The effect matters more than its receipt.
             logger.warning("the takeover of an effect of %s could not be noted", row.instance_id, exc_info=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from holdfast import telemetry
-from holdfast.errors import HoldfastError, StoreUnavailable
+from holdfast.errors import HoldfastError
 from holdfast.execution.record import EffectFailure
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
@@ -31,6 +31,7 @@ from holdfast.runtime.durable.messages import again_row
 from holdfast.runtime.durable.receipts import ITS_QUEUE, Receipts
 from holdfast.runtime.durable.rounds import Rounds
 from holdfast.runtime.nodes import read_details
+from holdfast.runtime.outage import AWAY
 from holdfast.runtime.step_sending import is_stale
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class TakeOver:
         """One that cannot be helped now (its code is not here) does not keep the others from it."""
         try:
             return await work(row)
-        except StoreUnavailable:
+        except AWAY:
             raise
         except HoldfastError:
             logger.warning("an effect of instance %s could not be looked after", row.instance_id, exc_info=True)

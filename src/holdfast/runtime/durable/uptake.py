@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from holdfast import telemetry
-from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, PayloadRefused, StoreUnavailable
+from holdfast.errors import DefinitionError, HoldfastError, InstanceNotFound, PayloadRefused
 from holdfast.execution import delivery
 from holdfast.execution.segment import Limits
 from holdfast.model.inputs import check_inputs
@@ -41,6 +41,7 @@ from holdfast.runtime.durable.lookout import POLL, Lookout
 from holdfast.runtime.durable.pace import MOST, Pace
 from holdfast.runtime.durable.verb_jobs import AgainJob
 from holdfast.runtime.ending import end
+from holdfast.runtime.outage import AWAY
 
 if TYPE_CHECKING:
     from holdfast.runtime.durable.node import Node
@@ -236,7 +237,7 @@ class Uptake:
             else:
                 await (unread.look(self._node, row) if row.kind == WorkKind.UNREAD else self._node.post.take(row))
                 self.in_hand.discard(row.id)
-        except StoreUnavailable:
+        except AWAY:
             self.in_hand.discard(row.id)  # It is still there when the store is back.
         except HoldfastError as error:
             if row.kind == WorkKind.START and messages.read_start(row).parent_id:
@@ -255,7 +256,7 @@ class Uptake:
         job.hears = partial(self._done, row)
 
     def _done(self, row: WorkRow, error: BaseException | None) -> None:
-        if error is None or isinstance(error, StoreUnavailable):
+        if error is None or isinstance(error, AWAY):
             self.in_hand.discard(row.id)
         else:
             self._in_background(row, self._failed(row, error))
