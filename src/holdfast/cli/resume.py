@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,6 +17,8 @@ from holdfast.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.cli.bursts import LinePrinter, Wishes
     from holdfast.model.instance import Bookmark
     from holdfast.runtime.result import RunResult
@@ -54,7 +56,7 @@ def resume(
 
     A state file is updated, and holds all that is needed; a workflow that was named MODULE:NAME is imported again. With a
     store, what a process that died left undone is taken over first; where there was any, and no --bookmark or --input is
-    given, that is all. An instance of a store that waits for its time only is waited for with --wait, else resumed early.
+    given, that is all. An instance that waits for its time only is waited for with --wait, else resumed early.
     --with and --activities bring what a stored workflow uses. Exit code as for `run`.
     """
     from holdfast.cli import stored
@@ -74,7 +76,8 @@ def resume(
     if state is not None:
         if others or activity_modules:
             raise BadInput("A state file names its workflows and activities itself. Leave --with and --activities out.")
-        ctx.exit(_from_file(state, bookmark, payload, wishes, printer, any_will_do=auto_resume and given is None))
+        chosen = Chosen(bookmark, payload, is_given=given is not None)
+        ctx.exit(_from_file(state, chosen, wishes, printer))
     assert instance is not None
     assert store is not None
     existing(store)
@@ -84,17 +87,39 @@ def resume(
     ctx.exit(stored.resume(engine, place, wanted, printer, wishes))
 
 
-def _from_file(
-    state: str, bookmark: str | None, payload: object, wishes: Wishes, printer: LinePrinter, *, any_will_do: bool
-) -> int:
+class Chosen(NamedTuple):
+    bookmark: str | None
+    payload: object
+    is_given: bool
+    """Somebody wrote --input."""
+
+
+def waits_for_time(waiting: RunResult) -> bool:
+    """And for nothing else."""
+    return bool(waiting.bookmarks) and all(item.due is not None for item in waiting.bookmarks)
+
+
+def tell_early(bookmark: Bookmark, now: datetime) -> None:
+    """A timer that is cut short is told: perhaps somebody meant to wait."""
+    if bookmark.due is not None and bookmark.due > now:
+        due = bookmark.due.isoformat(timespec="seconds")
+        click.echo(f"Resumed before its time: {bookmark.id} is due {due}. With --wait it is waited for.", err=True)
+
+
+def _from_file(state: str, wanted: Chosen, wishes: Wishes, printer: LinePrinter) -> int:
     from holdfast.cli import statefile
     from holdfast.cli.bursts import drive
     from holdfast.cli.documents import refuse_unwritable
 
     refuse_unwritable(state)
     engine, kept, waiting = statefile.load(state)
-    chosen = choose(waiting, bookmark, f"The run in '{state}'", any_will_do=any_will_do)
-    burst = engine.runner.resume(waiting, chosen, payload, wait=wishes.wait, on_line=printer)
+    if wishes.wait and wanted.bookmark is None and not wanted.is_given and waits_for_time(waiting):
+        return drive(engine, engine.runner.wait_out(waiting, on_line=printer), printer, kept, wishes)
+    any_will_do = wishes.auto_resume and not wanted.is_given
+    chosen = choose(waiting, wanted.bookmark, f"The run in '{state}'", any_will_do=any_will_do)
+    if not wishes.auto_resume:
+        tell_early(chosen, engine.clock.now())
+    burst = engine.runner.resume(waiting, chosen, wanted.payload, wait=wishes.wait, on_line=printer)
     return drive(engine, burst, printer, kept, wishes)
 
 

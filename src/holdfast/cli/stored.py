@@ -20,7 +20,7 @@ import click
 from holdfast.cli.bursts import RESUMES_MAX, LinePrinter, Wishes, finish
 from holdfast.cli.failures import BadInput
 from holdfast.cli.report import Kept
-from holdfast.cli.resume import choose
+from holdfast.cli.resume import choose, tell_early, waits_for_time
 from holdfast.engine import Holdfast
 from holdfast.model.definition import Definition
 from holdfast.model.inputs import check_inputs
@@ -102,12 +102,14 @@ def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter,
         recovered = False if before.status.at_rest else await _recover(runtime, before, printer)
         waiting = await family.settle_family(runtime, identity)
         ended = waiting.status.at_rest and not before.status.at_rest  # What was due brought it to its end.
-        timed = wishes.wait and bool(waiting.bookmarks) and all(item.due is not None for item in waiting.bookmarks)
+        timed = wishes.wait and waits_for_time(waiting)
         if (recovered or ended or timed) and wanted.bookmark is None and not wanted.is_given:
             return await _follow(runtime, identity, printer, wishes)
         any_will_do = wishes.auto_resume and not wanted.is_given
         retry = f"holdfast instances retry {place.kept(identity).retry}"
         chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do, retry=retry)
+        if not wishes.auto_resume:
+            tell_early(chosen, await runtime.node.store.now())
         await _resume(runtime, identity, chosen, wanted.payload, printer)
         return await _follow(runtime, identity, printer, wishes)
 

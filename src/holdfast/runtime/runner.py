@@ -200,6 +200,10 @@ class Runner:
                 return
         raise BookmarkNotFound(f"{child_id}/{bookmark_id}", instance_id=driver.live.id)
 
+    async def wait_out(self, result: RunResult, *, on_line: Callable[[str], None] | None = None) -> RunResult:
+        """Wait until what it waits for is due, and run on, as with `wait`; nothing is resumed early."""
+        return await self._again(result, wait=True, on_line=on_line).drive()
+
     async def cancel(self, result: RunResult, *, terminate: bool = False) -> RunResult:
         """Cancel the instance: `finally` and compensations run first, unless it is to be terminated."""
         driver = self._again(result)

@@ -177,3 +177,28 @@ def test_ids_are_whole_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> 
         assert word in terminal.getvalue()
     assert "…" not in terminal.getvalue()
     assert "correlation" not in terminal.getvalue()
+
+
+# -- in a file ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_timer_of_a_state_file_is_waited_out_and_not_cut_short(call: Call) -> None:
+    begun = json.loads(call("run", "kept_orders:dozing", "--state", "run.json", "--json").stdout)
+    due = datetime.fromisoformat(begun["bookmarks"][0]["due"])
+
+    told = call("resume", "--state", "run.json", "--wait", "--json")
+
+    assert json.loads(told.stdout)["status"] == "finished"
+    assert datetime.now(due.tzinfo) >= due
+
+
+def test_a_timer_that_is_cut_short_is_told(call: Call) -> None:
+    call("run", "kept_orders:napping", "--state", "run.json")
+    from_file = call("resume", "--state", "run.json")
+    name = json.loads(call("run", "kept_orders:napping", *STORE, "--json").stdout)["instance_id"]
+    from_store = call("resume", name, *STORE, "--activities", "kept_orders")
+
+    for told in (from_file, from_store):
+        assert told.exit_code == 0
+        assert "Resumed before its time" in told.stderr
+        assert "--wait" in told.stderr
