@@ -141,6 +141,9 @@ def receive(live: LiveInstance, bookmark_id: str, payload: Any = None) -> Receiv
 
 def wake(live: LiveInstance, received: Received) -> None:
     activation, bookmark, payload, problem = received
+    if bookmark.kind is _TIMEOUT and activation.id in live.effects:
+        _burn(live, activation, bookmark)
+        return  # Whoever runs the attempt keeps its time; until then it waits for a worker, or for somebody's word.
     live.status = RUNNING_STATUS
     live.waited_at = live.sequence
     if bookmark.auto_burn:
@@ -177,7 +180,6 @@ def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payloa
         return
     if bookmark.kind is _TIMEOUT:
         cancellation.cancel_kids(live, activation)
-        operating.drop_effect(live, activation)
         faults.fault(live, activation, ActivityTimeout(activation.node.key, str(bookmark.payload)))
         return
     woken = activation.node.hooks.resume

@@ -208,9 +208,14 @@ class ObjectActivity:
 
     def _rest(self, live: LiveInstance, activation: Activation) -> None:
         """Nothing was said: it completes unless it left something to wait for."""
-        waits = [key for key in activation.bookmarks or () if live.bookmarks[key].kind is not BookmarkKind.TIMEOUT]
-        if not activation.data["waiting"] and not waits:
+        kinds = {live.bookmarks[key].kind for key in activation.bookmarks or ()}
+        limit = activation.node.timeout
+        if not activation.data["waiting"] and kinds <= {BookmarkKind.TIMEOUT}:
             self.complete(live, activation, None)
+        elif limit is not None and BookmarkKind.TIMEOUT not in kinds:
+            live.arm_timeout(
+                activation, limit
+            )  # It ran out, or was forgotten with a failed attempt, while the effect ran.
 
     def complete(self, live: LiveInstance, activation: Activation, outcomes: Outcome) -> None:
         live.complete(activation, outcomes)

@@ -207,8 +207,7 @@ async def test_18_an_error_that_is_not_to_be_retried_fails_at_once(scene: Scene)
 
 
 async def test_19_a_step_that_takes_too_long_is_canceled_and_fails(scene: Scene) -> None:
-    """Its time counts from when it was asked for: one that a broker brings too late is never begun, and asked for again here
-    with more time."""
+    """Its time counts from when it begins; one that ends before it has said so is asked for again here with more time."""
     a, b = await scene.pair(*ALL)
     for limit in (timedelta(milliseconds=100), timedelta(seconds=1), timedelta(seconds=10)):
         identity = await start(a, Workflow(hang.bind(timeout=limit), id="slow"))
