@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
-from fastapi import Response
+from fastapi import Request, Response
 from starlette.responses import JSONResponse
 
 from holdfast import __version__
@@ -17,6 +15,7 @@ from holdfast.server.schemas.operations import Health
 from holdfast.server.security import public
 
 router = Routes(tags=["health"], dependencies=[public()])
+described = Routes(dependencies=[public()])
 
 CLOCKS_APART = timedelta(seconds=5)
 
@@ -56,12 +55,7 @@ async def why_not(server: Backend) -> list[str]:
     return reasons
 
 
-def describing(document: Callable[[], dict[str, Any]]) -> Routes:
-    """The OpenAPI document of the application."""
-    described = Routes(dependencies=[public()])
-
-    @described.get("/openapi.json", include_in_schema=False)
-    async def openapi() -> JSONResponse:
-        return JSONResponse(document())
-
-    return described
+@described.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> JSONResponse:
+    """The document of the application that was asked."""
+    return JSONResponse(request.app.openapi())

@@ -1,8 +1,8 @@
 """Routes side by side on the application itself.
 
 `include_router` of newer FastAPI keeps routers nested and looks through all of them twice for each request; flat routes are
-found once. So a file of routes only notes them down (`Routes`, with the decorators of an `APIRouter`), and each is made once,
-under its whole path, when the application is.
+found once. So a file of routes only notes them down (`Routes`, with the decorators of an `APIRouter`), and each is made once
+in a process, under its whole path.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from fastapi import FastAPI
+from fastapi import APIRouter
 
 from holdfast.server.documented import Responses
 from holdfast.server.slashes import give_back
@@ -78,9 +78,9 @@ class Routes:
         return self._note("DELETE", path, options)
 
 
-def add_routes(api: FastAPI, routes: Routes, prefix: str = "", responses: Responses | None = None) -> None:
+def add_routes(to: APIRouter, routes: Routes, prefix: str = "", responses: Responses | None = None) -> None:
     for path, endpoint, options in routes.noted:
-        api.add_api_route(
+        to.add_api_route(
             prefix + path,
             endpoint,
             **{
@@ -90,4 +90,4 @@ def add_routes(api: FastAPI, routes: Routes, prefix: str = "", responses: Respon
                 "name": endpoint.__name__,
             },
         )
-        give_back(api.routes[-1])
+        give_back(to.routes[-1])
