@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
-from holdfast.errors import DefinitionError, HoldfastError, InstanceFaulted, NoResult
+from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, NoResult
 from holdfast.testing.servers import Needed
 
 
@@ -116,6 +116,13 @@ async def test_options_stand_apart_from_the_arguments(app: Holdfast) -> None:
         await one.result()
     read = await app.runtime.read(one.id)
     assert (read.correlation_id, read.name) == ("c", "Seven")
+
+
+async def test_an_id_that_is_taken_is_told_by_name(app: Holdfast) -> None:
+    first = await app.start(fulfil.options(instance_id="order-9"), "9")
+    with pytest.raises(AlreadyStarted) as refusal:
+        await app.start(fulfil.options(instance_id="order-9"), "9")
+    assert refusal.value.instance_id == first.id
 
 
 async def test_a_canceled_one_has_no_result(app: Holdfast) -> None:

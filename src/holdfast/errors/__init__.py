@@ -26,6 +26,7 @@
     │   ├── BookmarkNotFound            no such bookmark, or it is burned
     │   ├── PayloadRefused              an event of another shape than the one that is waited for
     │   ├── InstanceNotFound            no instance of that id is stored
+    │   ├── AlreadyStarted              an instance of that id is there, or the workflow allows one at a time
     │   ├── ScheduleNotFound            no schedule of that id
     │   ├── StateNotKept                the state of that moment is not kept
     │   ├── InstanceAtRest              the instance has ended and takes no more work
@@ -102,6 +103,7 @@ from holdfast.errors.carrying import (
     UnreadableTicket,
 )
 from holdfast.errors.dispatching import (
+    AlreadyStarted,
     CodeMissing,
     DefinitionNotFound,
     DefinitionNotPublished,
@@ -184,6 +186,7 @@ __all__ = [
     "ActivityDeclarationError",
     "ActivityFault",
     "ActivityTimeout",
+    "AlreadyStarted",
     "AlreadyStored",
     "AnswerRefused",
     "BatchRefused",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.errors.execution import InstanceAtRest
+from holdfast.errors.execution import ExecutionError, InstanceAtRest
 from holdfast.errors.persistence import AlreadyStored, PersistenceError
 from holdfast.errors.writing import DefinitionError
 
@@ -62,6 +62,19 @@ class VersionConflict(PersistenceError):
         super().__init__(
             f"'{definition_id}' was changed meanwhile (expected content {expected}, found {found or 'none'}). "
             "Load it again, and make your change on that."
+        )
+
+
+class AlreadyStarted(ExecutionError):
+    """The id of the instance is taken, or the workflow allows one at a time and one is there."""
+
+    def __init__(self, instance_id: str) -> None:
+        self.instance_id = instance_id
+        """The one that is there."""
+        super().__init__(
+            f"Instance {instance_id} is there already: the workflow allows one at a time, or the id is taken. "
+            "Wait for it with app.handle(…), start under another id or correlation id, or give an idempotency key: the same key "
+            "twice answers with the same instance."
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 from holdfast.authoring.calling import Call, StartOptions
 from holdfast.authoring.compiled import WorkflowFunction
 from holdfast.authoring.workflow import Workflow
-from holdfast.errors import DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
+from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, Status
 from holdfast.ports import WorkTables
@@ -149,13 +149,10 @@ async def start(runtime: Runtime, workflow: Any, args: tuple[Any, ...], kwargs: 
         name=options.name,
         idempotency=options.idempotency_key,
     )
-    if answer.result is None and options.idempotency_key is None:
-        raise HoldfastError(
-            f"Instance {answer.existing} is there already: the workflow allows one at a time, or the id is taken. "
-            "Wait for it with app.handle(…), or start under another id or correlation id."
-        )
     found = answer.existing if answer.result is None else answer.result.instance_id
     assert found is not None
+    if answer.result is None and options.idempotency_key is None:
+        raise AlreadyStarted(found)
     return Handle(runtime, found, returns=isinstance(target, WorkflowFunction))
 
 
