@@ -125,6 +125,17 @@ async def test_an_id_that_is_taken_is_told_by_name(app: Holdfast) -> None:
     assert refusal.value.instance_id == first.id
 
 
+async def test_two_applications_in_a_process_are_two_nodes(url: str) -> None:
+    """One per tenant, say: with one name between them the first would be taken for dead."""
+
+    def of(tenant: str) -> Holdfast:
+        return Holdfast(store=url, tenant=tenant, workflows=[fulfil], entry_points=False)
+
+    async with of("acme") as one, of("globex") as other:
+        for app in (one, other):
+            assert (await app.runtime.nodes.this()).alive
+
+
 async def test_a_canceled_one_has_no_result(app: Holdfast) -> None:
     instance = await app.start(approving, "7")
     await instance.cancel()

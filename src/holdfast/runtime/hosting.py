@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import socket
 from collections.abc import Callable, Iterable
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
 MakeRuntime = Callable[[Store, Transport | None], "Runtime"]
 
 
+_numbers = itertools.count(1)
+
+
 def node_name() -> str:
-    """Host and process: a name that another process on this machine does not have."""
-    return f"{socket.gethostname()[:40]}-{os.getpid()}"
+    """Host and process, and a number from the second application of a process on: a name that nobody else has."""
+    number = next(_numbers)
+    return f"{socket.gethostname()[:40]}-{os.getpid()}" + (f"-{number}" if number > 1 else "")
 
 
 class Hosting:
