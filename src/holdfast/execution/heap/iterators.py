@@ -122,18 +122,31 @@ def _dict_position(value: Any, kind: str) -> Position:
     return Position("dict", [source], [kind, len(source) - left, value.__length_hint__(), len(source)])
 
 
+UNMADE = object()
+
+
 class DictPosition(Iterator[Any]):
     """A dict's iterator that came back from storage: the same place, the same complaints."""
 
-    __slots__ = ("inner", "kind", "left", "size", "source")
+    __slots__ = ("_inner", "consumed", "kind", "left", "size", "source")
 
     def __init__(self, source: dict[Any, Any], kind: str, consumed: int, left: int, size: int) -> None:
-        self.source, self.kind, self.left, self.size = source, kind, left, size
-        view: Any = getattr(source, kind.removeprefix("reversed "))()
-        self.inner: Any = reversed(view) if kind.startswith("reversed") else iter(view)
-        if size == len(source):
-            for _ in range(consumed):
-                next(self.inner)
+        self.source, self.kind, self.consumed, self.left, self.size = source, kind, consumed, left, size
+        # A dict that holds its iterator has not all its items when that is read: then it is made when it is asked for.
+        self._inner: Any = self._made() if size == len(source) else UNMADE
+
+    def _made(self) -> Any:
+        view: Any = getattr(self.source, self.kind.removeprefix("reversed "))()
+        made = reversed(view) if self.kind.startswith("reversed") else iter(view)
+        for _ in range(self.consumed if self.size == len(self.source) else 0):
+            next(made)
+        return made
+
+    @property
+    def inner(self) -> Any:
+        if self._inner is UNMADE:
+            self._inner = self._made()
+        return self._inner
 
     def __next__(self) -> Any:
         if self.inner is None:
@@ -144,10 +157,10 @@ class DictPosition(Iterator[Any]):
         try:
             found = next(self.inner)
         except StopIteration:
-            self.inner = None
+            self._inner = None
             raise
         if self.left == 0:
-            self.inner = None
+            self._inner = None
             raise RuntimeError("dictionary keys changed during iteration")
         self.left -= 1
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidState, UnknownValueType
 from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
@@ -26,6 +26,24 @@ def read_heap(
     read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
     frames = [{name: reader.value(data) for name, data in frame.items()} for frame in document["frames"]]
     return list(zip(frames, document["lost"], strict=True))
+
+
+class Unread(NamedTuple):
+    frame: int
+    name: str
+
+
+def first_unread(document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]) -> Unread | None:
+    """The first variable of a document that cannot be read back."""
+    reader = _Reader(types, references)
+    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
+    for number, frame in enumerate(document["frames"]):
+        for name, data in frame.items():
+            try:
+                reader.value(data)
+            except Exception:  # noqa: BLE001 - a part that is not there yet, or code of others that stumbles over it
+                return Unread(number, name)
+    return None
 
 
 class _Reader:

@@ -12,6 +12,7 @@ from typing import Any
 from holdfast.errors import ValueRefused
 from holdfast.execution.heap.blocks import Blocks
 from holdfast.execution.heap.iterators import is_kept_iterator, take_apart
+from holdfast.execution.heap.reading import first_unread
 from holdfast.execution.heap.tracebacks import entries_of
 from holdfast.model.homes import home_of
 from holdfast.model.values import SCALARS, KeptException, TypeRegistry, encode, is_large
@@ -39,18 +40,86 @@ def write_heap(
 
     `references` are the modules, classes and functions that definitions refer to, by name.
     """
-    writer = _Writer(types, references, trusting=trusting)
     lost: list[dict[str, str]] = [{} for _ in frames]
+    writer = _Writer(types, references, trusting=trusting)
+    try:
+        written = _write(frames, writer, lost)
+        if not writer.has_loops:
+            return written
+    except _TooDeep:
+        pass  # Of which variable, the other way tells.
+    return _write_with_care(frames, lost, types, references, trusting=trusting)
+
+
+def _write_with_care(
+    frames: list[dict[str, Any]],
+    lost: list[dict[str, str]],
+    types: TypeRegistry,
+    references: Mapping[str, Any],
+    *,
+    trusting: bool,
+) -> dict[str, Any]:
+    """What holds itself is read back only if the loop is met at something that is there before its parts: it is tried, and
+    what is in the way is left out."""
+    ordered = [_open_first(frame) for frame in frames]
+    while True:
+        try:
+            written = _write(ordered, _Writer(types, references, trusting=trusting, objects_in_blocks=False), lost)
+        except _TooDeep as error:
+            lost[error.frame][error.name] = _DEEP
+            continue
+        unread = first_unread(written, types, references)
+        if unread is None:
+            return written
+        lost[unread.frame][unread.name] = _LOOP
+
+
+_LOOP = (
+    "it holds itself by way of something that is complete when it is made: a tuple, a frozen object, the arguments of an "
+    "exception, an iterator. Keep a key or an index there, or use a list"
+)
+
+
+DEEPEST = 150
+"""Objects in objects in objects: the reader, which needs four calls for each, must not run out of stack. Rows of a loop do not
+count, a chain of records does."""
+_DEEP = f"it is nested more than {DEEPEST} levels deep. Keep a list of the parts instead of a chain"
+
+
+class _TooDeep(Exception):
+    def __init__(self, frame: int = -1, name: str = "") -> None:
+        super().__init__(name)
+        self.frame, self.name = frame, name
+
+
+def _write(frames: list[dict[str, Any]], writer: _Writer, lost: list[dict[str, str]]) -> dict[str, Any]:
     for reasons, name, value in sorted(_variables(frames, lost), key=_weight):
         reason = writer.count_in(value)
         if reason is not None:
             reasons[name] = reason
     blocks = writer.blocks.written(writer.emit_item)
-    written = [
-        {name: writer.emit(value) for name, value in frame.items() if name not in reasons}
-        for frame, reasons in zip(frames, lost, strict=True)
-    ]
+    written = [_emitted(frame, number, lost[number], writer) for number, frame in enumerate(frames)]
     return {"frames": written, "lost": lost, "blocks": blocks} if blocks else {"frames": written, "lost": lost}
+
+
+def _emitted(frame: dict[str, Any], number: int, reasons: dict[str, str], writer: _Writer) -> dict[str, Any]:
+    found, name = dict[str, Any](), ""
+    try:
+        for name, value in frame.items():
+            if name not in reasons:
+                found[name] = writer.emit(value)
+    except _TooDeep:
+        raise _TooDeep(number, name) from None
+    return found
+
+
+def _open_first(frame: dict[str, Any]) -> dict[str, Any]:
+    """Variables whose objects are there before their parts come first: the others then refer to them."""
+    return dict(sorted(frame.items(), key=lambda item: not _is_open(item[1])))
+
+
+def _is_open(value: Any) -> bool:
+    return value.__class__ in (list, dict, set) or dataclasses.is_dataclass(value)
 
 
 _Variable = tuple[dict[str, str], str, Any]
@@ -60,7 +129,8 @@ _Variable = tuple[dict[str, str], str, Any]
 def _variables(frames: list[dict[str, Any]], lost: list[dict[str, str]]) -> Iterator[_Variable]:
     for frame, reasons in zip(frames, lost, strict=True):
         for name, value in frame.items():
-            yield reasons, name, value
+            if name not in reasons:
+                yield reasons, name, value
 
 
 def _weight(variable: _Variable) -> int:
@@ -72,8 +142,11 @@ def _weight(variable: _Variable) -> int:
 
 
 class _Writer:
-    def __init__(self, types: TypeRegistry, references: Mapping[str, Any], *, trusting: bool) -> None:
+    def __init__(
+        self, types: TypeRegistry, references: Mapping[str, Any], *, trusting: bool, objects_in_blocks: bool = True
+    ) -> None:
         self.types = types
+        self.objects_in_blocks = objects_in_blocks
         self.blocks = Blocks(types, trusting=trusting)
         self.references = {id(found): name for name, found in references.items()}
         self.modules = {name: found for name, found in references.items() if isinstance(found, ModuleType)}
@@ -86,6 +159,12 @@ class _Writer:
         """Large lists that are being looked into."""
         self.refused: set[int] = set()
         """Those that are no blocks: tried once, or lists that share lists would be tried once for each way to them."""
+        self.taken_apart: dict[int, Part] = {}
+        """Once: what is left of an iterator is another list each time, and one that reaches itself would be met for ever."""
+        self.under_way: set[int] = set()
+        """Shared objects whose parts are being written."""
+        self.has_loops = False
+        self.depth = 0
 
     # -- counting ------------------------------------------------------------------------------------------------------
 
@@ -118,8 +197,11 @@ class _Writer:
 
     def _look_into(self, item: Any, met: _Met, todo: list[Any]) -> None:
         self.alive.append(item)
-        part = met.parts[id(item)] = self._apart(item)
-        self.alive.append(part)
+        part = self.taken_apart.get(id(item))
+        if part is None:
+            part = self.taken_apart[id(item)] = self._apart(item)
+            self.alive.append(part)
+        met.parts[id(item)] = part
         todo.extend(part[2])
 
     def _is_block(self, item: Any, met: _Met) -> bool:
@@ -131,7 +213,12 @@ class _Writer:
         self._look_into(item, met, todo)
         self._walk(todo, inside)
         self.open.discard(id(item))
-        is_whole = item.__class__ is list and self.open.isdisjoint(inside.counts) and id(item) not in inside.counts
+        is_whole = (
+            self.objects_in_blocks
+            and item.__class__ is list
+            and self.open.isdisjoint(inside.counts)
+            and id(item) not in inside.counts
+        )
         if is_whole and inside.counts.keys().isdisjoint(self.counts) and self.blocks.take_objects(item, inside.counts):
             inside.add_to(self.counts, self.parts)
             return True
@@ -215,17 +302,29 @@ class _Writer:
         key = id(value)
         number = self.numbers.get(key)
         if number is not None:
+            self.has_loops = self.has_loops or key in self.under_way
             return {TAG: "same", "id": number}
-        shared = {}
-        if self.counts.get(key, 1) > 1:
-            shared["id"] = self.numbers[key] = len(self.numbers) + 1
-        return self._emit(value, shared)
+        if self.counts.get(key, 1) == 1:
+            return self._emit(value, {})
+        self.numbers[key] = len(self.numbers) + 1
+        self.under_way.add(key)
+        found = self._emit(value, {"id": self.numbers[key]})
+        self.under_way.discard(key)
+        return found
 
     def emit_item(self, item: Any) -> Any:
         """An item of a block, at its place."""
         return encode(item, self.types) if item.__class__ in SCALARS else self._emit(item, {})
 
     def _emit(self, value: Any, shared: dict[str, int]) -> Any:
+        if self.depth >= DEEPEST:
+            raise _TooDeep
+        self.depth += 1
+        found = self._written(value, shared)
+        self.depth -= 1
+        return found
+
+    def _written(self, value: Any, shared: dict[str, int]) -> Any:
         tag, head, inside = self.parts[id(value)]
         if not shared:
             if tag == "leaf":
@@ -234,6 +333,9 @@ class _Writer:
                 return [self.emit(item) for item in inside]
             if tag == "dict" and all(name.__class__ is str and name[:1] != "$" for name in value):
                 return {name: self.emit(item) for name, item in value.items()}
+        if tag == "error":  # Its arguments first: they are read first.
+            before, rest = inside[:2], [self.emit(item) for item in inside[2:]]
+            return {TAG: tag, **shared, **head, "in": [*[self.emit(item) for item in before], *rest]}
         return {TAG: tag, **shared, **head, "in": [self.emit(item) for item in inside]}
 
 
