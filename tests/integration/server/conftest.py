@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import aiohttp
 import pytest
 import uvicorn
+from argon2 import PasswordHasher
 
 from holdfast.engine import Holdfast
 from holdfast.server import create_app
@@ -75,22 +77,42 @@ class Caller:
 Serve = Callable[..., Awaitable[Caller]]
 
 
+class Told(uvicorn.Server):
+    """Says when it serves, and ends when it is told to instead of at its next tick."""
+
+    def __init__(self, app: Any) -> None:
+        super().__init__(uvicorn.Config(app, port=0, log_level="warning", ws="websockets-sansio", lifespan="on"))
+        self.serving = asyncio.Event()
+        self.end = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        self.serving.set()
+        await self.end.wait()
+
+
 @asynccontextmanager
 async def served(app: Any) -> AsyncIterator[str]:
-    config = uvicorn.Config(app, port=0, log_level="warning", ws="websockets-sansio", lifespan="on")
-    server = uvicorn.Server(config)
+    server = Told(app)
     server.capture_signals = nullcontext  # type: ignore[method-assign,assignment]
     task = asyncio.create_task(server.serve())
     try:
         async with asyncio.timeout(20):
-            while not server.started:
-                assert not task.done(), "the server did not start"
-                await asyncio.sleep(0.005)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
+            await asyncio.wait(
+                {task, waiting := asyncio.create_task(server.serving.wait())}, return_when="FIRST_COMPLETED"
+            )
+        assert waiting.done(), "the server did not start"
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
-        server.should_exit = True
+        server.end.set()
         await task
+
+
+@pytest.fixture(autouse=True)
+def _light_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed as always, only with less work: what is tested here is who may do what."""
+    light = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr("holdfast.identity.passwords.PasswordHasher", light)
 
 
 @pytest.fixture
