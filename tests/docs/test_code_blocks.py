@@ -36,6 +36,7 @@ PAGES = [
     "docs/tutorial.md",
     "docs/human-tasks.md",
     "docs/operating.md",
+    "docs/production.md",
     "docs/http-workflows.md",
     "docs/security.md",
     "docs/server.md",
