@@ -131,4 +131,8 @@ def as_filter(body: InstanceFilterBody) -> InstanceFilter:
         search=body.search,
         created_from=body.created_after,
         created_before=body.created_before,
+        updated_from=body.updated_after,
+        updated_before=body.updated_before,
+        finished_from=body.finished_after,
+        finished_before=body.finished_before,
     )

@@ -426,6 +426,21 @@ async def test_many_are_canceled_by_filter(ready: Caller) -> None:
     assert (await ready.post("/api/instances/bulk", {"action": "cancel"}, expect=422))["code"] == "bulk.nothing"
 
 
+async def test_many_are_chosen_by_any_of_their_times(ready: Caller) -> None:
+    await ready.post("/api/definitions/hello/execute")
+    await ready.post("/api/definitions/waiting/execute")
+
+    async def deleted(**times: str) -> int:
+        answer = await ready.post("/api/instances/bulk", {"action": "delete", "filter": times})
+        changed: int = answer["changed"]
+        return changed
+
+    assert await deleted(finished_before="2000-01-01T00:00:00Z") == 0
+    assert await deleted(updated_before="2000-01-01T00:00:00Z") == 0
+    assert await deleted(finished_after="2000-01-01T00:00:00Z") == 1
+    assert (await ready.get("/api/instances/counts"))["by_status"] == {"suspended": 1}
+
+
 async def test_a_variable_is_changed_in_a_living_instance(ready: Caller) -> None:
     name = (await ready.post("/api/definitions/waiting/execute"))["instance_id"]
 

@@ -267,6 +267,10 @@ class InstanceFilterBody(Request):
     search: str = ""
     created_after: AwareDatetime | None = None
     created_before: AwareDatetime | None = None
+    updated_after: AwareDatetime | None = None
+    updated_before: AwareDatetime | None = None
+    finished_after: AwareDatetime | None = None
+    finished_before: AwareDatetime | None = None
 
 
 class InstancesBulkRequest(Request):
