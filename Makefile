@@ -14,6 +14,8 @@ FITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 TESTS ?= tests
 PORT ?= 8600
+# Tests start many processes: where bytecode is not kept, each of them would compile every module anew.
+export PYTHONDONTWRITEBYTECODE :=
 # The Studio, built from TypeScript into the package; not kept in git. Newer than every source of it.
 STUDIO := src/holdfast/server/studio/.built
 STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' ! -name schema.ts -print 2>/dev/null)
