@@ -2,6 +2,7 @@ import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { request } from "../api/client";
 import { Mounting } from "./Mounting";
+import { Heading } from "../ui";
 import { NotFound } from "./NotFound";
 import { usePlugins } from "./plugins";
 
@@ -19,7 +20,7 @@ export function PluginPage() {
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{page.title}</h1>
+        <Heading>{page.title}</Heading>
       </header>
       <Mounting mount={page} properties={properties} />
     </div>

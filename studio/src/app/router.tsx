@@ -2,13 +2,10 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { basePath } from "../api/config";
 import { allowed, useSession } from "../api/session";
 import { Failed } from "../ui";
-import { catalogue } from "./messages";
 import { NotFound } from "./NotFound";
 import { PLACES } from "./places";
 import { PluginPage } from "./PluginPage";
 import { Shell } from "./Shell";
-
-const t = catalogue("router", { title: "Holdfast Studio" });
 
 const root = createRootRoute({
   component: Shell,
@@ -163,7 +160,6 @@ const tree = root.addChildren([
 ]);
 
 export const makeRouter = () => {
-  document.title = t("title");
   return createRouter({
     routeTree: tree,
     basepath: basePath(),

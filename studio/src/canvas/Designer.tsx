@@ -21,13 +21,14 @@ import { placeAll } from "../model/layout";
 import { withPorts } from "../model/ports";
 import type { Problem } from "../model/validate";
 import { save } from "../api/client";
-import { Badge, Button, IconButton, Menu, Segments, toast } from "../ui";
+import { Badge, Button, Heading, IconButton, Menu, Segments, toast } from "../ui";
 import { Breadcrumb } from "./Breadcrumb";
 import { Canvas, type CanvasHandle } from "./Canvas";
 import { ConflictDialog } from "./ConflictDialog";
 import { ConnectBox } from "./ConnectBox";
 import { paletteOf, toPng, toSvg } from "./exporting";
 import { directionIn } from "../editor/commands/places";
+import { focusField } from "./fields";
 import { GraphView } from "./GraphView";
 import { ProblemsPanel } from "./ProblemsPanel";
 import { PublishDialog } from "./PublishDialog";
@@ -120,6 +121,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
       session.open(focusOn(place), [place.activity.id]);
       requestAnimationFrame(() => canvas.current?.show(place.activity.id));
     }
+    focusField(frame.current, problem.path);
   };
 
   const copy = useCallback(async () => {
@@ -210,6 +212,12 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   // The canvas has the keyboard as soon as the page is there.
   useEffect(() => frame.current?.focus({ preventScroll: true }), []);
 
+  // A link may lead to one activity: it is selected from the start.
+  useEffect(() => {
+    const [id] = session.get().selection;
+    if (id !== undefined) requestAnimationFrame(() => requestAnimationFrame(() => canvas.current?.show(id)));
+  }, [session]);
+
   useOffer(
     "designer",
     useMemo(
@@ -236,7 +244,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   return (
     <div ref={frame} className="hf-designer" tabIndex={-1} onKeyDown={(event) => press(event.nativeEvent)}>
       <header className="hf-bar">
-        <h1 className="visually-hidden">{name}</h1>
+        <Heading className="visually-hidden">{name}</Heading>
         <Link to="/definitions" className="hf-back" aria-label={t("all")} title={t("all")}>
           ‹
         </Link>

@@ -12,7 +12,8 @@ import { useFilters } from "../app/search";
 import { Saver } from "../editor/saving";
 import { EditorSession } from "../editor/session";
 import type { Catalogue } from "../model/descriptors";
-import { readFocus, writeFocus } from "../model/focus";
+import { placesOf } from "../model/document";
+import { focusOn, readFocus, writeFocus } from "../model/focus";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
 import { Button, Dialog, Failed, Filled, Loading, When } from "../ui";
@@ -53,6 +54,8 @@ function Opened({ detail, catalogue, isLatest }: { detail: DefinitionDetail; cat
   const { session, saver } = useMemo(() => {
     const document = withIds(first.document as unknown as JsonObject);
     const opened = new EditorSession(document, catalogue, { focus: readFocus(filters["at"]), readOnly });
+    const place = placesOf(document).get(filters["activity"] ?? "");
+    if (place !== undefined) opened.open(focusOn(place), [place.activity.id]);
     const keep = keeper(document.id);
     const saving = new Saver(
       {
@@ -104,7 +107,7 @@ function Opened({ detail, catalogue, isLatest }: { detail: DefinitionDetail; cat
     () =>
       session.subscribe(() => {
         const at = writeFocus(session.get().focus) ?? undefined;
-        if (at !== filters["at"]) setFilters({ at });
+        if (at !== filters["at"] || filters["activity"] !== undefined) setFilters({ at, activity: undefined });
       }),
     [session, filters, setFilters],
   );

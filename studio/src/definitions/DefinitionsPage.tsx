@@ -6,7 +6,7 @@ import { useCan } from "../api/session";
 import type { DefinitionSummary, ImportedFile } from "../api/types";
 import { useOffer } from "../app/commands";
 import { useFilters, usePaging, useSettled } from "../app/search";
-import { Answer, Button, Empty, Pager, SearchField, Segments, Table, toast } from "../ui";
+import { Answer, Button, Empty, Heading, Pager, SearchField, Segments, Table, toast } from "../ui";
 import { Bulk } from "./Bulk";
 import { columns } from "./columns";
 import { type Asked, Dialogs } from "./Dialogs";
@@ -56,7 +56,7 @@ export function DefinitionsPage() {
   return (
     <div className="page" style={{ position: "relative" }} {...drop}>
       <header className="page-head">
-        <h1>{t("title")}</h1>
+        <Heading>{t("title")}</Heading>
         <span className="lead grow">{query.data?.total}</span>
         {can("definitions:write") ? (
           <>

@@ -8,7 +8,7 @@ import { useCan } from "../api/session";
 import type { DefinitionSummary } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useFilters } from "../app/search";
-import { Answer, Badge, Confirm, Menu, Segments, toast, When } from "../ui";
+import { Answer, Badge, Confirm, Heading, Menu, Segments, toast, When } from "../ui";
 import { DiffView } from "./DiffView";
 
 const t = catalogue("versions", {
@@ -58,7 +58,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
   return (
     <div className="page flush">
       <header className="page-head" style={{ padding: "12px 24px", borderBottom: "1px solid var(--line)", background: "var(--surface)" }}>
-        <h1 className="grow">{t("title", { name })}</h1>
+        <Heading className="grow">{t("title", { name })}</Heading>
         <Link className="button" to="/definitions/$id" params={{ id }}>
           {t("open")}
         </Link>

@@ -112,7 +112,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
         {(descriptor?.outputs.length ?? 0) > 0 ? (
           <Section id="outputs" title={t("outputs")} open={Object.keys(activity.outputs ?? {}).length > 0}>
             {descriptor?.outputs.map((output) => (
-              <div className="hf-input" key={output.name}>
+              <div className="hf-input" key={output.name} data-output={output.name}>
                 <label className="field-label" htmlFor={`out-${output.name}`}>
                   {t("bind", { output: output.display_name ?? output.name })}
                 </label>

@@ -43,6 +43,8 @@ export function CodeEditor({ value, onChange, language, label, names = NO_NAMES,
         tall,
         placeholder,
       });
+      // Who has begun to type in the plain field goes on here.
+      if (parent.parentElement?.querySelector("textarea") === window.document.activeElement) requestAnimationFrame(() => code.current?.focus());
       setReady(true);
     });
     return () => {

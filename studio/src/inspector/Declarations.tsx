@@ -42,7 +42,7 @@ export function Declarations({ kind, items, readOnly, onChange }: DeclarationsPr
   return (
     <>
       {items.map((item, index) => (
-        <Declared key={index} isNew={index === added} kind={kind} item={item} types={types} readOnly={readOnly} onChange={(value) => onChange(index, value)} />
+        <Declared key={index} isNew={index === added} place={`${kind}/${index}`} kind={kind} item={item} types={types} readOnly={readOnly} onChange={(value) => onChange(index, value)} />
       ))}
       {readOnly ? null : (
         <div>
@@ -75,6 +75,7 @@ function freeName(kind: DeclarationKind, items: readonly JsonObject[]): string {
 interface DeclaredProps {
   /** It was added here just now: its name is what comes next. */
   readonly isNew: boolean;
+  readonly place: string;
   readonly kind: DeclarationKind;
   readonly item: JsonObject;
   readonly types: readonly string[];
@@ -82,7 +83,7 @@ interface DeclaredProps {
   readonly onChange: (value: JsonObject | null) => void;
 }
 
-function Declared({ isNew, kind, item, types, readOnly, onChange }: DeclaredProps) {
+function Declared({ isNew, place, kind, item, types, readOnly, onChange }: DeclaredProps) {
   const set = (key: string, value: Json | undefined): void => {
     const { [key]: _old, ...rest } = item;
     onChange(value === undefined ? rest : { ...item, [key]: value });
@@ -91,7 +92,7 @@ function Declared({ isNew, kind, item, types, readOnly, onChange }: DeclaredProp
   const type = asText(item["type"]) || "any";
   const listed = types.includes(type) ? types : [type, ...types];
   return (
-    <div className="hf-declared">
+    <div className="hf-declared" data-declared={place}>
       <div className="row">
         <input
           className="input mono"

@@ -6,7 +6,7 @@ import { statistics } from "../api/queries";
 import type { Statistics } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useLiveList } from "../runs/useLive";
-import { Answer, Badge, duration, Icon, Segments, Table, When } from "../ui";
+import { Answer, Badge, duration, Heading, Icon, Segments, Table, When } from "../ui";
 import { alike } from "./attention";
 import { Chart } from "./Chart";
 import { sorted } from "./ListPage";
@@ -53,7 +53,7 @@ export function DashboardPage() {
   return (
     <div className="page">
       <header className="page-head">
-        <h1 className="grow">{t("title")}</h1>
+        <Heading className="grow">{t("title")}</Heading>
         <Segments label={t("range")} value={range} options={RANGES.map((id) => ({ id, label: t(NAMES[id]) }))} onChange={setRange} />
       </header>
       <Answer query={query}>{(data) => <Figures data={data} />}</Answer>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { list } from "../api/queries";
-import { Answer, type Column, Empty, type IconName, type Selection, Table } from "../ui";
+import { Answer, type Column, Empty, Heading, type IconName, type Selection, Table } from "../ui";
 
 type Props<Row> = {
   title: string;
@@ -26,7 +26,7 @@ export function ListPage<Row extends object>(props: Props<Row>) {
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{props.title}</h1>
+        <Heading>{props.title}</Heading>
         <span className="lead grow">{props.lead}</span>
         {props.actions}
       </header>

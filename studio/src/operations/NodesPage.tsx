@@ -4,7 +4,7 @@ import { forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { NodeItem, NodeList } from "../api/types";
 import { catalogue } from "../app/messages";
-import { Answer, Badge, Button, Table, toast, When } from "../ui";
+import { Answer, Badge, Button, Heading, Table, toast, When } from "../ui";
 
 const t = catalogue("nodes", {
   title: "Nodes",
@@ -41,7 +41,7 @@ export function NodesPage() {
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{t("title")}</h1>
+        <Heading>{t("title")}</Heading>
         <span className="lead grow">{t("lead")}</span>
         {can("operations:write") && here !== undefined ? (
           <Button icon={here.paused ? "play" : "pause"} onClick={() => act(here.paused ? "resume" : "pause")}>

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import type { Setting } from "../api/types";
 import { catalogue } from "../app/messages";
-import { Answer, Badge, Checkbox, Prose, SearchField, Table, Value } from "../ui";
+import { Answer, Badge, Checkbox, Heading, Prose, SearchField, Table, Value } from "../ui";
 import { sorted } from "./ListPage";
 
 const t = catalogue("settings", {
@@ -28,7 +28,7 @@ export function SettingsPage() {
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{t("title")}</h1>
+        <Heading>{t("title")}</Heading>
         <span className="lead grow">{t("lead")}</span>
       </header>
       <div className="row wrap" style={{ gap: 16 }}>

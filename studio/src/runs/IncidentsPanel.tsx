@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
@@ -21,7 +22,7 @@ export function IncidentsPanel({ detail, names, onShow }: { detail: InstanceDeta
             </Empty>
           ) : null}
           {inOrder(incidents).map((incident) => (
-            <One key={incident.id} incident={incident} name={nameOf(incident, names)} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
+            <One key={incident.id} incident={incident} name={nameOf(incident, names)} definition={detail.definition_id} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
           ))}
           {asked ? <Repair detail={detail} name={nameOf(asked.incident, names)} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
         </>
@@ -37,9 +38,9 @@ export function inOrder<One extends Pick<Incident, "open" | "at">>(incidents: re
 
 export const nameOf = (incident: Incident, names: Names): string => names.of({ ...incident, name: incident.activity_name, type: incident.activity_type });
 
-type OneProps = { incident: Incident; name: string; onShow: (activity: string | null) => void; onAsk: (verb: "retry" | "skip") => void };
+type OneProps = { incident: Incident; name: string; definition: string; onShow: (activity: string | null) => void; onAsk: (verb: "retry" | "skip") => void };
 
-function One({ incident, name, onShow, onAsk }: OneProps) {
+function One({ incident, name, definition, onShow, onAsk }: OneProps) {
   const can = useCan();
   const stack = incident.details["traceback"] ?? incident.details["stack"];
   return (
@@ -81,6 +82,11 @@ function One({ incident, name, onShow, onAsk }: OneProps) {
         <Button small icon="eye" onClick={() => onShow(incident.activity_id)}>
           {t("show")}
         </Button>
+        {can("definitions:read") ? (
+          <Link className="button small" to="/definitions/$id" params={{ id: definition }} search={incident.activity_id ? { activity: incident.activity_id } : {}}>
+            {t("correct")}
+          </Link>
+        ) : null}
         {incident.open && can("instances:write") ? (
           <>
             <Button small kind="primary" icon="refresh" onClick={() => onAsk("retry")}>

@@ -8,7 +8,7 @@ import { usePlugins } from "../app/plugins";
 import { Mounting } from "../app/Mounting";
 import { useFilters } from "../app/search";
 import { GraphView } from "../canvas/GraphView";
-import { Answer, Segments, StatusBadge, Tabs } from "../ui";
+import { Answer, Heading, Segments, StatusBadge, Tabs } from "../ui";
 import { ActivityPanel } from "./ActivityPanel";
 import { DetailsPanel } from "./DetailsPanel";
 import { FamilyPanel, Parent } from "./FamilyPanel";
@@ -69,7 +69,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
     <div className="instance">
       <header>
         <StatusBadge status={detail.status} />
-        <h1 title={named}>{named}</h1>
+        <Heading>{named}</Heading>
         {detail.parent_id ? <Parent id={detail.parent_id} /> : null}
         <Link to="/definitions/$id" params={{ id: detail.definition_id }} search={{ version: String(detail.definition_version) }}>
           {t("version", { n: detail.definition_version })}

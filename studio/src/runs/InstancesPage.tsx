@@ -1,19 +1,19 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { definitions, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import { type InstanceItem, STATUSES } from "../api/types";
 import { useFilters, usePaging, useSettled } from "../app/search";
-import { Answer, Badge, Button, type Column, Empty, Id, LinkButton, Menu, Pager, SearchField, StatusBadge, statusName, Table, When } from "../ui";
+import { Answer, Badge, Button, type Column, Empty, Heading, Id, LinkButton, Menu, Pager, SearchField, StatusBadge, statusName, Table, When } from "../ui";
 import { BulkConfirm } from "./BulkConfirm";
+import { Period, useTimes } from "./Period";
 import { SavedFilters } from "./SavedFilters";
 import { useLiveList } from "./useLive";
 import { type BulkAction, type Chosen, countOf, filterOf } from "./verbs";
 import { t } from "./words";
 
 const SIZE = 50;
-const SPANS: Record<string, number> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 
 export function InstancesPage() {
   const can = useCan();
@@ -21,7 +21,7 @@ export function InstancesPage() {
   const [filters, setFilters] = useFilters();
   const paging = usePaging();
   const search = useSettled(filters["search"] ?? "");
-  const since = useSince(filters["since"]);
+  const times = useTimes(filters);
   const sort = filters["sort"] ?? "-created";
   const base = {
     search,
@@ -29,13 +29,13 @@ export function InstancesPage() {
     correlation_id: filters["correlation_id"],
     parent_id: filters["parent_id"],
     has_incidents: filters["incidents"] ? true : undefined,
-    created_after: since,
+    ...times,
   };
   const statuses = filters["status"]?.split(",").filter(Boolean) ?? [];
   const query = useQuery(
     instances.list({ ...base, status: statuses, sort, limit: SIZE, cursor: paging.cursor }),
   );
-  const counts = useQuery(instances.counts());
+  const counts = useQuery({ ...instances.counts(base), placeholderData: keepPreviousData });
   useLiveList();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [everything, setEverything] = useState(false);
@@ -56,7 +56,7 @@ export function InstancesPage() {
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{t("title")}</h1>
+        <Heading>{t("title")}</Heading>
         <span className="lead grow">{counts.data?.total}</span>
         <SavedFilters filters={filters} onUse={setFilters} />
       </header>
@@ -65,20 +65,7 @@ export function InstancesPage() {
           <SearchField label={t("search")} value={filters["search"] ?? ""} onChange={(e) => filter({ search: e.target.value })} />
         </div>
         <DefinitionFilter value={filters["definition_id"] ?? ""} onChange={(definition_id) => filter({ definition_id })} />
-        <select
-          className="select"
-          style={{ width: 112 }}
-          aria-label={t("since")}
-          value={filters["since"] ?? ""}
-          onChange={(e) => filter({ since: e.target.value })}
-        >
-          <option value="">{t("anyTime")}</option>
-          {(["hour", "day", "week"] as const).map((span) => (
-            <option key={span} value={span}>
-              {t(span)}
-            </option>
-          ))}
-        </select>
+        <Period filters={filters} onChange={filter} />
       </div>
       <div className="row wrap">
         <StatusChips value={filters["status"] ?? ""} counts={counts.data?.by_status ?? {}} onChange={(status) => filter({ status })} />
@@ -162,18 +149,6 @@ export function InstancesPage() {
       ) : null}
     </div>
   );
-}
-
-/** A span such as "last hour" becomes a moment once, not on each drawing: else every look would be a new question. */
-function useSince(span: string | undefined): string | undefined {
-  const [made, setMade] = useState<{ span: string | undefined; at: string | undefined }>({ span: undefined, at: undefined });
-  if (made.span !== span) {
-    const length = span ? SPANS[span] : undefined;
-    const next = { span, at: length ? new Date(Date.now() - length).toISOString() : undefined };
-    setMade(next);
-    return next.at;
-  }
-  return made.at;
 }
 
 type ChipsProps = { value: string; counts: Record<string, number>; onChange: (status: string | undefined) => void };

@@ -7,7 +7,7 @@ import { useCan, useSession } from "../api/session";
 import type { Task } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useFilters } from "../app/search";
-import { Answer, Badge, Button, Empty, Filled, Json, problems, type Schema, SchemaForm, Segments, startOf, StatusBadge, TextArea, toast, When } from "../ui";
+import { Answer, Badge, Button, Empty, Filled, Heading, Json, problems, type Schema, SchemaForm, Segments, startOf, StatusBadge, TextArea, toast, When } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 
 const t = catalogue("tasks", {
@@ -53,7 +53,7 @@ export function TasksPage() {
   return (
     <div className="page">
       <header className="page-head">
-        <h1>{t("title")}</h1>
+        <Heading>{t("title")}</Heading>
         <span className="lead grow">{query.data?.total}</span>
         <Segments
           label={t("whose")}

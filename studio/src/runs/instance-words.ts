@@ -69,6 +69,7 @@ export const t = catalogue("instance", {
   why: "Why",
   whyHint: "Kept in the journal, with your name",
   show: "Show",
+  correct: "Correct the definition",
   stack: "Stack",
   startedHere: "Instances that it started",
   noFamily: "It was started by itself and has started none.",

@@ -2,6 +2,7 @@ export * from "./Button";
 export * from "./Dialog";
 export * from "./Field";
 export * from "./Filled";
+export * from "./Heading";
 export * from "./Icon";
 export * from "./Menu";
 export * from "./States";
