@@ -43,7 +43,10 @@ export function Picker({ at, label, find, onPick, onClose }: { at: { x: number; 
   useEffect(
     () => () => {
       const back = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : document.querySelector<HTMLElement>(".hf-designer");
-      requestAnimationFrame(() => back?.focus({ preventScroll: true }));
+      // A frame may be long: who went on elsewhere by then keeps the keyboard.
+      requestAnimationFrame(() => {
+        if (document.activeElement === document.body) back?.focus({ preventScroll: true });
+      });
     },
     [before],
   );
