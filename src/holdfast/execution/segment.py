@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from holdfast.execution import faults
 from holdfast.execution.cancellation import end_leftovers
@@ -26,6 +27,14 @@ class Limits(Struct, frozen=True, kw_only=True):
     activities: int = 5_000
     nanoseconds: int = 5_000_000
     runaway: int = 1_000_000
+
+    def after(self, reading_ns: int) -> Limits:
+        """For a state that took so long to read, and takes longer to write: cut after a fixed time, an instance of many
+        branches would be read and written again and again for a few activities each."""
+        if reading_ns * 2 <= self.nanoseconds:
+            return self
+        longer = reading_ns * 2
+        return replace(self, nanoseconds=longer, activities=self.activities * longer // max(1, self.nanoseconds))
 
 
 class Ended(Enum):

@@ -226,3 +226,13 @@ async def test_a_decision_keeps_little_of_what_it_saw(runner: Runner) -> None:
 
     assert decided["answer"] is False
     assert len(str(decided["saw"]["text"])) < 400
+
+
+def test_a_state_that_is_slow_to_read_has_longer_segments() -> None:
+    """Else one of thousands of branches would be read and written again for every few of them."""
+    limits = Limits(activities=5_000, nanoseconds=5_000_000)
+
+    assert limits.after(100_000) is limits
+    longer = limits.after(500_000_000)
+    assert (longer.nanoseconds, longer.activities) == (1_000_000_000, 1_000_000)
+    assert longer.runaway == limits.runaway

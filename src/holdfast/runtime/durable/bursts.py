@@ -10,6 +10,7 @@ import contextvars
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from itertools import chain
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
@@ -92,6 +93,7 @@ def _run(burst: Burst, node: Node, limits: Limits, fail: Fail) -> bool:
     if telemetry.listeners:
         burst.began_ns = node.clock.now_ns()
     while burst.jobs:
+        begun = perf_counter_ns()
         try:
             _begin(burst, node)
         except HoldfastError as error:  # The state cannot be read: none of the jobs can be done.
@@ -100,7 +102,7 @@ def _run(burst: Burst, node: Node, limits: Limits, fail: Fail) -> bool:
                 fail(job, error)
             return False
         try:
-            _apply_all(burst, limits)
+            _apply_all(burst, limits.after(perf_counter_ns() - begun))
         except Exception as error:  # noqa: BLE001 - one burst fails alone, its neighbours in the batch go on
             _drop(burst, error, fail)
             continue
