@@ -175,8 +175,22 @@ async def test_a_frozen_worker_that_wakes_up_late_changes_nothing(field: Field) 
     assert (await field.runtime.node.row(identity)).version == version
 
 
+# A store sees only that a process is gone, not of what: so hunger is tried on one store for each place of the work.
+DEATHS = [
+    *(("sqlite", kind) for kind in ("deadly", "outside", "hungry")),
+    *(("postgresql", kind) for kind in ("deadly", "outside", "hungry_outside")),
+]
+
+
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("kind", ["deadly", "outside", "hungry", "hungry_outside"])
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        pytest.param(*item, marks=[pytest.mark.service("postgres")] if item[0] == "postgresql" else [])
+        for item in DEATHS
+    ],
+    indirect=["field"],
+)
 async def test_work_that_ends_its_process_is_a_dead_letter_with_an_incident_and_neighbours_live(
     field: Field, kind: str
 ) -> None:
