@@ -68,3 +68,13 @@ def test_errors_and_extras(lines: Any) -> None:
     (line,) = lines()
     assert (line["message"], line["order"], line["logger"]) == ("it failed", 7, "holdfast.x")
     assert "ConnectionError: no way" in line["error"]
+
+
+def test_the_same_words_in_colour_are_left_out(lines: Any) -> None:
+    """uvicorn brings what it says twice: for terminals with escapes."""
+    coloured = {"color_message": "Started [\u001b[36m7\u001b[0m]"}
+    logging.getLogger("holdfast.x").info("Started [7]", extra=coloured)
+
+    (line,) = lines()
+    assert line["message"] == "Started [7]"
+    assert "color_message" not in line

@@ -14,7 +14,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-_OWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "event", "fields", "taskName"}
+_OWN = (
+    frozenset(logging.makeLogRecord({}).__dict__)
+    | {"message", "asctime", "event", "fields", "taskName"}
+    | {"color_message"}
+)
+"""What is told otherwise, or (of uvicorn) the message again, for terminals."""
 
 
 class JsonFormatter(logging.Formatter):
