@@ -6,11 +6,22 @@ not be written; 70 a bug of ours; 130 interrupted.
 
 from __future__ import annotations
 
+import sys
+
+import click
+
 from holdfast.cli.commands import holdfast
+from holdfast.cli.failures import BAD_INPUT, close_quietly, fill_closed
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """The `holdfast` command. Ends the process."""
-    holdfast.main(prog_name="holdfast")
+    fill_closed()
+    try:
+        holdfast.main(prog_name="holdfast")
+    except OSError as error:  # of `--help`, which is written before a command is there
+        click.echo(f"Error: The text cannot be written: {error.strerror or error}.", err=True)
+        close_quietly()
+        sys.exit(BAD_INPUT)

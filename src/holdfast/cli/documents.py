@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 from holdfast.cli.failures import BadInput
 
 STDIN = "-"
+LARGEST = 100_000_000
+"""Bytes of a file that is read: a device gives for ever, and no definition or input is that large."""
 
 
 def read_json(path: str) -> Any:
@@ -38,7 +40,7 @@ def read_document(path: str) -> Any:
 def read_text(path: str) -> str:
     place = "stdin" if path == STDIN else path
     try:
-        raw = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
+        raw = _raw(path)
         return raw.decode("utf-8-sig")
     except FileNotFoundError:
         raise BadInput(f"There is no file '{path}'. Correct the path.") from None
@@ -50,6 +52,17 @@ def read_text(path: str) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadInput(f"'{path}' cannot be read: {reason}.") from None
+
+
+def _raw(path: str) -> bytes:
+    if path == STDIN:
+        raw = sys.stdin.buffer.read(LARGEST + 1)
+    else:
+        with Path(path).open("rb") as file:
+            raw = file.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise ValueError(f"it is larger than {LARGEST:,} bytes")
+    return raw
 
 
 def parse_json(text: str, place: str) -> Any:
@@ -71,6 +84,8 @@ def _no_constant(name: str) -> NoReturn:
 def write_file(path: str, text: str) -> None:
     """Replaces the file at once: whoever reads it sees the old or the new, also after a crash."""
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise BadInput(f"'{path}' cannot be written: it is a folder. Name a file in it.")
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         if target.exists() and not target.is_file():  # a pipe or a device takes what it is given

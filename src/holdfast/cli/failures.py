@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ EXTRAS = {
 }
 """Packages that come with an extra, by the name that they are imported by."""
 
+_LONG = re.compile(r"\S{400,}")
 _SHOWN = 60
 """Characters of what was typed that an error repeats."""
 
@@ -54,7 +56,7 @@ class BadInput(click.ClickException):
     exit_code = BAD_INPUT
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"{click.style('Error:', fg='red')} {self.format_message()}", err=True)
+        click.echo(f"{click.style('Error:', fg='red')} {shortened(self.format_message())}", err=True)
 
 
 class BadDocument(BadInput):
@@ -103,6 +105,11 @@ def plain_words() -> Iterator[None]:
         raise BadInput(f"{shown} is not UTF-8, so nothing can have that name. Write it again, in UTF-8.") from error
     except OSError as error:
         raise _lost_output(error) from error
+    except click.UsageError as error:
+        told = shortened(error.format_message())
+        if told == error.format_message():
+            raise
+        raise click.UsageError(told, error.ctx) from None
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
     except Exception as error:
@@ -113,6 +120,11 @@ def plain_words() -> Iterator[None]:
             f"Error: This is a bug of Holdfast, please report it: {in_words(error)} ({place_of(error)})", err=True
         )
         raise click.exceptions.Exit(OUR_BUG) from error
+
+
+def shortened(message: str) -> str:
+    """Without the middle of words that nobody reads to their end, such as a document given in place of a file's name."""
+    return _LONG.sub(lambda found: f"{found[0][:200]}…{found[0][-20:]}", message)
 
 
 def as_bad_input(error: HoldfastError, place: str = "The input") -> BadInput:
@@ -137,9 +149,19 @@ def place_of(error: BaseException) -> str:
 
 def _lost_output(error: OSError) -> Exception:
     if error.errno != errno.EPIPE:
-        return BadInput(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}.")
+        if error.filename:
+            return BadInput(f"{error.strerror or error}: {error.filename}.")
+        close_quietly()
+        return BadInput(f"What there is to say cannot be written: {error.strerror or error}.")
     close_quietly()
     return click.exceptions.Exit(BAD_INPUT)
+
+
+def fill_closed() -> None:
+    """Who closed a stream (`>&-`) wants nothing of it. Its number must be taken before a database gets it, and is written to."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
 
 
 def close_quietly() -> None:

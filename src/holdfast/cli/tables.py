@@ -12,6 +12,8 @@ from holdfast.model.problem import Problem
 Row = Sequence[str]
 _WORD = 16
 """Characters of a word that are not broken on a terminal."""
+_ENOUGH = 100_000
+"""Characters: wider than any table."""
 _COLOURS = {"error": "red", "warning": "yellow"}
 
 
@@ -20,6 +22,10 @@ def show_table(columns: Row, rows: Sequence[Row], *, err: bool = False) -> None:
     if stream.isatty():
         _draw(columns, rows, stream)
         return
+    _write(columns, rows, stream)
+
+
+def _write(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
     widths = [max(len(row[index]) for row in (columns, *rows)) for index in range(len(columns))]
     for row in (columns, *rows):
         stream.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")
@@ -63,4 +69,9 @@ def _draw(columns: Row, rows: Sequence[Row], stream: IO[str]) -> None:
         table.add_column(columns[index], no_wrap=columns[index] == "id", overflow="fold", min_width=widest)
     for row in rows:
         table.add_row(*(Text(row[index], style=_COLOURS.get(row[index], "")) for index in filled))
-    Console(file=stream).print(table)
+    console = Console(file=stream)
+    unbounded = console.options.update(width=_ENOUGH)
+    if console.measure(table, options=unbounded).minimum > console.width:  # It would cut: better lines that are folded.
+        _write(columns, rows, stream)
+        return
+    console.print(table)

@@ -28,7 +28,10 @@ _OURS: Mapping[str, tuple[str, str, str | None]] = {
 
 def store_from_url(url: str, *, plugins: Mapping[str, StoreFactory] | None = None, **options: Any) -> Store:
     """A store that is not open yet. `options` go to its factory (`codec`, `now`, `retry` …)."""
-    scheme = urlsplit(url).scheme.lower()
+    try:
+        scheme = urlsplit(url).scheme.lower()
+    except ValueError as error:
+        raise StoreMisconfigured(f"The store's address cannot be read: {error}. Correct it.") from error
     if not scheme:
         raise StoreMisconfigured(f"'{url}' is no store address. Write it like sqlite:///holdfast.db or memory://")
     factory = (plugins or {}).get(scheme) or _own_factory(scheme) or _installed_factory(scheme)

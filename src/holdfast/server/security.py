@@ -39,6 +39,14 @@ def is_loopback(host: str | None) -> bool:
         return False
 
 
+def _host_in(address: str) -> str | None:
+    """None where it cannot be read: that is nobody's host."""
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None
+
+
 def check_open_address(host: str) -> None:
     """Refuse to serve without sign-in on an address that others can reach."""
     if not is_loopback(host):
@@ -53,8 +61,8 @@ class OpenHouse:
 
     async def authenticate(self, request: RequestFacts) -> Principal | None:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
-        is_here = is_loopback(request.client) and is_loopback(urlsplit(f"//{host}").hostname)
-        if not is_here or (origin is not None and not is_loopback(urlsplit(origin).hostname)):
+        is_here = is_loopback(request.client) and is_loopback(_host_in(f"//{host}"))
+        if not is_here or (origin is not None and not is_loopback(_host_in(origin))):
             raise NotSignedIn(
                 "This server runs without sign-in and answers this machine only, by the name 127.0.0.1 or localhost."
             )

@@ -161,3 +161,10 @@ async def test_others_may_say_who_somebody_is(serve: Serve) -> None:
     assert (await api.get("/api/auth/me", headers=await bearer(api)))["id"] == "admin"
     await api.get("/api/auth/me", headers={**await bearer(api), "X-Company-User": "stranger"}, expect=401)
     await api.delete("/api/users/x", headers={"X-Company-User": "kim"}, expect=403)
+
+
+@pytest.mark.parametrize("headers", [{"Host": "["}, {"Origin": "http://["}])
+async def test_an_address_that_is_none_is_nobody_of_this_machine(serve: Serve, headers: dict[str, str]) -> None:
+    api = await serve()
+
+    await api.get("/api/auth/me", headers=headers, expect=401)

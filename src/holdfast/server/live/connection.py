@@ -235,7 +235,10 @@ def is_from_here(socket: WebSocket, origins: str) -> bool:
     if origin is None:
         return True
     allowed = {item.strip() for item in origins.split(",") if item.strip()}
-    return origin in allowed or urlsplit(origin).netloc == socket.headers.get("host", "")
+    try:
+        return origin in allowed or urlsplit(origin).netloc == socket.headers.get("host", "")
+    except ValueError:  # no address at all
+        return False
 
 
 def mount(api: FastAPI, backend: Backend) -> None:
