@@ -146,7 +146,7 @@ def test_workflows_that_are_named_are_published_below_the_base_path(tmp_path: Pa
 def test_two_processes_share_one_address(tmp_path: Path) -> None:
     arguments = ("--store", "sqlite:///here.db", "--no-auth", "--workers", "2")
     with serving(*arguments, folder=tmp_path) as server:
-        for _ in range(200):
+        for _ in range(10_000):
             if len([node for node in server.ask("GET", "/api/nodes")[1]["items"] if node["alive"]]) == 2:
                 break
         else:
@@ -203,3 +203,29 @@ def test_a_file_that_changes_is_published_again(tmp_path: Path) -> None:
                 break
         else:
             pytest.fail("the change was not seen")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_what_keeps_it_from_starting_is_told_once_and_nothing_is_published(tmp_path: Path, workers: str) -> None:
+    flows = tmp_path / "flows"
+    flows.mkdir()
+    (flows / "good.json").write_text(json.dumps(WAITING))
+    (flows / "bad.json").write_text(json.dumps({**WAITING, "id": "bad", "root": {"type": "Nonsense", "id": "x"}}))
+    command = [sys.executable, "-m", "holdfast.cli", "serve", "flows", "--port", "0", "--store", "sqlite:///here.db"]
+
+    told = subprocess.run(
+        [*command, "--workers", workers], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    listed = subprocess.run(
+        [*command[:3], "definitions", "list", "--json", "--store", "sqlite:///here.db"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert (told.returncode, told.stdout) == (2, "")
+    assert told.stderr.count("bad.json") == 1
+    assert "Traceback" not in told.stderr
+    assert json.loads(listed.stdout) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from socket import socket
 from typing import Any
 
 import click
@@ -29,7 +28,9 @@ HOST, PORT = "127.0.0.1", 8600
 @click.option("--watch", is_flag=True, help="Publish the files that were named again when they change.")
 @activities_option
 @log_options
+@click.pass_context
 def serve(
+    ctx: click.Context,
     workflows: tuple[str, ...],
     host: str,
     port: int,
@@ -71,50 +72,10 @@ def serve(
     sockets = listen(host, port)
     wishes["address"] = f"{address_of(sockets[0])}{base_path}"
     if workers > 1:
-        _serve_many(wishes, sockets, workers)
-    else:
-        _serve_one(wishes, sockets)
+        from holdfast.cli.many import serve_many
 
-
-def _serve_one(wishes: dict[str, Any], sockets: list[socket], *, quiet: bool = False) -> None:
+        ctx.exit(serve_many(wishes, sockets, workers))
     from holdfast.cli.loop import run_loop
+    from holdfast.cli.serving import serving
 
-    run_loop(serving(wishes, sockets, quiet=quiet))
-
-
-async def serving(wishes: dict[str, Any], sockets: list[socket], *, quiet: bool = False) -> None:
-    """Open, tell, serve until a signal, drain, close."""
-    from holdfast.cli.serving import Told, configured, opened
-
-    async with opened(wishes) as (app, backend):
-        await Told(configured(app, wishes), backend, quiet=quiet).serve(sockets)
-
-
-def _serve_many(wishes: dict[str, Any], sockets: list[socket], workers: int) -> None:
-    """The same sockets, several processes: each is a node of its own."""
-    import multiprocessing
-    import os
-    import signal
-
-    import uvicorn  # noqa: F401 - if it is missing, that is told here and not by each process
-
-    context = multiprocessing.get_context("spawn")
-    processes = [
-        context.Process(target=_serve_one, args=(wishes, sockets), kwargs={"quiet": number > 0})
-        for number in range(workers)
-    ]
-    for process in processes:
-        process.start()
-
-    def forward(number: int, frame: Any) -> None:
-        """Each drains by itself; a child that has ended has no pid to hear it any more."""
-        for process in processes:
-            if process.is_alive() and process.pid is not None:
-                os.kill(process.pid, number)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, forward)
-    for process in processes:
-        process.join()
-    for listening in sockets:
-        listening.close()
+    run_loop(serving(wishes, sockets))

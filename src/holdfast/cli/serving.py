@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import click
@@ -39,6 +40,18 @@ def workflow_of(text: str) -> Any:
         return path
     source = open_source(text)
     return path if source.is_document else source.workflow
+
+
+async def serving(
+    wishes: dict[str, Any],
+    sockets: list[socket],
+    *,
+    quiet: bool = False,
+    on_ready: Callable[[], None] | None = None,
+) -> None:
+    """Open, tell, serve until a signal, drain, close."""
+    async with opened(wishes) as (app, backend):
+        await Told(configured(app, wishes), backend, quiet=quiet, on_ready=on_ready).serve(sockets)
 
 
 @asynccontextmanager
@@ -90,10 +103,13 @@ def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
 class Told(uvicorn.Server):
     """Says where it listens, once it does, and who may sign in."""
 
-    def __init__(self, config: uvicorn.Config, backend: Backend, *, quiet: bool) -> None:
+    def __init__(
+        self, config: uvicorn.Config, backend: Backend, *, quiet: bool, on_ready: Callable[[], None] | None
+    ) -> None:
         super().__init__(config)
         self._backend = backend
         self._quiet = quiet
+        self._on_ready = on_ready
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -111,11 +127,13 @@ class Told(uvicorn.Server):
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         await super().startup(sockets)
+        if self.started and self._on_ready is not None:
+            self._on_ready()
         if self._quiet or not self.started:
             return
         for listening in self.servers:
-            for socket in listening.sockets:
-                click.echo(f"Holdfast at {address_of(socket)}{self._backend.base_path}")
+            for bound in listening.sockets:
+                click.echo(f"Holdfast at {address_of(bound)}{self._backend.base_path}")
         click.echo(f"  store     {masked_address(self._backend.engine.settings.store)}")
         click.echo(f"  sign-in   {_sign_in(self._backend)}")
 
