@@ -32,6 +32,7 @@ import { FarView } from "./far/FarView";
 import type { FarActions } from "./far/hands";
 import { BIG_FROM } from "./far/scene";
 import { LEAST_ZOOM, useFar } from "./far/useFar";
+import { gliding } from "./gliding";
 import { NoteCard, NoteContext, type ChangeNote } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
 import { afterSelected, centreOf, cornerOf, edgeUnder, firstOf, freeCorner, isFreeLevel, pasteText, reorderBy, reselected, roomIn, screenOf } from "./placing";
@@ -127,7 +128,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const show = useCallback(
     (id: string) => {
       const at = drawn.current.places.get(id);
-      if (at !== undefined) void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), duration: 120 });
+      if (at !== undefined) void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), ...gliding() });
     },
     [flow],
   );
@@ -314,7 +315,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
 
   handle.current = {
     fit: () => far.fit(true),
-    actualSize: () => void flow.zoomTo(1, { duration: 120 }),
+    actualSize: () => void flow.zoomTo(1, gliding()),
     quickAdd: () => {
       const chosen = selection[0];
       const source = graph.nodes.find((node) => node.id === chosen) ?? (graph.nodes.length === 0 ? undefined : graph.nodes.at(-1));

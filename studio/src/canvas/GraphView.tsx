@@ -22,6 +22,7 @@ import { FarView } from "./far/FarView";
 import type { FarActions } from "./far/hands";
 import { BIG_FROM } from "./far/scene";
 import { LEAST_ZOOM, useFar } from "./far/useFar";
+import { gliding } from "./gliding";
 import { Frame, type FrameNode } from "./Frame";
 import { NoteCard } from "./NoteCard";
 import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
@@ -101,7 +102,7 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}`;
   const far = useFar(drawing, `${where}/${nodes.length}`, frame, null, nested?.boxes);
   const farActions = useMemo<FarActions>(
-    () => ({ select: (ids) => onSelect?.(ids[0] ?? null), move: null, open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, duration: 120 }) }),
+    () => ({ select: (ids) => onSelect?.(ids[0] ?? null), move: null, open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, ...gliding() }) }),
     [onSelect, flow, places],
   );
 

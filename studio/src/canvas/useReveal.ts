@@ -5,10 +5,10 @@ import { useEffect, useRef, type RefObject } from "react";
 import type { Point } from "../model/graph";
 import { sizeOf } from "../model/layout";
 import { boundsOf, type Rect } from "./far/scene";
+import { gliding } from "./gliding";
 import type { Drawing } from "./nodes";
 
 const MARGIN = 48;
-const GLIDE_MS = 120;
 const FRAMES = 20;
 
 /** `where` names the level that is shown: what another level shows was not added. */
@@ -28,7 +28,7 @@ export function useReveal(drawing: Drawing, where: string, frame: RefObject<HTML
     const seen = { x: bounds.x * zoom + x, y: bounds.y * zoom + y, width: bounds.width * zoom, height: bounds.height * zoom };
     const step = stepInto(seen, box);
     const [only] = added.length === 1 ? added : [];
-    const settled = step.x === 0 && step.y === 0 ? Promise.resolve(true) : flow.setViewport({ x: x + step.x, y: y + step.y, zoom }, { duration: GLIDE_MS });
+    const settled = step.x === 0 && step.y === 0 ? Promise.resolve(true) : flow.setViewport({ x: x + step.x, y: y + step.y, zoom }, gliding());
     // The list that it was picked from gives the keyboard back in a frame of its own; this comes after.
     if (only !== undefined) void settled.then(() => requestAnimationFrame(() => requestAnimationFrame(() => focusOn(frame.current, only.id))));
   }, [drawing, where, flow, frame]);

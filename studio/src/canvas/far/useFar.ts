@@ -3,6 +3,7 @@
 import { getViewportForBounds, useReactFlow, useStore } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, type RefObject } from "react";
 import { toneOfMark } from "../Card";
+import { gliding } from "../gliding";
 import type { Drawing } from "../nodes";
 import { BIG_FROM, boundsOf, FAR_ZOOM, sceneOf, type Rect, type Scene } from "./scene";
 import type { Point } from "../../model/graph";
@@ -11,7 +12,6 @@ import { CARD_HEIGHT, CARD_WIDTH, sizeOf, type Direction } from "../../model/lay
 const MOST_ZOOM = 1;
 export const LEAST_ZOOM = 0.02;
 const PADDING = 0.16;
-const GLIDE_MS = 120;
 const READABLE = 0.5;
 const BEGIN = 0.75;
 const MARGIN = 40;
@@ -42,7 +42,7 @@ export function useFar(drawing: Drawing, where: string, frame: RefObject<HTMLEle
       if (box === undefined) return;
       // Where there is nothing yet, the first card will stand in the middle.
       if (bounds.current.width === 0) void flow.setViewport({ x: (box.width - CARD_WIDTH) / 2, y: (box.height - CARD_HEIGHT) / 2, zoom: MOST_ZOOM });
-      else void flow.setViewport(getViewportForBounds(bounds.current, box.width, box.height, LEAST_ZOOM, MOST_ZOOM, PADDING), glides ? { duration: GLIDE_MS } : undefined);
+      else void flow.setViewport(getViewportForBounds(bounds.current, box.width, box.height, LEAST_ZOOM, MOST_ZOOM, PADDING), glides ? gliding() : undefined);
     },
     [flow, frame],
   );
