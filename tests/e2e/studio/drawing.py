@@ -23,16 +23,9 @@ class Designer:
         return self.canvas.locator(".react-flow__node").filter(has_text=text)
 
     def inspect(self, text: str) -> None:
-        """Clicks a card until the inspector shows it: a click that meets the drawing as it is made anew may go astray."""
-        shown = self.inspector.get_by_label("Name", exact=True)
-        for _ in range(3):
-            self.card(text).click()
-            try:
-                expect(shown).to_have_value(text, timeout=5_000)
-            except AssertionError:
-                continue
-            return
-        expect(shown).to_have_value(text)
+        """Clicks a card, and waits for the inspector to show it."""
+        self.card(text).click()
+        expect(self.inspector.get_by_label("Name", exact=True)).to_have_value(text)
 
     def section(self, name: str) -> Locator:
         return self.inspector.locator("details").filter(has=self.page.locator("summary", has_text=name)).first
@@ -71,6 +64,7 @@ class Designer:
     def next(self, card: str, activity: str) -> None:
         """By keyboard: `a` puts an activity after the selected one."""
         self.card(card).click()
+        expect(self.card(card).locator(".hf-card.selected")).to_be_visible()
         self.page.keyboard.press("a")
         self.pick(activity)
 

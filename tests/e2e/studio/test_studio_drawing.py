@@ -84,7 +84,9 @@ def test_connections_are_drawn_moved_and_split(studio: Studio, designer: Designe
 
     # By keyboard: from the selected card to another one.
     designer.card("Two").click()
+    expect(designer.card("Two").locator(".hf-card.selected")).to_be_visible()
     page.keyboard.press("c")
+    expect(page.get_by_role("combobox", name="Connect Two to")).to_be_focused()
     page.keyboard.type("one")
     page.keyboard.press("Enter")
     designer.saved()
@@ -378,6 +380,7 @@ def test_a_big_workflow_has_no_map_and_a_middling_one_has(
     expect(studio.page.locator(".react-flow__minimap")).to_have_count(0)
     # Everything else works there too.
     studio.page.keyboard.press("Control+f")
+    expect(studio.page.get_by_role("combobox", name="Search in this workflow")).to_be_focused()
     studio.page.keyboard.type("N500")
     studio.page.keyboard.press("Enter")
     expect(designer.inspector.get_by_label("Name", exact=True)).to_have_value("N500")

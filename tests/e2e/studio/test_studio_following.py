@@ -36,6 +36,7 @@ def test_keys_work_in_a_container_that_was_opened_by_mouse(
 def test_what_is_added_comes_into_sight_and_has_the_keyboard(
     studio: Studio, designer: Designer, server: StudioServer
 ) -> None:
+    studio.page.emulate_media(reduced_motion="no-preference")  # The picture glides to it.
     server.call("POST", "/api/definitions", chart("tall", line("first"), connections=[]))
     studio.open("/definitions/tall")
     designer.card("First").click()

@@ -193,6 +193,7 @@ def test_every_activity_of_the_library_can_be_inspected(
     expect(designer.card("#0#")).to_be_visible()
     for index, type in enumerate(types):
         studio.page.keyboard.press("Control+f")
+        expect(studio.page.get_by_role("combobox", name="Search in this workflow")).to_be_focused()
         studio.page.keyboard.type(f"#{index}#")
         studio.page.keyboard.press("Enter")
         expect(designer.inspector.get_by_label("Name", exact=True).first).to_have_value(f"#{index}#")

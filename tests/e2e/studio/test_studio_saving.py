@@ -20,7 +20,7 @@ def designer(studio: Studio) -> Designer:
 @pytest.fixture
 def colleague(browser: Browser, server: StudioServer) -> Iterator[Studio]:
     """Somebody else at another machine."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script("localStorage.setItem('holdfast.tour', 'done')")
     other = Studio(context.new_page(), server.url)
