@@ -63,7 +63,7 @@ def test_each_iteration_of_a_loop_can_be_looked_at(studio: Studio, server: Studi
 
     page.get_by_role("tab", name="Variables").click()
     changes = panel.get_by_role("list").last.get_by_role("button")
-    expect(changes).to_have_text(["sum = 3add", "sum = 7add", "sum = 12add"])
+    expect(changes).to_have_text(["sum = 3Add", "sum = 7Add", "sum = 12Add"])
     changes.nth(1).click()
     expect(page.get_by_text("You look at the past")).to_be_visible()
     expect(panel.locator("dl").first).to_contain_text("7")
