@@ -15,10 +15,11 @@ from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound, In
 from holdfast.model.commit import Commit
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.requests import DispatchTrigger
-from holdfast.runtime.durable import leftovers, messages, post
+from holdfast.runtime.durable import care, leftovers, messages, post
 from holdfast.runtime.durable.messages import Stimulus
 
 SOON = timedelta(seconds=20)
+MANY_PAGES = care.ATTEMPTS_MAX + 2
 
 
 @dataclass
@@ -300,6 +301,37 @@ async def test_a_broadcast_reaches_all_that_wait_now(cluster: Any, monkeypatch: 
     for name in all_of_them:
         await node.wait_at_rest(name)
     assert await statuses(node, *addressed) == ["suspended", "suspended"]
+
+
+async def test_each_page_of_a_broadcast_is_work_of_its_own(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a death nodes are careful for a minute and count attempts: pages that were done count for nobody."""
+    monkeypatch.setattr(post, "PAGE", 1)
+    node = await cluster.node("a")
+    names = [await started(node, anyones) for _ in range(MANY_PAGES)]
+    await node.stimuli.send(Approval("Ada"))
+    node.node.gate.be_careful()
+    node.node.take_work()
+
+    for name in names:
+        await node.wait_at_rest(name)
+    assert not await node.node.store.list_dead_letters(cluster.tenant)
+
+
+async def test_pages_of_a_broadcast_have_short_names(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are: the column of a database has an end."""
+    monkeypatch.setattr(post, "PAGE", 1)
+    node = await cluster.node("a")
+    for _ in range(3):
+        await started(node, anyones)
+    node.node.gate.paused = True  # What it writes stays in the table.
+    row = messages.stimulus(cluster.tenant, Stimulus(id="s1", event_name="Approval"), node.node.clock.now())
+    for _ in range(2):
+        await node.node.store.enqueue([row])
+        await node.node.post.take(row)
+        async with node.node.store.claim([row.queue], 10) as claim:
+            (row,) = [found for found in claim.rows if found.kind == row.kind]
+
+    assert row.id.count("+") == 1
 
 
 async def test_a_broadcast_page_that_is_done_again_reaches_nobody_twice(cluster: Any) -> None:

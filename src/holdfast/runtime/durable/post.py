@@ -210,7 +210,9 @@ class Post:
         if len(marks) == PAGE:
             last = marks[-1]
             rest = replace(found, after=(last.instance_id, last.seq), taken=taken)
-            added.append(replace(row, id=f"{row.id}+", payload=messages.encoded(rest)))
+            name = f"{found.id}+{last.instance_id}.{last.seq}"
+            # Work of its own: that somebody was careful with this page is not counted against the next.
+            added.append(replace(row, id=name, payload=messages.encoded(rest), attempts=0, due=None))
         elif not taken:
             await self._keep_for_everyone(row, found)
             return
