@@ -133,6 +133,21 @@ async def test_a_result_that_finds_the_disk_full_waits_for_room(
     engine.close()
 
 
+async def test_a_file_that_is_gone_takes_nothing_until_it_is_back(disk: Disk) -> None:
+    """It is open and could still be written to, but whoever comes next would not find it."""
+    away = disk.path.with_name("elsewhere.db")
+    disk.path.rename(away)
+    with pytest.raises(StoreUnavailable, match="deleted, moved or replaced"):
+        await disk.store.commit([commit_of(instance("i"))])
+    disk.path.write_bytes(b"")
+    with pytest.raises(StoreUnavailable, match="deleted, moved or replaced"):
+        await disk.store.commit([commit_of(instance("i"))])
+
+    away.replace(disk.path)
+    assert list(await disk.store.commit([commit_of(instance("i"))])) == [COMMITTED]
+    assert disk.counted()["hf_instance"] == 1
+
+
 # -- statements that are cut short -------------------------------------------------------------------------------------
 
 

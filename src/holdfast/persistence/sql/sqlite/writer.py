@@ -9,9 +9,11 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
+from os.path import samestat
 from pathlib import Path
 from typing import Any, TypeVar
 
+from holdfast.errors import StoreUnavailable
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import faultpoints
@@ -62,12 +64,15 @@ class Writer:
     ) -> None:
         self._connection = connection
         self._path = path
+        self._place = path.absolute()
+        self._file = self._place.stat()
         self._script = script
         self._others = others
         self._committed = committed
 
     def work(self, jobs: list[WriteJob]) -> None:
         """One transaction for all of them. If the file fails it, all of them fail."""
+        self._check_file()
         try:
             patiently(lambda: self._connection.execute("begin immediate"))
             for group in grouped_commits([job for job in jobs if isinstance(job, CommitJob)]):
@@ -86,6 +91,18 @@ class Writer:
         faultpoints.reached("commit.done")
         if self._others():
             time.sleep(_POLITENESS)
+
+    def _check_file(self) -> None:
+        """A file that was deleted, or put another in its place, can still be written to: nobody would ever read it."""
+        try:
+            if samestat(self._file, self._place.stat()):
+                return
+        except OSError:
+            pass
+        raise StoreUnavailable(
+            f"'{self._path}' was deleted, moved or replaced while it was in use. Put it back, or stop the processes that have "
+            "it open; nothing is written until then."
+        )
 
     def close(self) -> None:
         self._connection.close()
