@@ -145,7 +145,13 @@ async def test_a_process_without_a_worker_leaves_what_it_accepts_to_others(tmp_p
             await door.runtime.stimuli.event("go", instance_id=answer.instance_id)
             assert (await worker.runtime.wait_at_rest(answer.instance_id)).status is Status.FINISHED
 
-    assert ran == ["worker", "worker"]
+            begun = await door.runtime.start(
+                where_then
+            )  # It runs here until it waits, as `execute` and operators' verbs do.
+            assert begun.result is not None
+            assert await door.runtime.wait_burst(begun.result.instance_id, SOON) == "suspended"
+
+    assert ran == ["worker", "worker", "worker"]
 
 
 async def test_a_response_waits_only_if_it_is_told_to(cluster: Any) -> None:

@@ -112,7 +112,7 @@ class Holdfast(Parts):
                 takes_work=worker,
                 dispatcher=dispatcher,
                 outlets=outlets,
-                placement=self.placement(carrier, steps=steps),
+                placement=self.placement(carrier, steps=steps, takes_work=worker),
                 second_handle=self.second_handle(store) if isinstance(store, str) else None,
             ),
             workflows=self.workflows,

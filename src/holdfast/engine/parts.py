@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.engine.library import Library
 from holdfast.execution.segment import Limits
 from holdfast.model.stored import DEFAULT_TENANT
+from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.ports import Clock, Outlet, Services, StepDispatcher, Store, Transport, WorkflowDispatcher
 from holdfast.runtime.allowance import parse_limits
 from holdfast.runtime.background import Recurring
@@ -67,14 +68,19 @@ class Parts(Library):
             return None
         return transport_from_url(address, plugins=self.registry.transports)
 
-    def placement(self, transport: Transport | None = None, *, steps: StepDispatcher | None = None) -> Placement:
-        """Where effects run: by the settings, with steps carried by that transport, or handed to that dispatcher."""
+    def placement(
+        self, transport: Transport | None = None, *, steps: StepDispatcher | None = None, takes_work: bool = True
+    ) -> Placement:
+        """Where effects run: by the settings, with steps carried by that transport, or handed to that dispatcher. Who takes no
+        work leaves those that name no queue to the workers: it may be a command, gone before they end."""
         from holdfast.dispatch.steps import TransportSteps
-        from holdfast.runtime.durable.placement import Placement
+        from holdfast.runtime.durable.placement import INLINE, Placement
 
-        if steps is None and transport is not None:
-            steps = TransportSteps(transport)
-        return Placement(default=self.settings.effects_queue, dispatcher=steps, transport=transport)
+        queue = self.settings.effects_queue
+        if steps is None:
+            queue = DEFAULT_QUEUE if queue == INLINE and not takes_work else queue
+            steps = None if transport is None else TransportSteps(transport)
+        return Placement(default=queue, dispatcher=steps, transport=transport)
 
     def second_handle(self, url: str | None = None) -> Callable[[], Store] | None:
         """Makes another handle of a store, for the heartbeat; None where a handle is all that there is."""
