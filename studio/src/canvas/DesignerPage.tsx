@@ -37,8 +37,9 @@ export function DesignerPage() {
   const version = search["version"] ?? "latest";
   const detail = useQuery({ ...definitions.one(id, version), refetchOnWindowFocus: false, refetchOnReconnect: false, staleTime: Number.POSITIVE_INFINITY, gcTime: 0 });
   const known = useQuery(descriptors);
-  if (detail.isError) return <Failed error={detail.error} retry={() => void detail.refetch()} />;
-  if (known.isError) return <Failed error={known.error} retry={() => void known.refetch()} />;
+  // Once it is open, a question that fails takes nobody's work out of their hands.
+  if (detail.isLoadingError) return <Failed error={detail.error} retry={() => void detail.refetch()} />;
+  if (known.isLoadingError) return <Failed error={known.error} retry={() => void known.refetch()} />;
   if (detail.data === undefined || known.data === undefined) return <Loading />;
   return <Opened key={`${id} ${version}`} detail={detail.data} catalogue={known.data} isLatest={version === "latest"} />;
 }

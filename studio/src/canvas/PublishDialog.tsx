@@ -1,7 +1,10 @@
 /** Publish: what it means for instances that are alive, and what stands in the way. */
 
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { forget } from "../api/queries";
+import { useCan } from "../api/session";
 import { catalogue } from "../app/messages";
 import type { Problem } from "../model/validate";
 import { Confirm, toast } from "../ui";
@@ -19,6 +22,7 @@ const t = catalogue("publish", {
   warnings: "{n|warning|warnings}: it will run, but have a look.",
   more: "and {n} more",
   done: "Published version {version}",
+  move: "Move instances to it",
   doneTriggers: "Published version {version}. {triggers|trigger listens|triggers listen}.",
 });
 
@@ -34,6 +38,8 @@ interface PublishProps {
 export function PublishDialog({ id, name, problems, flush, onShow, onClose }: PublishProps) {
   const live = useQuery({ queryKey: ["instances", "live", id], queryFn: () => liveInstances(id), staleTime: 0, retry: false });
   const [busy, setBusy] = useState(false);
+  const can = useCan();
+  const navigate = useNavigate();
   const errors = problems.filter((problem) => problem.severity === "error");
   const shown = errors.length > 0 ? errors : problems;
   const go = async (): Promise<void> => {
@@ -41,7 +47,11 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
     try {
       if (await flush()) {
         const result = await publish(id);
-        toast.done(t(result.triggers > 0 ? "doneTriggers" : "done", { version: result.summary.version, triggers: result.triggers }));
+        const { version } = result.summary;
+        const move = { label: t("move"), run: () => void navigate({ to: "/alterations", search: { definition: id, version: String(version) } }) };
+        toast.done(t(result.triggers > 0 ? "doneTriggers" : "done", { version, triggers: result.triggers }), live.data && can("operations:write") ? move : undefined);
+        // A workflow that can be used as an activity is one from now on.
+        await forget("descriptors");
       }
       onClose();
     } catch (error) {

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { definitions } from "../api/queries";
-import type { Change, DefinitionDiff, FieldChange } from "../api/types";
+import type { Change, DefinitionDiff, Document, FieldChange } from "../api/types";
 import { catalogue } from "../app/messages";
 import { DiffView as OneDrawing } from "../canvas/DiffView";
 import { GraphView } from "../canvas/GraphView";
+import { useNames } from "../canvas/names";
 import { Answer, Badge, type Tone, written } from "../ui";
 
 const t = catalogue("compare", {
@@ -46,11 +47,23 @@ export function DiffView({ id, from, to, one }: { id: string; from: number; to: 
             <Side version={from} document={before.data?.document} diff={data} old selected={selected} onSelect={setSelected} />
             <Side version={to} document={after.data?.document} diff={data} selected={selected} onSelect={setSelected} />
           </div>
-          <Changes lines={linesOf(data)} onSelect={setSelected} />
+          <Words diff={data} before={before.data?.document} after={after.data?.document} onSelect={setSelected} />
         </div>
       )}
     </Answer>
   );
+}
+
+type WordsProps = { diff: DefinitionDiff; before: Document | undefined; after: Document | undefined; onSelect: (id: string | null) => void };
+
+const NOTHING: Document = { root: { id: "root", type: "Sequence" } };
+
+/** What was removed is called as it was before. */
+function Words({ diff, before, after, onSelect }: WordsProps) {
+  const then = useNames(before ?? NOTHING);
+  const now = useNames(after ?? NOTHING);
+  const nameOf = (id: string): string => (now.has(id) ? now.of(id) : then.of(id));
+  return <Changes lines={linesOf(diff, nameOf)} onSelect={onSelect} />;
 }
 
 type SideProps = {
@@ -97,11 +110,11 @@ function plainly(value: unknown): string {
   return written(value);
 }
 
-export function linesOf(diff: DefinitionDiff): Line[] {
+export function linesOf(diff: DefinitionDiff, nameOf: (id: string) => string): Line[] {
   return [
-    ...diff.activities.map((one) => ({ what: t("activity", { name: one.title || one.id }), change: one.change, activity: one.id, fields: one.fields })),
+    ...diff.activities.map((one) => ({ what: t("activity", { name: nameOf(one.id) }), change: one.change, activity: one.id, fields: one.fields })),
     ...diff.connections.map((one) => ({
-      what: t("connection", { from: one.outcome ? `${one.from} (${one.outcome})` : one.from, to: one.to }),
+      what: t("connection", { from: one.outcome ? `${nameOf(one.from)} (${one.outcome})` : nameOf(one.from), to: nameOf(one.to) }),
       change: one.change,
       activity: one.from,
       fields: one.fields,
@@ -111,6 +124,15 @@ export function linesOf(diff: DefinitionDiff): Line[] {
     ...diff.outputs.map((one) => ({ what: t("output", { name: one.name }), change: one.change, activity: null, fields: one.fields })),
     ...diff.settings.map((one) => ({ what: t("setting", { name: one.path }), change: "changed" as const, activity: null, fields: [{ ...one, path: "" }] })),
   ];
+}
+
+function What({ line, onSelect }: { line: Line; onSelect: (id: string | null) => void }) {
+  if (line.activity === null) return line.what;
+  return (
+    <button type="button" className="linkish" onClick={() => onSelect(line.activity)}>
+      {line.what}
+    </button>
+  );
 }
 
 function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: string | null) => void }) {
@@ -129,9 +151,9 @@ function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: s
         <tbody>
           {lines.flatMap((line, index) =>
             (line.fields.length > 0 ? line.fields : [null]).map((field, at) => (
-              <tr key={`${index}-${at}`} onClick={() => line.activity && onSelect(line.activity)}>
+              <tr key={`${index}-${at}`}>
                 <td>
-                  {at === 0 ? line.what : ""}
+                  {at === 0 ? <What line={line} onSelect={onSelect} /> : ""}
                   {field?.path ? <span className="faint"> {field.path}</span> : null}
                 </td>
                 <td>{at === 0 ? <Badge tone={TONES[line.change]}>{t(line.change)}</Badge> : null}</td>

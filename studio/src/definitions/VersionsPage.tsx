@@ -1,6 +1,6 @@
 import "./versions.css";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
 import { apiPath, definitions, forget } from "../api/queries";
@@ -21,6 +21,7 @@ const t = catalogue("versions", {
   from: "From version",
   to: "To version",
   version: "Version {n}",
+  move: "Move instances to this",
   rollback: "Roll back to this",
   rollbackTitle: "Roll back to version {n}?",
   rollbackText: "A new draft is made that equals version {n}. Nothing runs it until you publish.",
@@ -48,6 +49,7 @@ export function VersionsPage() {
 
 function Versions({ id, items }: { id: string; items: readonly DefinitionSummary[] }) {
   const can = useCan();
+  const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
   const [asked, setAsked] = useState<{ kind: "rollback" | "delete"; version: number } | null>(null);
   const newest = items[0]?.version ?? 1;
@@ -80,6 +82,11 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                 small
                 label={t("actions", { n: one.version })}
                 items={[
+                  can("operations:write") && {
+                    label: t("move"),
+                    icon: "wand",
+                    onSelect: () => void navigate({ to: "/alterations", search: { definition: id, version: String(one.version) } }),
+                  },
                   can("definitions:write") &&
                     one.origin === "api" &&
                     one.version !== newest && {
@@ -107,7 +114,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
             </p>
           ) : (
             <>
-              <div className="row" style={{ padding: "8px 16px", borderBottom: "1px solid var(--line)" }}>
+              <div className="row wrap" style={{ padding: "8px 16px", borderBottom: "1px solid var(--line)" }}>
                 <span className="quiet">{t("compare")}</span>
                 <Pick label={t("from")} value={from} numbers={numbers} onChange={(n) => setFilters({ from: String(n) })} />
                 <span className="quiet">{t("with")}</span>

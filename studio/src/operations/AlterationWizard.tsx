@@ -38,14 +38,17 @@ const t = catalogue("wizard", {
   toInstance: "To the instance",
 });
 
+/** Where somebody came from: a definition whose instances are meant, and the version that they are to be moved to. */
+type Start = { readonly definition: string | undefined; readonly version: string | undefined };
+
 /** Which, what, and a dry run before anything moves. */
-export function Wizard({ ids: given, onClose }: { ids: readonly string[]; onClose: () => void }) {
+export function Wizard({ ids: given, start, onClose }: { ids: readonly string[]; start: Start; onClose: () => void }) {
   const navigate = useNavigate();
   const [step, setStep] = useState<1 | 2 | 3>(given.length > 0 ? 2 : 1);
-  const [definition, setDefinition] = useState("");
+  const [definition, setDefinition] = useState(start.definition ?? "");
   const [status, setStatus] = useState("live");
   const [text, setText] = useState(given.join("\n"));
-  const [drafts, setDrafts] = useState<readonly Draft[]>([newDraft()]);
+  const [drafts, setDrafts] = useState<readonly Draft[]>([start.version === undefined ? newDraft() : { ...newDraft(), type: "migrate", version: start.version }]);
   const [why, setWhy] = useState("");
   const [tried, setTried] = useState<Alteration | null>(null);
   const [busy, setBusy] = useState(false);

@@ -37,7 +37,7 @@ const touched = (plan: Alteration): number => plan.altered + plan.unchanged + pl
 export function AlterationsPage() {
   const can = useCan();
   const [filters, setFilters] = useFilters();
-  const [making, setMaking] = useState(Boolean(filters["ids"]));
+  const [making, setMaking] = useState(Boolean(filters["ids"] ?? filters["definition"]));
   const [shown, setShown] = useState<Alteration | null>(null);
   return (
     <>
@@ -94,9 +94,10 @@ export function AlterationsPage() {
       {making ? (
         <Wizard
           ids={filters["ids"]?.split(",") ?? []}
+          start={{ definition: filters["definition"], version: filters["version"] }}
           onClose={() => {
             setMaking(false);
-            setFilters({ ids: undefined });
+            setFilters({ ids: undefined, definition: undefined, version: undefined });
           }}
         />
       ) : null}

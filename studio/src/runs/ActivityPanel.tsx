@@ -6,7 +6,7 @@ import { Answer, duration, Json, SelectField, StatusBadge, When } from "../ui";
 import { startedBy } from "./children";
 import { childrenOf, Line } from "./FamilyPanel";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 import { eventName, whyOf } from "./why";
 
 type Props = { detail: InstanceDetail; names: Names; activity: string | null; entries: readonly JournalEntry[] };

@@ -5,7 +5,7 @@ import type { Bookmark, InstanceDetail } from "../api/types";
 import { Button, Dialog, duration, Id, StatusBadge, TextArea, toast, Value, When } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 import { act } from "./verbs";
 
 export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names: Names }) {

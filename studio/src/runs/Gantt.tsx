@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { JournalEntry } from "../api/types";
 import { duration, toneOf } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 
 export type Span = { key: string; activity: string; name: string; start: number; end: number | null; status: string };
 

@@ -6,7 +6,7 @@ import { useCan } from "../api/session";
 import type { Incident, InstanceDetail } from "../api/types";
 import { Answer, Badge, Button, Empty, When } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 import { Repair } from "./Repair";
 
 export function IncidentsPanel({ detail, names, onShow }: { detail: InstanceDetail; names: Names; onShow: (activity: string | null) => void }) {

@@ -9,7 +9,7 @@ import { Button, Menu, toast } from "../ui";
 import { BulkConfirm } from "./BulkConfirm";
 import { nameOf } from "./IncidentsPanel";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 import { Repair } from "./Repair";
 import { type BulkAction, fork } from "./verbs";
 

@@ -18,7 +18,7 @@ import { t } from "./instance-words";
 import { InstanceActions } from "./InstanceActions";
 import { JournalPanel } from "./JournalPanel";
 import { hasSource, Source } from "./Source";
-import { useNames } from "./names";
+import { useNames } from "../canvas/names";
 import { momentAt } from "./travel";
 import { TravelBar } from "./TravelBar";
 import { Travelling } from "./Travelling";

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { JournalEntry } from "../api/types";
 import { Checkbox, type Tone, When } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 import { eventName, isTrouble, resultOf, whyOf } from "./why";
 
 type Props = {
@@ -71,11 +71,11 @@ export function JournalPanel({ entries, names, at, selected, onSelect, onTravel 
               }}
             >
               <span className={`mark ${TONES[entry.event] ?? ""}`} />
-              <span className="clip">
-                {entry.activity_id ? <b>{names.of(entry)} </b> : null}
-                {names.mark(entry.activity_id) ? <span className="faint small mono">{entry.activity_id} </span> : null}
-                <span className={entry.activity_id ? "quiet" : ""}>{eventName(entry.event)}</span>
-                {resultOf(entry) ? <span className="value"> {resultOf(entry)}</span> : null}
+              <span className="what">
+                {entry.activity_id ? <b className="clip">{names.of(entry)}</b> : null}
+                {names.mark(entry.activity_id) ? <span className="faint small mono clip">{entry.activity_id}</span> : null}
+                <span className={entry.activity_id ? "quiet event" : "event"}>{eventName(entry.event)}</span>
+                {resultOf(entry) ? <span className="value clip">{resultOf(entry)}</span> : null}
               </span>
               <When at={entry.at} as="clock" className="time" />
               {whyOf(entry) ? <span className="reason">{whyOf(entry)}</span> : null}

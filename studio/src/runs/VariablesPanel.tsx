@@ -7,7 +7,7 @@ import type { InstanceDetail, JournalEntry } from "../api/types";
 import { Button, Dialog, IconButton, TextArea, TextField, toast, Value } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 import { type Moment, variableChanges } from "./travel";
 
 type Props = { detail: InstanceDetail; names: Names; entries: readonly JournalEntry[]; moment: Moment | null; onTravel: (at: number) => void };

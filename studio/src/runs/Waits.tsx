@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { InstanceDetail } from "../api/types";
 import { Filled, When } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "./names";
+import type { Names } from "../canvas/names";
 
 type Props = { detail: InstanceDetail; names: Names; onShow: (activity: string) => void };
 type Wait = InstanceDetail["waits"][number];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Catalogue } from "../model/descriptors";
 import { withIds } from "../model/ids";
 import { startedBy } from "./children";
-import { namesIn } from "./names";
+import { namesIn } from "../canvas/names";
 
 const catalogue = new Catalogue([{ type: "WriteLine", display_name: "Write line", inputs: [], outputs: [], ports: [], outcomes: ["Done"] }]);
 const line = (id: string, name?: string) => ({ id, type: "WriteLine", inputs: {}, ...(name ? { name } : {}) });

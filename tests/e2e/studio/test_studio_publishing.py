@@ -190,3 +190,38 @@ def test_every_column_of_the_lists_sorts(studio: Studio) -> None:
                 heads.nth(index).click()
             assert told.value.ok, heads.nth(index).inner_text()
             expect(studio.page.locator("th[aria-sort=ascending], th[aria-sort=descending]")).to_have_count(1)
+
+
+def test_what_lives_is_moved_from_where_it_was_published(studio: Studio, server: StudioServer) -> None:
+    wait = {"id": "wait", "type": "Event", "name": "Wait", "inputs": {"event_name": "never"}}
+    server.publish(sequence("moved", wait, line("after")))
+    alive = server.execute("moved")["instance_id"]
+    page, designer = studio.page, Designer(studio.page)
+    studio.open("/definitions/moved")
+    designer.inspect("After")
+    designer.field("text").fill("something else")
+    designer.saved()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Publish", exact=True).click()
+
+    page.get_by_role("button", name="Move instances to it").click()
+    plan = page.get_by_role("dialog")
+    expect(plan.get_by_text("1 instance match now", exact=False)).to_be_visible()
+    plan.get_by_role("button", name="Next").click()
+    expect(plan.get_by_label("Version")).to_have_value("2")
+    plan.get_by_role("button", name="Dry run").click()
+    plan.get_by_role("button", name="Alter 1 instance").click()
+    expect(plan).to_be_hidden()
+
+    studio.open(f"/instances/{alive}")
+    expect(page.get_by_role("link", name="v2")).to_be_visible()
+
+
+def test_differences_are_told_by_name_and_reached_by_keys(studio: Studio, server: StudioServer) -> None:
+    server.publish(sequence("told", line("first"), {"id": "x1", "type": "Delay", "inputs": {"duration": "PT1S"}}))
+    server.publish_again(sequence("told", line("first"), {"id": "x1", "type": "Delay", "inputs": {"duration": "PT2S"}}))
+    studio.open("/definitions/told/versions")
+
+    studio.page.get_by_role("region", name="Changes").get_by_role("button", name="Activity Delay").press("Enter")
+
+    expect(studio.page.locator(".react-flow__node.selected").first).to_be_visible()

@@ -1,6 +1,6 @@
 /** What people call the activities of an instance: their own names, or the title of their type, as on the drawing. */
 import { useMemo } from "react";
-import { useCatalogue } from "../canvas/useCatalogue";
+import { useCatalogue } from "./useCatalogue";
 import type { Catalogue } from "../model/descriptors";
 import { placesOf, titleOf, type Definition } from "../model/document";
 import { withIds } from "../model/ids";
@@ -11,6 +11,7 @@ type Told = { readonly activity_id: string | null; readonly name?: string | null
 
 export interface Names {
   of(told: Told | string | null): string;
+  has(id: string): boolean;
   /** The id where others are called the same; empty where the name is enough. */
   mark(id: string | null): string;
 }
@@ -24,6 +25,7 @@ export function namesIn(document: Definition, catalogue: Catalogue): Names {
     uses.set(title, (uses.get(title) ?? 0) + 1);
   }
   return {
+    has: (id) => titles.has(id),
     of: (told) => {
       if (told === null) return "";
       if (typeof told === "string") return titles.get(told) ?? told;
