@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -99,7 +100,8 @@ def write_file(path: str, text: str) -> None:
             beside.chmod(target.stat().st_mode & 0o777)
         beside.replace(target)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # a folder that takes no file gives none up either
+            beside.unlink(missing_ok=True)
         raise BadInput(f"'{path}' cannot be written: {error.strerror or error}.") from None
 
 

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from socket import socket
@@ -53,12 +53,15 @@ def serve_many(wishes: dict[str, Any], sockets: list[socket], workers: int) -> i
         process.join()
     for listening in sockets:
         listening.close()
-    return next((code for process in processes if (code := _code(process)) != 0), 0)
+    return next((code for process in processes if (code := _code(process, stopping)) != 0), 0)
 
 
-def _code(process: SpawnProcess) -> int:
-    """As a shell counts: of a process that a signal ended, 128 and the signal."""
+def _code(process: SpawnProcess, stopping: Sequence[int]) -> int:
+    """As a shell counts: of a process that a signal ended, 128 and the signal. One that was asked to stop while it started did
+    so."""
     code = process.exitcode or 0
+    if -code in stopping:
+        return 0
     return code if code >= 0 else 128 - code
 
 

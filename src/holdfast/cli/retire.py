@@ -28,7 +28,7 @@ LIMIT = 10_000
     "age",
     required=True,
     metavar="DURATION",
-    help="Ended longer ago than this: P30D, PT12H, 7.00:00:00.",
+    help="Ended longer ago than this: 30d, 12h, P30D.",
 )
 @click.option(
     "--status",
@@ -118,12 +118,17 @@ async def _retire(engine: Holdfast, url: str | None, wanted: _Wanted) -> Retenti
 
 
 def _duration(text: str) -> timedelta:
-    from holdfast.model.durations import parse_duration
+    """As settings and the API take it; zero and below are not theirs."""
+    from holdfast.model import durations
+    from holdfast.settings import parse_duration
 
     try:
-        age = parse_duration(text)
-    except ValueError as error:
-        raise BadInput(f"--older-than: {error}") from error
+        age = durations.parse_duration(text)
+    except (ValueError, OverflowError):
+        try:
+            age = parse_duration(text)
+        except (ValueError, OverflowError) as error:
+            raise BadInput(f"--older-than: '{text}' is no duration. Write 30d, 12h, 5m or P30D.") from error
     if age < timedelta(0):
         raise BadInput(f"--older-than: '{text}' lies in the future. Say how long ago they ended, as in P30D.")
     return age

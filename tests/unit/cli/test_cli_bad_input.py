@@ -147,6 +147,7 @@ TABLE: list[tuple[list[str], str]] = [
     (["graph", "hello.json", "--format", "crayon"], "'mermaid', 'svg'"),
     (["schema", "-o", "a_folder"], "cannot be written"),
     (["schema", "-o", "/"], "it is a folder"),
+    (["schema", "-o", "hello.json/x.json"], "'hello.json/x.json' cannot be written"),
     (["migrate", "--store", "postgresql://["], "cannot be read"),
     (["run", "/dev/zero"], "larger than"),
     (["run", "x" * 9000], "File name too long"),

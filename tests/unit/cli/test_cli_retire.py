@@ -37,6 +37,7 @@ def figures(call: Call, *options: str) -> dict[str, int]:
 
 def test_what_ended_goes_and_what_waits_stays(call: Call) -> None:
     assert figures(call, "--older-than", "P1D", "--check") == {"expired": 0}
+    assert figures(call, "--older-than", "1d", "--check") == {"expired": 0}
     assert figures(call, "--older-than", "PT0S", "--check") == {"expired": 2}
     assert figures(call, "--older-than", "PT0S") == {"deleted": 2, "archived": 0, "kept": 0}
     assert figures(call, "--older-than", "PT0S") == {"deleted": 0, "archived": 0, "kept": 0}
