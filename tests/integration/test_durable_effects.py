@@ -243,6 +243,56 @@ async def test_what_was_lost_before_is_taken_over_alone(cluster: Any, monkeypatc
         assert (await c.settle(name)).status is Status.FINISHED
 
 
+async def test_only_one_that_is_lost_alone_is_buried(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two share each process that dies, and nobody knows which of them it is."""
+    monkeypatch.setattr(takeover, "ALONE", 0.0)
+    monkeypatch.setattr(takeover, "IN_TRIAL", 0.0)
+    last = await cluster.node("a", activities=[wait_elsewhere])
+    two = [(await last.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(2)]
+    for name in "bcd":
+        await cluster.died(last)
+        last = await cluster.node(name, activities=[wait_elsewhere])
+        assert await last.node.takeover.sweep() == 2
+
+    await cluster.died(last)
+    alone = await cluster.node("e", activities=[wait_elsewhere])
+    assert await alone.node.takeover.sweep() == 1
+    assert await alone.node.takeover.sweep() == 0  # The other waits until this one has ended.
+    (killer,) = [name for name in two if alone.node.effects.of(name)]
+    (innocent,) = [name for name in two if name != killer]
+    assert not await Operators(alone.node).dead_letters()
+
+    await cluster.died(alone)
+    last = await cluster.node("f", activities=[wait_elsewhere])
+    assert await last.node.takeover.sweep() == 2
+    bench.gate.set()
+    assert (await last.settle(innocent)).status is Status.FINISHED
+    assert [item.type for item in (await last.settle(killer)).incidents] == ["EffectLost"]
+    assert [item.work.instance_id for item in await Operators(last.node).dead_letters()] == [killer]
+    await cluster.check(last, killer)
+
+
+async def test_where_others_run_long_a_trial_waits_and_is_given_up_in_the_end(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(takeover, "LOST_MAX", 1)
+    monkeypatch.setattr(takeover, "PATIENCE", 0.0)
+    monkeypatch.setattr(takeover, "IN_TRIAL", 0.0)
+    a, c, b = [await cluster.node(name, activities=[*ALL, wait_elsewhere]) for name in "acb"]
+    lost = (await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id
+    await cluster.died(a)
+    assert await c.node.takeover.sweep() == 1
+    await cluster.died(c)
+    beside = (await b.start(waiting())).result.instance_id
+    await bench.begun.wait()
+
+    assert await b.node.takeover.sweep() == 0
+    monkeypatch.setattr(takeover, "GIVES_UP", timedelta(0))
+    assert await b.node.takeover.sweep() == 1
+    assert b.node.effects.of(lost)
+    assert b.node.effects.of(beside)
+
+
 async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_over(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     strange = Workflow(Sequence(wait_elsewhere.bind(), Event("end")))
@@ -314,12 +364,12 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
     await bench.begun.wait()
     await cluster.died(a)
     last = a
-    for number in range(4):
+    for number in range(5):
         bench.calls.clear()
         bench.begun.clear()
         last = await cluster.node(f"n{number}", activities=ALL)
         assert await last.recover(identity) == 1
-        if number < 3:
+        if number < 4:
             await bench.begun.wait()
             await cluster.died(last)
     failed = await last.settle(identity)

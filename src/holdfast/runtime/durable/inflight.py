@@ -6,6 +6,8 @@ A node that could not renew its heartbeat for two thirds of its time to live sta
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -37,7 +39,10 @@ class EffectsHere:
         self._per_instance: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._held: list[Attempt] = []
-        """To be begun when the heart beats again."""
+        """To be begun when the heart beats again, or the one that has this process for itself has ended."""
+        self._alone: Key | None = None
+        """What may begin; all else is held."""
+        self._trials = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._running)
@@ -77,13 +82,35 @@ class EffectsHere:
             return  # Its owner is not alive for the cluster: others take it over.
         attempt = self._running[name, request.execution_id] = Attempt(live, request)
         self._per_instance[name] = self._per_instance.get(name, 0) + 1
-        if heart.may_start_effects:
+        if heart.may_start_effects and self._alone in (None, (name, request.execution_id)):
             self._tasks.begin(attempt)
         else:
             self._held.append(attempt)
 
+    @asynccontextmanager
+    async def alone(self, key: Key, patience: float) -> AsyncIterator[bool]:
+        """Nothing but this one begins here meanwhile. False if what runs here did not end in time."""
+        async with self._trials:
+            self._alone = key
+            try:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(patience):
+                        while begun := self._begun():
+                            await self._node.watching.news(begun[0][0])
+                yield not self._begun()
+            finally:
+                self._alone = None
+                if self._node.heart.may_start_effects:
+                    self.start_held()
+
+    def _begun(self) -> list[Key]:
+        waiting = {(item.live.id, item.request.execution_id) for item in self._held}
+        return [key for key in self._running if key not in waiting]
+
     def start_held(self) -> None:
-        """The heart beats again: begin what had to wait, unless it was taken away meanwhile."""
+        """What it waited for is so: begin it, unless it was taken away meanwhile."""
+        if self._alone is not None:
+            return
         held, self._held = self._held, []
         for attempt in held:
             if self._running.get((attempt.live.id, attempt.request.execution_id)) is attempt:

@@ -292,12 +292,16 @@ class PoisonJob(Job):
 class TakenOverJob(Job):
     """A receipt: whose effect it was, who has it now."""
 
-    __slots__ = ("attempt", "by", "died", "execution_id")
+    __slots__ = ("alone", "attempt", "by", "died", "execution_id")
 
     idle = True
 
-    def __init__(self, instance_id: str, execution_id: int, *, died: str, by: str, attempt: int) -> None:
+    def __init__(
+        self, instance_id: str, execution_id: int, *, died: str, by: str, attempt: int, alone: bool = False
+    ) -> None:
         super().__init__(instance_id)
+        self.alone = alone
+        """Nothing else is begun beside it."""
         self.execution_id = execution_id
         self.died = died
         self.by = by
@@ -308,6 +312,8 @@ class TakenOverJob(Job):
             return False
         told = f"{f'node {self.died}' if self.died else 'its node'} died, effect taken over by {self.by}, attempt {self.attempt}"
         data = {"node": self.died, "by": self.by, "attempt": self.attempt, "message": told}
+        if self.alone:
+            data |= {"alone": True, "message": f"{told}, with nothing beside it"}
         live.note(JournalEvent.TAKEN_OVER, live.waiters.get(self.execution_id), data)
         return True
 

@@ -33,9 +33,9 @@ class Receipts:
     def __init__(self, node: Node) -> None:
         self._node = node
 
-    async def write(self, row: EffectRow, *, died: str, by: str) -> None:
+    async def write(self, row: EffectRow, *, died: str, by: str, alone: bool = False) -> None:
         """`row` as it is after it changed hands."""
-        job = TakenOverJob(row.instance_id, row.execution, died=died, by=by, attempt=row.attempt)
+        job = TakenOverJob(row.instance_id, row.execution, died=died, by=by, attempt=row.attempt, alone=alone)
         assert job.answer is not None
         self._node.submit(job)
         try:
@@ -50,9 +50,12 @@ class Receipts:
         if row.attempt > 1 and not await self._begun(row):
             await self.write(row, died="", by=ITS_QUEUE)
 
-    async def begun_since(self, row: EffectRow) -> int:
-        """How many attempts were begun by nodes that took it over: one that died before its receipt began nothing."""
-        return sum(entry.event is JournalEvent.TAKEN_OVER for entry in await self._beginnings(row))
+    async def begun_since(self, row: EffectRow, first: int) -> tuple[int, bool]:
+        """How many attempts after the first were begun by nodes that took it over: one that died before its receipt began
+        nothing. And whether one before this had its process for itself."""
+        taken = [entry for entry in await self._beginnings(row) if entry.event is JournalEvent.TAKEN_OVER]
+        found = [entry.data for entry in taken if entry.data["attempt"] > first]
+        return len(found), any(data.get("alone") and data["attempt"] < row.attempt for data in found)
 
     async def _begun(self, row: EffectRow) -> bool:
         return any(entry.data.get("attempt") == row.attempt for entry in await self._beginnings(row))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 
 from holdfast import telemetry
 from holdfast.errors import HoldfastError
-from holdfast.execution.record import EffectFailure
+from holdfast.execution.record import EffectFailure, EffectRequest
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import InstanceRow
@@ -41,12 +42,19 @@ logger = logging.getLogger("holdfast")
 T = TypeVar("T")
 
 LOST_MAX = 3
-"""Attempts that may die with their process: the next one fails instead (rule H15)."""
+"""Attempts that may die with their process: the next one has a process for itself, and if it dies of that too, it fails
+(rule H15)."""
 UNTOLD = 3
 """How many times as many attempts an effect has whose receipts are not kept."""
 PAGE = 100
 ALONE = 1.0
 """Seconds that one which was lost before has for itself; most take less."""
+PATIENCE = 5.0
+"""Seconds that a trial waits until nothing else runs here; meanwhile nothing begins."""
+IN_TRIAL = 30.0
+"""Seconds that one has its process for itself; what was to begin meanwhile begins then."""
+GIVES_UP = timedelta(minutes=10)
+"""Where something always runs, one that is to be tried alone is tried beside it after so long."""
 AT_ONCE = 16
 """Effects of one sweep that are looked after at one time."""
 BEGINNING = ("", 0)
@@ -85,6 +93,8 @@ class TakeOver:
         self._sweeps = 0
         self._lost, self._waiting = Round(), Round()
         self._receipts = Receipts(node)
+        self._waiting_for: dict[tuple[str, int], float] = {}
+        """Since when those wait that are to be tried alone."""
 
     # -- all the time --------------------------------------------------------------------------------------------------
 
@@ -130,12 +140,45 @@ class TakeOver:
         random.shuffle(suspects)
         taken = 0
         for row in suspects:
-            if await self._safely(row, self.take):
+            if row.attempt > LOST_MAX and await self._safely(row, self._must_be_alone):
+                taken += bool(await self._safely(row, self._try_alone))
+            elif await self._safely(row, self.take):
                 taken += 1
                 with suppress(TimeoutError):
                     async with asyncio.timeout(ALONE):
                         await self._node.effects.ended(row.instance_id, row.execution)
         return taken
+
+    async def _must_be_alone(self, row: EffectRow) -> bool:
+        """Whether it would be the next time that it fails, though others shared its process each time."""
+        lost, request = await self._lost_before(row)
+        if request is None or lost <= LOST_MAX or lost > LOST_MAX * UNTOLD:
+            return False
+        begun, was_alone = await self._receipts.begun_since(replace(row, attempt=row.attempt + 1), request.attempt)
+        return begun + 1 > LOST_MAX and not was_alone
+
+    async def _try_alone(self, row: EffectRow, *, held: bool = False, patient: bool = True) -> bool:
+        """What runs here may be what kills: it must have ended, and nothing begins beside this one for a while. What does not
+        end here may end, or be tried, elsewhere: then it is left."""
+        node, key = self._node, (row.instance_id, row.execution)
+        since = self._waiting_for.setdefault(key, time.monotonic())
+        async with node.effects.alone(key, PATIENCE) as is_free:
+            too_long = not patient or time.monotonic() - since >= GIVES_UP.total_seconds()
+            if not (is_free or too_long) or not await self.take(row, held=held, alone=is_free):
+                return False
+            self._waiting_for.pop(key, None)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(IN_TRIAL if patient else 0):
+                    await node.effects.ended(*key)
+        return True
+
+    async def _lost_before(self, row: EffectRow) -> tuple[int, EffectRequest | None]:
+        """How often it would have been lost, counted from the attempt that its state holds."""
+        node = self._node
+        stored, values = await node.state(row.instance_id)
+        plan = await node.pins.plan(stored.content)
+        request = decode_state(stored.state, plan, node.clock.now_ns, node.services, values).effects.get(row.execution)
+        return (0, None) if request is None else (row.attempt + 1 - request.attempt, request)
 
     async def _send_again(self, row: EffectRow) -> None:
         await self._receipts.complete(row)
@@ -199,9 +242,16 @@ class TakeOver:
         now = await node.store.now()
         alive = {item.owner for item in await node.store.list_nodes() if item.alive_at(now)}
         rows = await node.store.effects_of(node.tenant, instance_id)
-        return sum([await self.take(row, held=held) for row in rows if row.owner not in alive])
+        lost = [row for row in rows if row.owner not in alive]
+        return sum([await self._take_one(row, held=held) for row in lost])
 
-    async def take(self, row: EffectRow, *, held: bool = False) -> bool:
+    async def _take_one(self, row: EffectRow, *, held: bool) -> bool:
+        """Somebody asked for it: it is not left because something else runs here."""
+        if row.owner == NOBODY or row.queue or not await self._must_be_alone(row):
+            return await self.take(row, held=held)
+        return await self._try_alone(row, held=held, patient=False)
+
+    async def take(self, row: EffectRow, *, held: bool = False, alone: bool = False) -> bool:
         node = self._node
         if row.on_lost == OnLost.HOLD and not held:
             node.submit(HoldJob(row.instance_id, row.execution, row.owner.node))
@@ -218,7 +268,8 @@ class TakeOver:
             if moved is None:
                 return False
             if counted:
-                await self._receipts.write(moved, died=row.owner.node, by=ITS_QUEUE if back else node.name)
+                by = ITS_QUEUE if back else node.name
+                await self._receipts.write(moved, died=row.owner.node, by=by, alone=alone)
             if row.on_lost == OnLost.FAIL:
                 self._fail(
                     moved, f"Node '{row.owner.node}' died while it ran, and it is not run again (on_lost: fail)."
@@ -292,4 +343,7 @@ class TakeOver:
         the number of attempts decides in the end."""
         if lost <= LOST_MAX:
             return False
-        return lost > LOST_MAX * UNTOLD or await self._receipts.begun_since(row) > LOST_MAX
+        if lost > LOST_MAX * UNTOLD:
+            return True
+        begun, was_alone = await self._receipts.begun_since(row, row.attempt - lost)
+        return begun > LOST_MAX and was_alone
