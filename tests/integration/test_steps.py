@@ -12,6 +12,7 @@ from holdfast import Holdfast, OnLost, Parallel, ParallelForEach, Retry, Sequenc
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.errors import TransportUnavailable
+from holdfast.model.cluster import NodeState
 from holdfast.model.instance import JournalEvent
 from holdfast.model.ticket import Ticket
 from holdfast.model.work import NOBODY, WorkRow
@@ -521,8 +522,11 @@ async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pyte
     (found,) = await a.nodes.unserved()
     assert found.queue == f"{QUEUE}@{cluster.tenant}"
 
-    await cluster.node("b", activities=ALL, queues=(QUEUE,))
+    b = await cluster.node("b", activities=ALL, queues=(QUEUE,))
     assert await a.nodes.unserved() == []
+
+    await b.node.store.beat(b.node.owner, NodeState.DRAINING)
+    assert [item.queue for item in await a.nodes.unserved()] == [found.queue]
 
 
 async def test_starts_that_no_live_node_takes_show(monkeypatch: pytest.MonkeyPatch) -> None:

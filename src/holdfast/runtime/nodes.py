@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from holdfast.model.cluster import NodeRow
+from holdfast.model.cluster import NodeRow, NodeState
 from holdfast.model.work import DEFAULT_QUEUE, queue_of
 
 if TYPE_CHECKING:
@@ -122,8 +122,10 @@ class Nodes:
         `queues` beside those that steps wait on."""
         node = self._node
         now = await node.store.now()
-        alive = [read_details(row.details) for row in await node.store.list_nodes() if row.alive_at(now)]
-        served = {queue_of(node.tenant, queue) for one in alive if one.serves(node.tenant) for queue in one.queues}
+        # One that drains takes nothing any more, though it is alive.
+        taking = [row for row in await node.store.list_nodes() if row.alive_at(now) and row.state is NodeState.LIVE]
+        open_to = [read_details(row.details) for row in taking]
+        served = {queue_of(node.tenant, queue) for one in open_to if one.serves(node.tenant) for queue in one.queues}
         waiting: dict[str, datetime] = {}
         for row in await node.store.waiting_effects(node.tenant, now - LATE, 1_000):
             if row.queue and row.queue not in served:
