@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.failures import BadInput
 from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option, store_option
 
@@ -22,6 +23,8 @@ password_option = click.option(
 
 
 def _given(password: str | None) -> str:
+    if password is None and not sys.stdin.isatty():
+        raise BadInput("There is no terminal to ask for the password at. Hand it in on stdin: --password -")
     if password is None:
         asked: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
         return asked

@@ -150,6 +150,7 @@ TABLE: list[tuple[list[str], str]] = [
     (["schema", "-o", "hello.json/x.json"], "'hello.json/x.json' cannot be written"),
     (["migrate", "--store", "postgresql://["], "cannot be read"),
     (["run", "/dev/zero"], "larger than"),
+    (["users", "add", "kim", "--store", "sqlite:///made.db"], "--password -"),
     (["run", "x" * 9000], "File name too long"),
     (["activities", "--activities", "raising_module"], "boom"),
     (["instances", "show", "a\udcffb", "--store", "sqlite:///made.db"], "is not UTF-8"),

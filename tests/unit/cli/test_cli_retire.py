@@ -61,7 +61,7 @@ def test_they_are_in_the_archive_first(call: Call, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "remedy"),
     [
-        (("--older-than", "30 days"), "ISO 8601"),
+        (("--older-than", "30 days"), "is no duration"),
         (("--older-than", "-P1D"), "as in P30D"),
         (("--older-than", "PT0S", "--archive", "nowhere/a.jsonl"), "Make it first"),
         (("--older-than", "PT0S", "--archive", "."), "Name a file in it"),
