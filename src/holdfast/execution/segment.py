@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 STRIDE = 64
 """Activities between two looks at the limits."""
+LONGEST_NS = 1_000_000_000
+"""Of a segment, however long its state takes to read: a loop that stands still for long counts as dead."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -33,7 +35,7 @@ class Limits(Struct, frozen=True, kw_only=True):
         branches would be read and written again and again for a few activities each."""
         if reading_ns * 2 <= self.nanoseconds:
             return self
-        longer = reading_ns * 2
+        longer = max(self.nanoseconds, min(reading_ns * 2, LONGEST_NS))
         return replace(self, nanoseconds=longer, activities=self.activities * longer // max(1, self.nanoseconds))
 
 
