@@ -37,7 +37,8 @@ class Designer:
         return part
 
     def saved(self) -> None:
-        expect(self.page.get_by_text("Saved", exact=True)).to_be_visible()
+        """Its sign changes with the document, before the key or click that changed it is done: what stands there is no older."""
+        expect(self.page.locator(".hf-save")).to_have_text("Saved")
 
     # -- drawing -------------------------------------------------------------------------------------------------------
 

@@ -91,7 +91,7 @@ def test_a_plan_is_made_for_all_that_match(studio: Studio, server: StudioServer)
     expect(dialog.get_by_text("applies 3")).to_be_visible()
     dialog.get_by_role("button", name="Alter 3 instances").click()
 
-    expect(page.get_by_text("3 / 3")).to_be_visible()
+    expect(studio.row("prices rose").get_by_text("3 / 3")).to_be_visible()
     assert {server.call("GET", f"/api/instances/{id}")["state"]["variables"]["level"] for id in ids} == {9}
     page.get_by_role("button", name="Set a variable").first.click()
     expect(page.get_by_role("dialog")).to_contain_text('"variable": "level"')

@@ -59,11 +59,11 @@ def test_a_plugin_brings_an_editor_panels_a_page_and_a_language(context: Browser
     # A hint that nobody knows falls back to what the schema says: a number.
     expect(studio.page.get_by_label("Depth", exact=True)).to_be_visible()
     shade.fill("#445566")
-    expect(studio.page.get_by_text("Saved", exact=True)).to_be_visible()
+    designer = Designer(studio.page)
+    designer.saved()
     saved = painted.call("GET", "/api/definitions/wall")["document"]
     assert saved["root"]["inputs"]["colour"] == "#445566"
 
-    designer = Designer(studio.page)
     kinds = designer.inspector.get_by_label("Colour: kind of value")
     expect(kinds.get_by_role("option", name="Mixed colours")).to_have_count(1)
     designer.code("Colour", "red+blue", "mixed")
