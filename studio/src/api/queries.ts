@@ -8,6 +8,9 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
+      // Without a network a question fails and says so: one that waits for it would show a page that loads for ever.
+      networkMode: "always",
+      refetchOnReconnect: true,
       retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
     },
   },

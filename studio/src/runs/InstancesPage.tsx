@@ -68,7 +68,7 @@ export function InstancesPage() {
         <Period filters={filters} onChange={filter} />
       </div>
       <div className="row wrap">
-        <StatusChips value={filters["status"] ?? ""} counts={counts.data?.by_status ?? {}} onChange={(status) => filter({ status })} />
+        <StatusChips value={filters["status"] ?? ""} counts={counts.data?.by_status ?? null} onChange={(status) => filter({ status })} />
         <button
           type="button"
           className="chip"
@@ -151,7 +151,7 @@ export function InstancesPage() {
   );
 }
 
-type ChipsProps = { value: string; counts: Record<string, number>; onChange: (status: string | undefined) => void };
+type ChipsProps = { value: string; counts: Record<string, number> | null; onChange: (status: string | undefined) => void };
 
 function StatusChips({ value, counts, onChange }: ChipsProps) {
   const chosen = new Set(value.split(",").filter(Boolean));
@@ -165,7 +165,7 @@ function StatusChips({ value, counts, onChange }: ChipsProps) {
       {STATUSES.map((status) => (
         <button key={status} type="button" className="chip" aria-pressed={chosen.has(status)} onClick={() => toggle(status)}>
           {statusName(status)}
-          <b>{counts[status] ?? 0}</b>
+          {counts ? <b>{counts[status] ?? 0}</b> : null}
         </button>
       ))}
     </div>

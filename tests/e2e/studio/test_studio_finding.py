@@ -73,3 +73,15 @@ def test_what_failed_is_found_by_its_time_and_counted(studio: Studio, server: St
     expect(statuses.get_by_role("button", name="Faulted 0")).to_be_visible()
     page.reload()
     expect(page.get_by_label("To", exact=True)).to_have_value("2001-01-01T00:00")
+
+
+def test_a_page_without_a_network_says_so_and_comes_back(studio: Studio) -> None:
+    page = studio.page
+    page.route("**/api/instances**", lambda route: route.abort())
+    page.evaluate("dispatchEvent(new Event('offline'))")
+    page.get_by_role("link", name="Instances").click()
+    expect(page.get_by_role("heading", name="The server does not answer")).to_be_visible()
+
+    page.unroute_all()
+    page.evaluate("dispatchEvent(new Event('online'))")
+    expect(page.get_by_role("heading", name="The server does not answer")).to_have_count(0)
