@@ -23,7 +23,7 @@ from holdfast.server.security import Security
 from holdfast.server.upkeep import sweeping
 
 if TYPE_CHECKING:
-    from holdfast.server.metrics import Metrics
+    from holdfast.runtime.health.metrics import Metrics
 
 FACTS_MAX = 5_000
 
@@ -102,9 +102,9 @@ class Backend:
         await stack.enter_async_context(sweeping(self.runtime.node, accounts))
 
     async def _open_metrics(self, stack: AsyncExitStack) -> None:
-        from holdfast.server.metrics import Metrics
+        from holdfast.runtime.health.metrics import Metrics
 
-        self.metrics = Metrics(self)
+        self.metrics = Metrics([self.runtime])
         self.metrics.open()
         stack.push_async_callback(self.metrics.close)
 

@@ -25,8 +25,8 @@ from holdfast import (
 from holdfast.errors import StoreUnavailable
 from holdfast.identity.accounts import BELIEVED, REMEMBERED
 from holdfast.ports import LifecycleEvent
+from holdfast.runtime.health import metrics
 from holdfast.runtime.outbox import Told
-from holdfast.server import metrics
 
 from .conftest import Caller, Serve
 
