@@ -177,20 +177,6 @@ async def test_a_lost_effect_fails_if_it_says_so(cluster: Any) -> None:
     await cluster.check(b, identity)
 
 
-async def test_a_lost_effect_is_held_if_it_says_so(cluster: Any) -> None:
-    a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
-    identity = (await a.start(waiting(on_lost=OnLost.HOLD))).result.instance_id
-    await bench.begun.wait()
-    await cluster.died(a)
-    for _ in range(2):
-        assert await b.recover(identity) == 0
-        held = await b.settle(identity)
-        assert [item.type for item in held.incidents] == ["lost"]
-    assert await b.recover(identity, held=True) == 1
-    assert (await b.settle(identity)).variables["said"] == "hello 2"
-    await cluster.check(b, identity)
-
-
 async def test_those_that_are_held_do_not_keep_others_from_being_taken_over(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,4 +1,4 @@
-"""`holdfast instances`: find, read, cancel, retry, resume, skip, fork and delete instances."""
+"""`holdfast instances`: find, read, cancel, retry, recover, resume, skip, fork and delete instances."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.connecting import UNAUTHORIZED, Target, ask, target_options
+from holdfast.cli.connecting import UNAUTHORIZED, Target, ask, hint_at_worker, target_options
 from holdfast.cli.guessing import Guessing
 from holdfast.cli.moments import fork, moments, skip, why_option
 from holdfast.cli.options import json_option
@@ -25,7 +25,7 @@ STATUSES = ("pending", "running", "suspended", "finished", "faulted", "canceled"
     cls=Guessing, epilog="\b\nExample:\n  holdfast instances list --status faulted --server http://127.0.0.1:8600"
 )
 def instances() -> None:
-    """Find, read, cancel, retry, resume, skip, fork and delete instances."""
+    """Find, read, cancel, retry, recover, resume, skip, fork and delete instances."""
 
 
 for _command in (moments, fork, skip):
@@ -162,6 +162,32 @@ def retry(
         return await client.instances.bulk("retry", filter=chosen, why=why)
 
     ctx.exit(show_bulk("retried", ask(target, retry_all)) if all_faulted else _each(target, instance_ids, retry_one))
+
+
+@instances.command("recover")
+@click.argument("instance_id", metavar="ID")
+@why_option
+@target_options
+@click.pass_context
+def recover(ctx: click.Context, instance_id: str, why: str | None, target: Target) -> None:
+    """Run effects again that were lost with their process and are held (on_lost: hold)."""
+
+    async def work(client: Client) -> int:
+        count = (await client.instances.recover(instance_id, why=why)).count
+        if count:
+            await hint_at_worker(client, target)
+        return count
+
+    count = ask(target, work)
+    if count:
+        click.echo(f"{instance_id} {count} {'effect runs' if count == 1 else 'effects run'} again")
+        return
+    click.echo(
+        f"{instance_id} has no effect that is held: its process may still count as alive. What it waits for says: "
+        f"holdfast doctor instance {instance_id}. What failed is run again by: holdfast instances retry {instance_id}",
+        err=True,
+    )
+    ctx.exit(1)
 
 
 @instances.command("resume")

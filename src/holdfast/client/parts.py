@@ -127,9 +127,9 @@ class InstanceCalls(_Part):
         body = {"activity_id": activity_id, "outcome": outcome, "why": why}
         return await self._calls.post(t.InstanceResult, place("instances", id, "skip"), body)
 
-    async def recover(self, id: str) -> t.Done:
-        """Run again what dead nodes left of it, also effects that wait for somebody's word."""
-        return await self._calls.post(t.Done, place("instances", id, "recover"))
+    async def recover(self, id: str, *, why: str | None = None) -> t.Done:
+        """Run effects again that were lost with their process and wait for somebody's word; how many."""
+        return await self._calls.post(t.Done, place("instances", id, "recover"), {"why": why})
 
     async def moments(self, id: str) -> t.MomentList:
         """The versions whose state is kept, oldest first (the setting `history = snapshots`)."""

@@ -29,6 +29,7 @@
     │   ├── AlreadyStarted              an instance of that id is there, or the workflow allows one at a time
     │   ├── ScheduleNotFound            no schedule of that id
     │   ├── StateNotKept                the state of that moment is not kept
+    │   ├── EffectHeld                  nothing has failed, but an effect waits for somebody's word
     │   ├── InstanceAtRest              the instance has ended and takes no more work
     │   │   ├── InstanceEnded           finished or canceled: it takes nothing any more
     │   │   └── PlaceTaken              another instance holds the place that is there once
@@ -116,6 +117,7 @@ from holdfast.errors.execution import (
     ActivityFault,
     ActivityTimeout,
     BookmarkNotFound,
+    EffectHeld,
     ExecutionError,
     InputEvaluationFailed,
     InstanceAtRest,
@@ -200,6 +202,7 @@ __all__ = [
     "DefinitionNotPublished",
     "DelayUnsupported",
     "DeletionRefused",
+    "EffectHeld",
     "ExecutionError",
     "ExpressionError",
     "ExpressionFailed",

@@ -131,6 +131,19 @@ class InstanceAtRest(ExecutionError):
         super().__init__(f"Instance {instance_id} is {status}. {remedy}")
 
 
+class EffectHeld(ExecutionError):
+    """Nothing failed that could be retried: an effect was lost with its process and waits for somebody's word."""
+
+    def __init__(self, instance_id: str, activity_ids: Sequence[str]) -> None:
+        self.instance_id = instance_id
+        self.activity_ids = tuple(activity_ids)
+        held = ", ".join(f"'{name}'" for name in self.activity_ids)
+        super().__init__(
+            f"Nothing of instance {instance_id} has failed: {held} was lost with its process and is held (on_lost: hold). "
+            f"Look how far it came, then run it again: holdfast instances recover {instance_id}"
+        )
+
+
 class MigrationRefused(ExecutionError):
     """The instance cannot go on with another version as it is; `reasons` says why. Nothing was changed."""
 

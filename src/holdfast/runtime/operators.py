@@ -1,4 +1,4 @@
-"""Operators' verbs: retry, skip, resume, cancel, delete, dead letters. For one instance, or for all that fit a filter.
+"""Operators' verbs: retry, recover, skip, resume, cancel, delete, dead letters. For one instance, or for all that fit a filter.
 
 Each verb takes `who` and `why`, which the journal keeps. Asked twice, a verb does its work once: the answer then says that
 nothing was changed. A bulk verb reads a list, which may lag; so each instance is tested again in its own commit (rule M7).
@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from holdfast.errors import BookmarkNotFound, DeletionRefused, HoldfastError
+from holdfast.errors import BookmarkNotFound, DeletionRefused, EffectHeld, HoldfastError
 from holdfast.execution.plan import Outcome
 from holdfast.model.instance import Status
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
@@ -23,7 +23,15 @@ from holdfast.runtime.durable.encoding import decode_state
 from holdfast.runtime.durable.jobs import Job
 from holdfast.runtime.durable.losing import place_taken
 from holdfast.runtime.durable.node import Node
-from holdfast.runtime.durable.verb_jobs import Asked, CancelVerb, NoteVerb, ResumeVerb, RetryVerb, SkipVerb
+from holdfast.runtime.durable.verb_jobs import (
+    Asked,
+    CancelVerb,
+    NoteVerb,
+    RecoverVerb,
+    ResumeVerb,
+    RetryVerb,
+    SkipVerb,
+)
 from holdfast.runtime.result import RunResult
 
 logger = logging.getLogger("holdfast")
@@ -74,9 +82,19 @@ class Operators:
         why: str | None = None,
     ) -> Done:
         """Run what failed again. With `inputs` (of an effect) it is a new execution with a key of its own (rule H3). A
-        faulted instance takes its place again, or is refused (rule M2)."""
+        faulted instance takes its place again, or is refused (rule M2). Raises `EffectHeld` where nothing failed and an
+        effect is held."""
         await self._check_place(instance_id)
-        return await self._one(RetryVerb(instance_id, Asked(who, why), activity_id, inputs))
+        done = await self._one(RetryVerb(instance_id, Asked(who, why), activity_id, inputs))
+        if not done.changed and (held := await self._node.takeover.held(instance_id)):
+            raise EffectHeld(instance_id, [row.activity_id for row in held])
+        return done
+
+    async def recover(self, instance_id: str, *, who: str, why: str | None = None) -> int:
+        """Somebody's word for effects that are held (`on_lost: hold`): they run again; how many."""
+        await self._node.row(instance_id)
+        asked, held = Asked(who, why), await self._node.takeover.held(instance_id)
+        return sum([await self._answered(RecoverVerb(instance_id, asked, row.ref)) for row in held])
 
     async def skip(
         self, instance_id: str, activity_id: str, *, outcome: Outcome = None, who: str, why: str | None = None

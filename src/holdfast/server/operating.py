@@ -12,7 +12,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.runtime.durable.verb_jobs import Asked, ResumeVerb
 from holdfast.server.backend import Backend
 from holdfast.server.problems import Refusal, answer_for
-from holdfast.server.schemas.base import BulkFailure
+from holdfast.server.schemas.base import BulkFailure, Done
 from holdfast.server.schemas.instances import (
     CancelRequest,
     ForkRequest,
@@ -21,6 +21,7 @@ from holdfast.server.schemas.instances import (
     InstanceResult,
     InstancesBulkRequest,
     InstancesBulkResult,
+    RecoverRequest,
     RetryRequest,
     SkipRequest,
 )
@@ -57,6 +58,9 @@ class Operating:
             instance_id, body.activity_id, inputs=body.inputs, who=self._who, why=body.why
         )
         return await self._now(instance_id)
+
+    async def recover(self, instance_id: str, body: RecoverRequest) -> Done:
+        return Done(count=await self._server.runtime.operators.recover(instance_id, who=self._who, why=body.why))
 
     async def skip(self, instance_id: str, body: SkipRequest) -> InstanceResult:
         await self._server.runtime.operators.skip(

@@ -141,5 +141,6 @@ async def test_routes_without_a_method_of_their_own_are_called_all_the_same(keep
 async def test_there_is_nothing_to_recover_of_an_instance_that_waits(keeping: Caller) -> None:
     name = (await keeping.post("/api/definitions/waiting/execute"))["instance_id"]
     async with Client(keeping.url) as client:
-        assert (await client.instances.recover(name)).count == 0
+        assert (await client.instances.recover(name, why="nobody knows")).count == 0
+    assert (await keeping.post(f"/api/instances/{name}/recover"))["count"] == 0  # A reason may be left out.
     assert (await keeping.post("/api/instances/none/recover", expect=404))["code"] == "instance.not_found"

@@ -58,7 +58,8 @@ def _incidents(result: RunResult) -> list[Finding]:
 
 def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime) -> Finding:
     what = f"'{activity}' (attempt {row.attempt}, since {row.created:%Y-%m-%d %H:%M:%S})"
-    if row.owner == NOBODY:
+    hold = row.on_lost == "hold"
+    if row.owner == NOBODY and (row.queue or not hold):
         queue = f"queue '{row.queue}'" if row.queue else "nobody"
         return Finding(
             subject="effect",
@@ -68,12 +69,14 @@ def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime)
         )
     if owner is not None and owner.alive_at(now):
         return Finding(subject="effect", message=f"{what} runs on node '{row.owner.node}', which is alive")
-    hold = row.on_lost == "hold"
     return Finding(
         subject="effect",
         level=Level.WRONG if hold else Level.HINT,
-        message=f"{what} ran on node '{row.owner.node}', which died",
-        remedy="It is not run again by itself (on_lost: hold). Look what it did, then recover or cancel the instance."
+        message=f"{what} ran on a node that was stopped"
+        if row.owner == NOBODY
+        else f"{what} ran on node '{row.owner.node}', which died",
+        remedy="It is not run again by itself (on_lost: hold). Look what it did, then cancel the instance, or: "
+        f"holdfast instances recover {row.instance_id}"
         if hold
         else "Any live worker takes it over within seconds. Is one alive? See: holdfast doctor",
     )

@@ -215,6 +215,8 @@ class EffectJob(Job):
             request.attempt = activation.attempt = attempt
         if delivery.finish_effect(live, execution_id, attempt, self.result):
             self.consumes_effect = self.ref
+            if live.incidents:  # It was thought to be lost, and its process lives.
+                found_again(live, execution_id)
         return True
 
 
@@ -234,6 +236,15 @@ class LostJob(EffectJob):
         return changed
 
 
+LOST = "lost"
+"""The type of the incident that stands for an effect which is held."""
+
+
+def found_again(live: LiveInstance, execution_id: int) -> None:
+    """Nobody has to look at this effect any more."""
+    live.incidents = [item for item in live.incidents if item.type != LOST or item.execution_id != execution_id]
+
+
 class HoldJob(Job):
     """An effect whose node died and that must not run again by itself: somebody has to look at it."""
 
@@ -246,17 +257,20 @@ class HoldJob(Job):
 
     def apply(self, live: LiveInstance) -> bool:
         request = live.effects.get(self.execution_id)
-        identity = f"{live.id}-lost-{self.execution_id}"
-        if request is None or live.status.at_rest or any(item.id == identity for item in live.incidents):
+        if request is None or live.status.at_rest:
             return False
+        identity = f"{live.id}-{LOST}-{self.execution_id}-{request.attempt}"
+        if any(item.id == identity for item in live.incidents):
+            return False
+        lost = f"Node '{self.node_name}' died" if self.node_name else "A node was stopped"
         message = (
-            f"Node '{self.node_name}' died while it ran '{request.activity_id}', and nobody knows how far it came. "
-            "It is not run again by itself (on_lost: hold). Look, then cancel the instance or recover it with `held`."
+            f"{lost} while it ran '{request.activity_id}', and nobody knows how far it came. It is not run again by itself "
+            f"(on_lost: hold). Look, then run it again (holdfast instances recover {live.id}) or cancel the instance."
         )
         live.incidents.append(
             Incident(
                 id=identity,
-                type="lost",
+                type=LOST,
                 message=message,
                 at=live.moment(),
                 activity_id=request.activity_id,
@@ -264,7 +278,7 @@ class HoldJob(Job):
                 attempt=request.attempt,
             )
         )
-        live.note(JournalEvent.INCIDENT, live.waiters.get(self.execution_id), {"type": "lost", "message": message})
+        live.note(JournalEvent.INCIDENT, live.waiters.get(self.execution_id), {"type": LOST, "message": message})
         return True
 
 

@@ -43,6 +43,10 @@ def place_taken(instance_id: str, holder: str | None) -> PlaceTaken:
     return PlaceTaken(instance_id, Status.FAULTED.value, holder)
 
 
+def _asked_for(job: Job, execution: str | None) -> bool:
+    return job.consumes_effect is not None and str(job.consumes_effect.execution) == execution
+
+
 class Submits(Protocol):
     def submit(self, job: Job) -> None: ...
 
@@ -83,6 +87,8 @@ class Losing:
             elif loss.reason is Loss.EFFECT and isinstance(job, EffectJob) and str(job.ref.execution) == loss.name:
                 job.late = True
                 self._again(job)
+            elif loss.reason is Loss.EFFECT and _asked_for(job, loss.name):
+                job.tell(Answer(dropped=True))  # Somebody else ran it again, or it ended after all.
             else:
                 self._again(job)
 

@@ -347,10 +347,10 @@ class Runtime:
 
     # -- recovering ----------------------------------------------------------------------------------------------------
 
-    async def recover(self, instance_id: str, *, held: bool = False) -> int:
-        """Take over what dead nodes left of this instance: effects without a result run again, as their `on_lost` says, with
-        `held` also those that wait for somebody's word; how many. Effects of nodes that are alive are left alone."""
-        return await self.node.takeover.recover(instance_id, held=held)
+    async def recover(self, instance_id: str) -> int:
+        """Take over what dead nodes left of this instance: effects without a result run again, as their `on_lost` says; how
+        many. Effects of nodes that are alive are left alone, and those that are held: see `operators.recover`."""
+        return await self.node.takeover.recover(instance_id)
 
     async def settle(self, instance_id: str) -> RunResult:
         """Wait until nothing of the instance runs on this node any more: no effect, no job; then read it, unless it ended

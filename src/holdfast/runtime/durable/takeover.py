@@ -157,14 +157,14 @@ class TakeOver:
         begun, was_alone = await self._receipts.begun_since(replace(row, attempt=row.attempt + 1), request.attempt)
         return begun + 1 > LOST_MAX and not was_alone
 
-    async def _try_alone(self, row: EffectRow, *, held: bool = False, patient: bool = True) -> bool:
+    async def _try_alone(self, row: EffectRow, *, patient: bool = True) -> bool:
         """What runs here may be what kills: it must have ended, and nothing begins beside this one for a while. What does not
         end here may end, or be tried, elsewhere: then it is left."""
         node, key = self._node, (row.instance_id, row.execution)
         since = self._waiting_for.setdefault(key, time.monotonic())
         async with node.effects.alone(key, PATIENCE) as is_free:
             too_long = not patient or time.monotonic() - since >= GIVES_UP.total_seconds()
-            if not (is_free or too_long) or not await self.take(row, held=held, alone=is_free):
+            if not (is_free or too_long) or not await self.take(row, alone=is_free):
                 return False
             self._waiting_for.pop(key, None)
             with suppress(TimeoutError):
@@ -236,24 +236,31 @@ class TakeOver:
 
     # -- one instance --------------------------------------------------------------------------------------------------
 
-    async def recover(self, instance_id: str, *, held: bool) -> int:
-        """The same for one instance; with `held` also those that wait for somebody's word."""
+    async def recover(self, instance_id: str) -> int:
+        """The same for one instance."""
+        return sum([await self._take_one(row) for row in await self._left_of(instance_id)])
+
+    async def held(self, instance_id: str) -> list[EffectRow]:
+        """Those that wait for somebody's word, whether an incident tells of them yet or not."""
+        lost = [row for row in await self._left_of(instance_id) if row.on_lost == OnLost.HOLD]
+        return [row for row in lost if row.owner != NOBODY or not row.queue]  # Else it waits for a worker.
+
+    async def _left_of(self, instance_id: str) -> list[EffectRow]:
+        """Rows of this instance that nobody alive has."""
         node = self._node
         now = await node.store.now()
         alive = {item.owner for item in await node.store.list_nodes() if item.alive_at(now)}
-        rows = await node.store.effects_of(node.tenant, instance_id)
-        lost = [row for row in rows if row.owner not in alive]
-        return sum([await self._take_one(row, held=held) for row in lost])
+        return [row for row in await node.store.effects_of(node.tenant, instance_id) if row.owner not in alive]
 
-    async def _take_one(self, row: EffectRow, *, held: bool) -> bool:
+    async def _take_one(self, row: EffectRow) -> bool:
         """Somebody asked for it: it is not left because something else runs here."""
         if row.owner == NOBODY or row.queue or not await self._must_be_alone(row):
-            return await self.take(row, held=held)
-        return await self._try_alone(row, held=held, patient=False)
+            return await self.take(row)
+        return await self._try_alone(row, patient=False)
 
-    async def take(self, row: EffectRow, *, held: bool = False, alone: bool = False) -> bool:
+    async def take(self, row: EffectRow, *, alone: bool = False) -> bool:
         node = self._node
-        if row.on_lost == OnLost.HOLD and not held:
+        if row.on_lost == OnLost.HOLD:
             node.submit(HoldJob(row.instance_id, row.execution, row.owner.node))
             return False
         counted = 0 if row.owner == NOBODY else 1  # An attempt that was given back does not count.

@@ -16,7 +16,8 @@ from holdfast.model.guard import Guard
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.stored import InstanceRow
-from holdfast.runtime.durable.jobs import CancelJob, Job, ResumeJob, RetryJob
+from holdfast.model.work import EffectRef
+from holdfast.runtime.durable.jobs import CancelJob, Job, ResumeJob, RetryJob, found_again
 
 
 class Asked:
@@ -93,6 +94,31 @@ class AgainJob(RetryJob):
         ended = live.status in (Status.FINISHED, Status.CANCELED)
         chosen = [] if ended else [item for item in operating.failed(live) if item.id == self.execution_id]
         return operating.retry(live, chosen) > 0 if chosen else False
+
+
+class RecoverVerb(Job):
+    """Somebody's word: an effect that is held runs again. Its row is written anew, so that it runs where effects of this
+    process do; if the row is another one by now, somebody else was first."""
+
+    __slots__ = ("asked", "ref")
+
+    def __init__(self, instance_id: str, asked: Asked, ref: EffectRef) -> None:
+        super().__init__(instance_id)
+        self.asked = asked
+        self.ref = ref
+
+    def apply(self, live: LiveInstance) -> bool:
+        self.consumes_effect = None
+        execution_id, attempt, _ = self.ref
+        request, activation = live.effects.get(execution_id), live.waiters.get(execution_id)
+        if live.status.at_rest or request is None or activation is None or request.attempt > attempt:
+            return False
+        self.asked.note(live, "recover", activation)
+        found_again(live, execution_id)
+        activation.attempt = attempt + 1
+        live.record_effect(activation, request.inputs, method=request.method, argument=request.argument)
+        self.consumes_effect = self.ref
+        return True
 
 
 class SkipVerb(Job):

@@ -22,6 +22,7 @@ from holdfast.server.schemas.instances import (
     InstanceResult,
     InstancesBulkRequest,
     InstancesBulkResult,
+    RecoverRequest,
     ResumeRequest,
     RetryRequest,
     SkipRequest,
@@ -99,10 +100,9 @@ async def fork_instance(id: str, server: Server, who: Who, body: ForkRequest | N
 
 
 @router.post("/{id}/recover")
-async def recover_instance(id: str, server: Server, who: Who) -> Done:
-    """Run again what dead nodes left of it, also effects that wait for somebody's word (`on_lost: hold`); how many."""
-    await server.runtime.node.row(id)
-    return Done(count=await server.runtime.recover(id, held=True))
+async def recover_instance(id: str, server: Server, who: Who, body: RecoverRequest | None = None) -> Done:
+    """Run effects again that were lost with their process and wait for somebody's word (`on_lost: hold`); how many."""
+    return await Operating(server, who.name).recover(id, body or RecoverRequest())
 
 
 @router.delete("/{id}", status_code=204)

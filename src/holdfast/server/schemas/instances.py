@@ -230,6 +230,10 @@ class RetryRequest(Request):
     why: str | None = None
 
 
+class RecoverRequest(Request):
+    why: str | None = None
+
+
 class ResumeRequest(Request):
     bookmark_id: str | None = None
     payload: Any = None
