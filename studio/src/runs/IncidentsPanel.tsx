@@ -8,10 +8,11 @@ import { Answer, Badge, Button, Empty, When } from "../ui";
 import { t } from "./instance-words";
 import type { Names } from "../canvas/names";
 import { Repair } from "./Repair";
+import { isHeld, type Remedy } from "./verbs";
 
 export function IncidentsPanel({ detail, names, onShow }: { detail: InstanceDetail; names: Names; onShow: (activity: string | null) => void }) {
   const query = useQuery(instances.incidents(detail.id));
-  const [asked, setAsked] = useState<{ incident: Incident; verb: "retry" | "skip" } | null>(null);
+  const [asked, setAsked] = useState<{ incident: Incident; verb: Remedy } | null>(null);
   return (
     <Answer query={query}>
       {(incidents) => (
@@ -38,11 +39,12 @@ export function inOrder<One extends Pick<Incident, "open" | "at">>(incidents: re
 
 export const nameOf = (incident: Incident, names: Names): string => names.of({ ...incident, name: incident.activity_name, type: incident.activity_type });
 
-type OneProps = { incident: Incident; name: string; definition: string; onShow: (activity: string | null) => void; onAsk: (verb: "retry" | "skip") => void };
+type OneProps = { incident: Incident; name: string; definition: string; onShow: (activity: string | null) => void; onAsk: (verb: Remedy) => void };
 
 function One({ incident, name, definition, onShow, onAsk }: OneProps) {
   const can = useCan();
   const stack = incident.details["traceback"] ?? incident.details["stack"];
+  const remedy = isHeld(incident) ? "recover" : "retry";
   return (
     <article className="card padded stack">
       <div className="row">
@@ -89,8 +91,8 @@ function One({ incident, name, definition, onShow, onAsk }: OneProps) {
         ) : null}
         {incident.open && can("instances:write") ? (
           <>
-            <Button small kind="primary" icon="refresh" onClick={() => onAsk("retry")}>
-              {t("retry")}
+            <Button small kind="primary" icon="refresh" onClick={() => onAsk(remedy)}>
+              {t(remedy)}
             </Button>
             <Button small icon="skip" onClick={() => onAsk("skip")}>
               {t("skip")}

@@ -11,17 +11,19 @@ import { nameOf } from "./IncidentsPanel";
 import { t } from "./instance-words";
 import type { Names } from "../canvas/names";
 import { Repair } from "./Repair";
-import { type BulkAction, fork } from "./verbs";
+import { type BulkAction, fork, isHeld } from "./verbs";
 
 /** What can be done with this instance now, by this person. */
 export function InstanceActions({ detail, names }: { detail: InstanceDetail; names: Names }) {
   const can = useCan();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<BulkAction | null>(null);
+  const [asked, setAsked] = useState<BulkAction | "recover" | null>(null);
   const writable = can("instances:write");
   // Of one failed activity the inputs are shown; several are retried together.
   const open = useQuery({ ...instances.incidents(detail.id), enabled: writable && detail.incidents > 0 }).data?.filter((one) => one.open);
-  const only = open?.length === 1 ? open[0] : undefined;
+  const failed = open?.filter((one) => !isHeld(one));
+  const only = failed?.length === 1 ? failed[0] : undefined;
+  const held = open?.find(isHeld);
   const alive = detail.status !== "canceled" && detail.status !== "finished";
   const go = async () => {
     const id = await fork(detail.id);
@@ -33,8 +35,13 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
   };
   return (
     <>
-      {writable && detail.incidents > 0 ? (
-        <Button kind="primary" icon="refresh" disabled={open === undefined} onClick={() => setAsked("retry")}>
+      {writable && held ? (
+        <Button kind="primary" icon="refresh" onClick={() => setAsked("recover")}>
+          {t("recover")}
+        </Button>
+      ) : null}
+      {writable && detail.incidents > 0 && failed?.length !== 0 ? (
+        <Button kind="primary" icon="refresh" disabled={failed === undefined} onClick={() => setAsked("retry")}>
           {t("retry")}
         </Button>
       ) : null}
@@ -63,7 +70,8 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
         ]}
       />
       {asked === "retry" && only ? <Repair detail={detail} name={nameOf(only, names)} incident={only} verb="retry" onClose={() => setAsked(null)} /> : null}
-      {asked && !(asked === "retry" && only) ? (
+      {asked === "recover" && held ? <Repair detail={detail} name={nameOf(held, names)} incident={held} verb="recover" onClose={() => setAsked(null)} /> : null}
+      {asked && asked !== "recover" && !(asked === "retry" && only) ? (
         <BulkConfirm
           action={asked}
           chosen={{ ids: [detail.id] }}

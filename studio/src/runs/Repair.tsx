@@ -7,11 +7,13 @@ import type { Json } from "../model/json";
 import { Button, Dialog, TextArea, TextField, toast } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
-import { act } from "./verbs";
+import { act, type Remedy } from "./verbs";
 
-type RepairProps = { detail: InstanceDetail; name: string; incident: Incident; verb: "retry" | "skip"; onClose: () => void };
+type RepairProps = { detail: InstanceDetail; name: string; incident: Incident; verb: Remedy; onClose: () => void };
 
-/** Run what failed again or pass it over, and say why. */
+const TITLES = { retry: "retryTitle", recover: "recoverTitle", skip: "skipTitle" } as const;
+
+/** Run what failed or was lost again, or pass it over, and say why. */
 export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
   const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
   const defined = useMemo(() => inputsOf(detail.document, incident.activity_id), [detail.document, incident.activity_id]);
@@ -29,7 +31,7 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
     const changed = verb === "retry" && effect ? changedIn(incident.inputs, inputs) : {};
     try {
       await act(detail.id, verb, {
-        ...(incident.activity_id ? { activity_id: incident.activity_id } : {}),
+        ...(incident.activity_id && verb !== "recover" ? { activity_id: incident.activity_id } : {}),
         ...(Object.keys(changed).length > 0 ? { inputs: changed } : {}),
         ...(why ? { why } : {}),
       });
@@ -51,7 +53,7 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
   };
   return (
     <Dialog
-      title={t(verb === "retry" ? "retryTitle" : "skipTitle", { name })}
+      title={t(TITLES[verb], { name })}
       onClose={onClose}
       onSubmit={() => void go()}
       foot={
@@ -60,7 +62,7 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
         </Button>
       }
     >
-      <p>{t(verb === "skip" ? "skipText" : effect ? "retryText" : "retryAgain")}</p>
+      <p>{t(verb === "skip" ? "skipText" : verb === "recover" ? "recoverText" : effect ? "retryText" : "retryAgain")}</p>
       {verb === "retry" && defined ? (
         <div className="stack">
           <span className="field-label">{t("defined")}</span>

@@ -7,6 +7,11 @@ import { t } from "./words";
 
 export type BulkAction = "cancel" | "retry" | "delete";
 
+/** What helps an incident: what failed is retried, an effect that was lost with its process waits for somebody's word. */
+export type Remedy = "retry" | "recover" | "skip";
+
+export const isHeld = (incident: { type: string; open: boolean }): boolean => incident.open && incident.type === "lost";
+
 /** Instances by name, or all that a filter finds when it is done; `count` is how many it finds now. */
 export type Chosen = { ids: readonly string[] } | { filter: Record<string, unknown>; count: number };
 
