@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -108,6 +109,9 @@ def run_block(folder: Path, block: Block) -> str:
             return "".join(run_line(folder, line) for line in lines)
         case "json":
             json.loads(block.text)
+            return ""
+        case "yaml":
+            yaml.safe_load(block.text)
             return ""
         case "py":
             ast.parse(block.text)

@@ -1,4 +1,4 @@
-"""The sockets that `holdfast serve` listens on."""
+"""The sockets that `holdfast serve`, and the probe of `holdfast worker`, listen on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import socket
 
 from holdfast.cli.failures import BadInput
 
+REMEDY = "Choose another --port (0 takes a free one) or --host."
 
-def listen(host: str, port: int) -> list[socket.socket]:
+
+def listen(host: str, port: int, remedy: str = REMEDY) -> list[socket.socket]:
     """Bind every address of the host; port 0 is one free port for all of them.
 
     Done before the store is opened, so that a port that is taken is told in plain words and changes nothing.
@@ -29,10 +31,7 @@ def listen(host: str, port: int) -> list[socket.socket]:
     except OSError as error:
         for opened in bound:
             opened.close()
-        raise BadInput(
-            f"Nobody can listen at {host}:{port}: {error.strerror or error}. "
-            "Choose another --port (0 takes a free one) or --host."
-        ) from error
+        raise BadInput(f"Nobody can listen at {host}:{port}: {error.strerror or error}. {remedy}") from error
     return bound
 
 

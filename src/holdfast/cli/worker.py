@@ -10,6 +10,9 @@ from holdfast.cli.logs import log_options
 from holdfast.cli.options import store_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from socket import socket
+
     from holdfast.engine import Holdfast
 
 UNDRAINED = 1
@@ -31,6 +34,9 @@ UNDRAINED = 1
 @click.option(
     "--publish/--no-publish", default=True, help="Publish the workflows of the modules first.", show_default=True
 )
+@click.option(
+    "--probe", metavar="[HOST:]PORT", help="Answer /health/live, /health/ready and /metrics there; the setting `probe`."
+)
 @log_options
 @click.pass_context
 def worker(
@@ -43,6 +49,7 @@ def worker(
     concurrency: int | None,
     name: str | None,
     publish: bool,
+    probe: str | None,
     log_format: str | None,
     log_level: str | None,
 ) -> None:
@@ -52,6 +59,7 @@ def worker(
     """
     from holdfast.cli.logs import set_up_logs
     from holdfast.cli.loop import run_loop
+    from holdfast.cli.probing import listen_for_probes
     from holdfast.runtime.hosting import node_name
     from holdfast.runtime.worker import WorkerOptions
 
@@ -64,15 +72,25 @@ def worker(
         drain_limit=engine.settings.drain_limit,
     )
     set_up_logs(engine.settings, log_format, log_level)
-    drained = run_loop(_run(engine, options, store, transport, workflows if publish else []))
+    sockets = listen_for_probes(engine.settings.probe if probe is None else probe)
+    drained = run_loop(_run(engine, options, store, transport, workflows if publish else [], sockets))
     ctx.exit(0 if drained else UNDRAINED)
 
 
-async def _run(engine: Holdfast, options: Any, store: str | None, transport: str | None, workflows: list[Any]) -> bool:
+async def _run(
+    engine: Holdfast,
+    options: Any,
+    store: str | None,
+    transport: str | None,
+    workflows: list[Any],
+    sockets: Sequence[socket],
+) -> bool:
     import asyncio
     import signal
 
     from holdfast.activities.http.outbound import OutboundHttp
+    from holdfast.cli.listening import address_of
+    from holdfast.cli.probing import probed
     from holdfast.runtime.garbage import calm_collector
     from holdfast.runtime.worker import Worker
 
@@ -86,10 +104,12 @@ async def _run(engine: Holdfast, options: Any, store: str | None, transport: str
     def ready(_: Worker) -> None:
         calm_collector()
         served = ", ".join(options.queues)
-        click.echo(f"worker {options.name} is ready: {served}", err=True)
+        asked = f"; probes at {', '.join(map(address_of, sockets))}" if sockets else ""
+        click.echo(f"worker {options.name} is ready: {served}{asked}", err=True)
 
     try:
-        drained = await made.run(ready)
+        async with probed(made, sockets):
+            drained = await made.run(ready)
     finally:
         await outbound.let_go()
         engine.close()

@@ -74,6 +74,12 @@ class Worker:
         self._workflows = tuple(workflows)
         self._stopping = asyncio.Event()
         self.runtimes: list[Runtime] = []
+        self.is_open = False
+        """It takes work, or drains: its store may be asked."""
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
 
     def stop(self) -> None:
         """Drain and end; may be called by a signal handler of the loop."""
@@ -83,6 +89,8 @@ class Worker:
         """Work until `stop`; whether everything in hand ended within the limit."""
         async with AsyncExitStack() as stack:
             await self._open(stack)
+            self.is_open = True
+            stack.callback(self._close)
             if on_ready is not None:
                 on_ready(self)
             await self._stopping.wait()
@@ -91,6 +99,9 @@ class Worker:
                 *(runtime.node.drain(self._options.drain_limit) for runtime in self.runtimes)
             )
         return all(drained)
+
+    def _close(self) -> None:
+        self.is_open = False
 
     async def _open(self, stack: AsyncExitStack) -> None:
         engine, options = self._engine, self._options

@@ -161,6 +161,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     drain_limit: Annotated[
         timedelta, Meta(description="How long a worker that is told to stop waits for what it has in hand.")
     ] = timedelta(seconds=30)
+    probe: Annotated[
+        str,
+        Meta(
+            description="Where `holdfast worker` answers `/health/live`, `/health/ready` and `/metrics`: `PORT` (of 127.0.0.1) "
+            "or `HOST:PORT`. Empty: nowhere."
+        ),
+    ] = ""
     http_private_allowed: Annotated[
         str,
         Meta(

@@ -1,0 +1,147 @@
+"""The smallest HTTP server that Kubernetes and Prometheus need: one question per connection, from the standard library alone.
+
+Whoever reaches it may be broken or mean: a head is bounded in size and time, connections in number, and what is no plain GET or
+HEAD is refused. A worker goes on whatever is sent here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from http import HTTPStatus
+from socket import socket
+from typing import Self
+
+from msgspec import Struct
+
+logger = logging.getLogger("holdfast")
+
+HEAD_MAX = 8_192
+HEAD_TIME = 5.0
+"""Seconds until a question must have come."""
+ANSWER_TIME = 10.0
+SEND_TIME = 5.0
+CONNECTIONS_MAX = 64
+TEXT = "text/plain; charset=utf-8"
+
+_LINE = re.compile(rb"([A-Za-z]{1,20}) (/[!-~]*) HTTP/1\.([01])")
+_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t -~\x80-\xff]*)")
+
+
+class Reply(Struct, frozen=True):
+    status: HTTPStatus
+    body: bytes = b""
+    kind: str = TEXT
+
+
+class Question(Struct, frozen=True):
+    method: str
+    path: str
+    headers: Mapping[str, str]
+
+
+Answers = Mapping[str, Callable[[Question], Awaitable[Reply]]]
+"""By path."""
+
+
+class Refused(Exception):
+    """It is no request of HTTP/1."""
+
+
+def read_question(head: bytes) -> Question:
+    """From everything up to the empty line."""
+    first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+    asked = _LINE.fullmatch(first)
+    fields = [_FIELD.fullmatch(line) for line in lines]
+    if asked is None or not all(fields):
+        raise Refused
+    headers = {found[1].decode().lower(): found[2].decode("latin-1").strip() for found in fields if found}
+    if asked[3] == b"1" and "host" not in headers:
+        raise Refused
+    return Question(asked[1].decode(), asked[2].decode().partition("?")[0], headers)
+
+
+class Probe:
+    """Answers on these sockets, which it closes, inside an `async with` block."""
+
+    def __init__(self, sockets: Sequence[socket], answers: Answers) -> None:
+        self._sockets = tuple(sockets)
+        self._answers = answers
+        self._servers: list[asyncio.Server] = []
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        for bound in self._sockets:
+            self._servers.append(await asyncio.start_server(self._connected, sock=bound, limit=HEAD_MAX))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for server in self._servers:
+            server.close()
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._open) >= CONNECTIONS_MAX:
+            writer.transport.abort()
+            return
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.set_write_buffer_limits(0)  # So that `drain` waits until all of it has left.
+        try:
+            reply, method = await self._reply(reader)
+            async with asyncio.timeout(SEND_TIME):
+                writer.write(written(reply, method))
+                await writer.drain()
+            writer.close()
+        except (ConnectionError, TimeoutError):  # It went away, or does not take the answer: nobody is left to tell.
+            pass
+        finally:
+            if not writer.is_closing():
+                writer.transport.abort()
+
+    async def _reply(self, reader: asyncio.StreamReader) -> tuple[Reply, str]:
+        try:
+            async with asyncio.timeout(HEAD_TIME):
+                question = read_question(await reader.readuntil(b"\r\n\r\n"))
+        except asyncio.LimitOverrunError:
+            return Reply(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE), ""
+        except TimeoutError:
+            return Reply(HTTPStatus.REQUEST_TIMEOUT), ""
+        except (Refused, asyncio.IncompleteReadError):
+            return Reply(HTTPStatus.BAD_REQUEST), ""
+        return await self._answer(question), question.method
+
+    async def _answer(self, question: Question) -> Reply:
+        answer = self._answers.get(question.path)
+        if answer is None:
+            return Reply(HTTPStatus.NOT_FOUND)
+        if question.method not in {"GET", "HEAD"}:
+            return Reply(HTTPStatus.METHOD_NOT_ALLOWED)
+        try:
+            async with asyncio.timeout(ANSWER_TIME):
+                return await answer(question)
+        except TimeoutError:
+            return Reply(HTTPStatus.SERVICE_UNAVAILABLE, f"No answer within {ANSWER_TIME:.0f} s.\n".encode())
+        except Exception:
+            logger.exception("The probe could not answer %s; the worker goes on.", question.path)
+            return Reply(HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def written(reply: Reply, method: str) -> bytes:
+    body = reply.body or f"{reply.status.phrase}\n".encode()
+    lines = [
+        f"HTTP/1.1 {reply.status.value} {reply.status.phrase}",
+        *(["Allow: GET, HEAD"] if reply.status is HTTPStatus.METHOD_NOT_ALLOWED else []),
+        f"Content-Type: {reply.kind}",
+        f"Content-Length: {len(body)}",
+        "Cache-Control: no-store",
+        "Connection: close",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + (b"" if method == "HEAD" else body)
