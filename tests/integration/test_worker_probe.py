@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from holdfast import Holdfast, Workflow, WriteLine, __version__
 from holdfast.cli.listening import address_of
 from holdfast.cli.probing import listen_for_probes, probed
+from holdfast.runtime.health import readiness
 from holdfast.runtime.worker import Worker, WorkerOptions
 from holdfast.server.schemas.operations import Health
 from holdfast.testing.transport_contract import Wire
@@ -155,6 +157,39 @@ async def test_while_its_store_is_away_a_worker_lives_and_is_not_ready(worker: M
         assert "The store does not answer" in away["reasons"][0]
     finally:
         await wire.close()
+
+
+@pytest.mark.service("postgres")
+async def test_a_store_that_hangs_is_told_in_time(
+    servers: dict[str, str], session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever probes would have given up long before the store does."""
+    monkeypatch.setattr(readiness, "PATIENCE", timedelta(milliseconds=200))
+    url = servers["postgresql"]
+    wire = await Wire.to(url, 5432)
+    engine = Holdfast(entry_points=False)
+    made = Worker(engine, WorkerOptions(name="hanging"), store=wire.url(url))
+    sockets = listen_for_probes("0")
+    asked = f"{address_of(sockets[0])}/health/ready"
+    ready = asyncio.Event()
+    try:
+        async with asyncio.timeout(60), probed(made, sockets):
+            running = asyncio.create_task(made.run(lambda _: ready.set()))
+            await ready.wait()
+            status = 200
+            while status == 200:  # A new connection answers once.
+                wire.hush()
+                status, told = await ask(session, asked)
+            wire.cut()
+            while status != 200:
+                status, _ = await ask(session, asked)
+            made.stop()
+            await running
+    finally:
+        await wire.close()
+        engine.close()
+
+    assert "has not answered for" in told["reasons"][0]
 
 
 async def test_figures_of_several_tenants_are_told_together(worker: Made, url: str) -> None:
