@@ -6,9 +6,10 @@ import asyncio
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -186,14 +187,8 @@ class JumpingClock(SystemClock):
     """What the machine's clock says, moved by somebody."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(lambda: time.time_ns() + self.moved // timedelta(microseconds=1) * 1000)
         self.moved = timedelta(0)
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + self.moved
-
-    def now_ns(self) -> int:
-        return int(self.now().timestamp() * 1_000_000_000)
 
 
 @asynccontextmanager
@@ -243,13 +238,38 @@ async def test_a_clock_that_jumps_fires_each_timer_once(tmp_path: Path, jump: ti
         assert not await one.node.store.list_dead_letters("")
 
 
-# -- a server that goes away -------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.service(name)) for name in ("postgres", "mysql")])
 def address(request: pytest.FixtureRequest) -> tuple[str, int]:
     """Of a database, with the port that is usual for it."""
     return request.getfixturevalue(request.param), {"postgres": 5432, "mysql": 3306}[request.param]
+
+
+@pytest.mark.parametrize("wrong", [timedelta(hours=3), timedelta(hours=-3)], ids=["ahead", "behind"])
+async def test_a_node_whose_clock_is_wrong_sleeps_as_long_as_others(address: tuple[str, int], wrong: timedelta) -> None:
+    """What is due is so by the database's clock, so an hour must be an hour of that."""
+    clock = JumpingClock()
+    clock.moved = wrong
+    flow = Workflow(Delay(timedelta(hours=1)), id="nap")
+    store = store_from_url(address[0])
+    await store.open()
+    engine = Holdfast(entry_points=False, clock=clock)
+    runtime = engine.runtime_on(store, node=f"wrong-{wrong}", tenant=f"wrong-{wrong}")
+    try:
+        await runtime.node.start()
+        await runtime.start(flow, instance_id="i")
+        left = await store.until_due(runtime.node.work_queues)
+        started = (await runtime.node.row("i")).created
+
+        assert left is not None
+        assert timedelta(minutes=50) < left < timedelta(minutes=70)
+        assert abs(await store.now() - started) < timedelta(minutes=10)
+    finally:
+        await runtime.node.stop()
+        await store.close()
+        engine.close()
+
+
+# -- a server that goes away -------------------------------------------------------------------------------------------
 
 
 async def test_a_server_that_goes_away_is_told_in_few_lines(
@@ -286,11 +306,11 @@ async def test_a_line_that_falls_silent_is_given_up(address: tuple[str, int], mo
     quick: dict[str, Any] = {"store_retry_delay": "10ms", "node_alive": "3s"}
     try:
         async with asyncio.timeout(60), Holdfast(store=wire.url(address[0]), entry_points=False, **quick) as app:
-            await app.runtime.start(nap, instance_id="i")
-            assert (await app.runtime.wait_at_rest("i")).status is Status.FINISHED
+            await app.runtime.start(nap, instance_id="before")
+            assert (await app.runtime.wait_at_rest("before")).status is Status.FINISHED
             wire.hush()
-            await app.runtime.start(nap, instance_id="j")
-            assert (await app.runtime.wait_at_rest("j")).status is Status.FINISHED
+            await app.runtime.start(nap, instance_id="after")
+            assert (await app.runtime.wait_at_rest("after")).status is Status.FINISHED
     finally:
         await wire.close()
 
@@ -342,7 +362,7 @@ async def test_a_result_that_finds_the_tables_away_waits_for_them(
     quick: dict[str, Any] = {"store_retries": 1, "store_retry_delay": "10ms"}
     flow = Workflow(charge.bind(result="text"), id="charges", variables={"text": ""})
     async with asyncio.timeout(60), Holdfast(store=address[0], entry_points=False, **quick) as app:
-        running = asyncio.create_task(app.runtime.start(flow, instance_id="i"))
+        running = asyncio.create_task(app.runtime.start(flow, instance_id="charged"))
         await begun.wait()
         await executed(address[0], "alter table hf_effect rename to hf_elsewhere")
         gone.set()
@@ -350,7 +370,7 @@ async def test_a_result_that_finds_the_tables_away_waits_for_them(
             await asyncio.sleep(0.02)
         await executed(address[0], "alter table hf_elsewhere rename to hf_effect")
 
-        assert (await app.runtime.wait_at_rest("i")).variables["text"] == "charged"
+        assert (await app.runtime.wait_at_rest("charged")).variables["text"] == "charged"
         await asyncio.wait([running])
     assert calls == [1]
 

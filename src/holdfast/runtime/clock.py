@@ -1,17 +1,63 @@
-"""The clock of this machine."""
+"""The clock of this machine, set by that of the store.
+
+Rows are due, and nodes alive, by the store's clock; a moment that an instance computes comes from its node's. Where the two
+differ by minutes, a sleep of seconds would end at once on one node and not at all on another. So a node looks at the store's
+clock with each beat of its heart, and goes by it where its own is wrong.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from holdfast.ports import Clock, Store
+
+logger = logging.getLogger("holdfast")
+
+TOLERATED_NS = 250_000_000
+"""Clocks that are set over a network differ by less, and are left alone."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class SystemClock:
-    now_ns = staticmethod(time.time_ns)
+    now_ns: Callable[[], int]
+
+    def __init__(self, machine_ns: Callable[[], int] = time.time_ns) -> None:
+        self.machine_ns = machine_ns
+        """Nanoseconds since 1970 by this machine alone."""
+        self.now_ns = machine_ns
+        self._apart_ns = 0
 
     def now(self) -> datetime:
-        return datetime.now(UTC)
+        return _EPOCH + timedelta(microseconds=self.now_ns() // 1000)
 
     async def wait_until(self, moment: datetime) -> None:
         await asyncio.sleep(max(0.0, (moment - self.now()).total_seconds()))
+
+    def follow(self, there: datetime, asked_ns: int, answered_ns: int) -> None:
+        """Go by a clock that said this between these two moments of the machine's."""
+        doubt_ns = (answered_ns - asked_ns) // 2
+        apart_ns = (there - _EPOCH) // _MICROSECOND * 1000 - asked_ns - doubt_ns
+        if abs(apart_ns - self._apart_ns) <= TOLERATED_NS + doubt_ns:
+            return
+        if abs(apart_ns) <= TOLERATED_NS + doubt_ns:
+            self._apart_ns, self.now_ns = 0, self.machine_ns
+            logger.warning("the clock of this machine is right again")
+            return
+        self._apart_ns, self.now_ns = apart_ns, lambda: self.machine_ns() + apart_ns
+        seconds, way = abs(apart_ns) / 1e9, "behind" if apart_ns > 0 else "ahead of"
+        logger.warning(
+            "the clock of this machine is %.1f seconds %s the store's, which counts here. Set it (NTP).", seconds, way
+        )
+
+
+async def follow_store(clock: Clock, store: Store) -> None:
+    """Set the machine's clock by the store's; any other clock was given by somebody who means it."""
+    if isinstance(clock, SystemClock):
+        asked_ns = clock.machine_ns()
+        there = await store.now()
+        clock.follow(there, asked_ns, clock.machine_ns())

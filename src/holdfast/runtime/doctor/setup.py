@@ -55,7 +55,7 @@ def _pending(store: Store, names: Sequence[str]) -> Finding:
 
 
 async def _clock(store: Store, clock: Clock) -> Finding:
-    """Rows are due by the database's clock; ids and journal carry this machine's."""
+    """Rows are due by the database's clock, which nodes follow; logs and whatever else runs here do not."""
     before = clock.now()
     there = await store.now()
     middle = before + (clock.now() - before) / 2
@@ -67,7 +67,7 @@ async def _clock(store: Store, clock: Clock) -> Finding:
         subject="clock",
         level=Level.WRONG,
         message=shown,
-        remedy="Let both follow the same time server (NTP): times in the journal would contradict each other.",
+        remedy="Let both follow the same time server (NTP): times in logs and in the journal would contradict each other.",
     )
 
 

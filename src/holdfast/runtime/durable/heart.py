@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from holdfast.errors import StoreUnavailable
 from holdfast.model.cluster import NodeState
 from holdfast.ports import Store
+from holdfast.runtime.clock import follow_store
 from holdfast.runtime.ending import end
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ class Heart:
         """Renew, and learn what was taken from this node: canceled by others, or given to others."""
         begun = time.monotonic()
         renewed = await self._node.store.beat(self._node.owner, self.state)
+        await follow_store(self._node.clock, self._node.store)
         await self._felt(begun if renewed else None)
 
     async def _felt(self, renewed: float | None) -> None:
@@ -180,6 +182,7 @@ class Heart:
         renewed = await store.beat(self._node.owner, self.state)
         if renewed:
             self._renewed = begun  # At once: the loop may be busy, and is told later.
+            await follow_store(self._node.clock, store)
         asyncio.run_coroutine_threadsafe(self._told(begun if renewed else None), loop)
         return renewed
 

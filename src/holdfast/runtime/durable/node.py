@@ -28,6 +28,7 @@ from holdfast.model.work import DEFAULT_QUEUE, NOBODY, Owner, queue_of
 from holdfast.ports import Clock, CronCalendar, DefinitionSource, MiddlewarePlacement, Outlet, Services, Store
 from holdfast.runtime.allowance import Limit
 from holdfast.runtime.background import Recurring
+from holdfast.runtime.clock import follow_store
 from holdfast.runtime.durable.care import Gate
 from holdfast.runtime.durable.changes import Maker
 from holdfast.runtime.durable.firing import Firing
@@ -145,6 +146,7 @@ class Node:
         registration = await self.store.register_node(
             self.name, time_to_live=self.heart.time_to_live, details=describe_node(self)
         )
+        await follow_store(self.clock, self.store)
         self.owner = registration.node.owner
         self.maker = Maker(self.tenant, self.owner, self.placement, self.pins.numbers)
         if registration.predecessor_died:
