@@ -35,7 +35,7 @@ async def test_a_call_carries_path_query_body_and_credentials() -> None:
         receipt = await client.send_event("order placed", {"n": 1}, idempotency_key="once")
     assert receipt.stimulus_id == "s1"
     method, path, _, headers, body = app.seen
-    assert (method, path) == ("POST", "/api/events/order%20placed")
+    assert (method, path) == ("POST", "/api/events/order placed")  # Decoded, as a server hands it over.
     assert headers[b"x-api-key"] == b"k"
     assert headers[b"x-tenant-id"] == b"acme"
     assert headers[b"idempotency-key"] == b"once"
