@@ -43,6 +43,24 @@ def test_a_file_in_the_working_directory_is_found(file: Path, monkeypatch: pytes
     assert load_settings(environment={}).threads_max == 9
 
 
+@pytest.mark.parametrize("service", ["HOLDFAST", "HOLDFAST_WORKER"])
+def test_what_kubernetes_says_of_its_services_is_no_setting(service: str) -> None:
+    links = {
+        f"{service}_SERVICE_HOST": "10.0.0.7",
+        f"{service}_SERVICE_PORT": "8600",
+        f"{service}_SERVICE_PORT_HTTP": "8600",
+        f"{service}_PORT": "tcp://10.0.0.7:8600",
+        f"{service}_PORT_8600_TCP": "tcp://10.0.0.7:8600",
+        f"{service}_PORT_8600_TCP_PROTO": "tcp",
+        f"{service}_PORT_8600_TCP_PORT": "8600",
+        f"{service}_PORT_8600_TCP_ADDR": "10.0.0.7",
+    }
+    assert load_settings(environment=links) == Settings()
+
+    with pytest.raises(SettingsError, match="there is no setting"):
+        load_settings(environment={f"{service}_PORT": "8600"})
+
+
 def test_the_environment_names_another_file(tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text("threads_max = 3", encoding="utf-8")

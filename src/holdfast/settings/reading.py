@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,6 +23,10 @@ TEST_PREFIX = "HOLDFAST_TEST_"
 NO_SETTINGS = frozenset({FILE_VARIABLE, "HOLDFAST_API_KEY", "HOLDFAST_REQUIRE_SERVICES"})
 """Further names of the environment that are no settings: where the file is, the key of operators' commands (which may be set
 where a server runs, too), and what tests must find."""
+_SERVICE_LINK = re.compile(
+    r"_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$"
+)
+"""What Kubernetes puts into every container for each of its Services, such as one named `holdfast` or `holdfast-worker`."""
 
 
 def load_settings(
@@ -74,8 +79,15 @@ def _from_environment(environment: Mapping[str, str]) -> list[Written]:
     return [
         (variable, variable.removeprefix(PREFIX).lower(), value)
         for variable, value in sorted(environment.items())
-        if variable.startswith(PREFIX) and variable not in NO_SETTINGS and not variable.startswith(TEST_PREFIX)
+        if variable.startswith(PREFIX) and not _is_no_setting(variable, value)
     ]
+
+
+def _is_no_setting(variable: str, value: str) -> bool:
+    if variable in NO_SETTINGS or variable.startswith(TEST_PREFIX):
+        return True
+    is_address = variable.endswith("_PORT") and "://" in value
+    return is_address or _SERVICE_LINK.search(variable) is not None
 
 
 def _read(written: Iterable[Written], table: Mapping[str, SettingDescription], problems: list[str]) -> dict[str, Any]:
