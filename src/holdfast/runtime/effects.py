@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from functools import partial
@@ -27,6 +28,8 @@ from holdfast.model import values
 from holdfast.ports import EffectMiddleware, MiddlewarePlacement
 from holdfast.runtime.pools import EffectPools
 
+logger = logging.getLogger("holdfast")
+
 Finished = tuple[int, int, Record | EffectFailure]
 """Execution id, attempt, what came of it."""
 GoOn = Callable[[Finished], bool]
@@ -36,7 +39,7 @@ GoOn = Callable[[Finished], bool]
 class Attempt:
     """One attempt from its start to its end; a later one of the same execution knows nothing of its cancellation."""
 
-    __slots__ = ("canceled", "cause", "live", "request", "task")
+    __slots__ = ("canceled", "cause", "left", "live", "request", "task")
 
     def __init__(self, live: LiveInstance, request: EffectRequest) -> None:
         self.live = live
@@ -47,6 +50,8 @@ class Attempt:
         """Why it was canceled, if anybody did."""
         self.canceled = False
         """What the activity's context says; a thread must look for itself."""
+        self.left = False
+        """It goes on though its time is over, and nobody waits for what it says."""
 
     def cancel(self, cause: str) -> asyncio.Task[None] | None:
         """Its task, which may take a while to clean up; None if it was never begun."""
@@ -89,7 +94,7 @@ class InstanceEffects:
         grace: timedelta,
     ) -> None:
         self._live = live
-        self._tasks = EffectTasks(pools, middleware, self._ended)
+        self._tasks = EffectTasks(pools, middleware, grace, self._ended)
         self._grace = grace
         self._open: dict[int, Attempt] = {}
         self._finished: list[Finished] = []
@@ -149,11 +154,14 @@ class InstanceEffects:
 class EffectTasks:
     """Runs attempts, of whatever instance, as a task each, and tells how each ended."""
 
-    __slots__ = ("_heard", "_middleware", "_pools")
+    __slots__ = ("_grace", "_heard", "_middleware", "_pools")
 
-    def __init__(self, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], heard: Heard) -> None:
+    def __init__(
+        self, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], grace: timedelta, heard: Heard
+    ) -> None:
         self._pools = pools
         self._middleware = middleware
+        self._grace = grace
         self._heard = heard
 
     def begin(self, attempt: Attempt) -> None:
@@ -185,8 +193,12 @@ class EffectTasks:
             raise
         except BaseException as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
             result = failure(error)
+        if not attempt.left:
+            self._tell(node, attempt, result)
+
+    def _tell(self, node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
         if telemetry.listeners:
-            _tell(node, attempt, result)
+            _emit(node, attempt, result)
         self._heard(attempt, result)
 
     async def _outcome(self, node: Node, attempt: Attempt, context: RecordingContext) -> Record:
@@ -207,7 +219,29 @@ class EffectTasks:
         if node.timeout is None:
             await call()
         else:
-            await _within(node.timeout, node, attempt, call)
+            await self._within(node.timeout, node, attempt, call)
+
+    async def _within(self, limit: timedelta, node: Node, attempt: Attempt, call: Callable[[], Awaitable[Any]]) -> None:
+        over = (limit + self._grace).total_seconds()
+        leaving = asyncio.get_running_loop().call_later(over, self._leave, limit, node, attempt)
+        try:
+            async with asyncio.timeout(limit.total_seconds()) as deadline:
+                await call()
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            attempt.canceled = True
+            raise ActivityTimeout(node.key, str(limit)) from None
+        finally:
+            leaving.cancel()
+
+    def _leave(self, limit: timedelta, node: Node, attempt: Attempt) -> None:
+        """It was canceled when its time was over, and goes on: its code keeps the cancellation to itself."""
+        if attempt.cause is not None:
+            return  # Somebody canceled it before: nobody waits for it.
+        attempt.left = attempt.canceled = True
+        logger.warning("'%s' of instance %s goes on though its time is over", node.key, attempt.live.id)
+        self._tell(node, attempt, failure(ActivityTimeout(node.key, str(limit))))
 
     async def _invoke(self, call: EffectCall, request: EffectRequest, context: RecordingContext) -> None:
         inputs = _by_value(request.inputs)
@@ -220,17 +254,6 @@ class EffectTasks:
             context.set_output("result", await self._pools.in_process(call.function, inputs))
         else:
             await self._pools.in_thread(lambda: call.run(inputs, context, request.method, request.argument))
-
-
-async def _within(limit: timedelta, node: Node, attempt: Attempt, call: Callable[[], Awaitable[Any]]) -> None:
-    try:
-        async with asyncio.timeout(limit.total_seconds()) as deadline:
-            await call()
-    except TimeoutError:
-        if not deadline.expired():
-            raise
-        attempt.canceled = True
-        raise ActivityTimeout(node.key, str(limit)) from None
 
 
 def _by_value(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -270,7 +293,7 @@ def _fields(node: Node, attempt: Attempt) -> dict[str, Any]:
     }
 
 
-def _tell(node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
+def _emit(node: Node, attempt: Attempt, result: Record | EffectFailure) -> None:
     fields = _fields(node, attempt)
     if isinstance(result, Record):
         telemetry.emit("effect.finished", **fields)

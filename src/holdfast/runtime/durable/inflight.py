@@ -33,7 +33,7 @@ class EffectsHere:
         self, node: Node, pools: EffectPools, middleware: tuple[MiddlewarePlacement, ...], grace: timedelta
     ) -> None:
         self._node = node
-        self._tasks = EffectTasks(pools, around_effects(middleware), self._finished)
+        self._tasks = EffectTasks(pools, around_effects(middleware), grace, self._finished)
         self._grace = grace
         self._running: dict[Key, Attempt] = {}
         self._per_instance: dict[str, int] = {}
