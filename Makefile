@@ -36,8 +36,9 @@ run: $(READY) $(STUDIO) ## Start the server on SQLite with the example workflows
 openapi: $(READY) ## Write studio/openapi.json anew from the routes
 	$(BIN)/python docs/openapi.py
 
+# Tests wait half of their time, for databases, processes and browsers: three at once use two cores well.
 test: check studio-test ## Set up, then lint, types, layers and all tests (TESTS=path for some)
-	$(BIN)/pytest -n 2 $(TESTS)
+	$(BIN)/pytest -n 3 --dist worksteal $(TESTS)
 
 check: $(READY) ## Lint, format, types and layers, without the tests
 	$(BIN)/ruff check .
