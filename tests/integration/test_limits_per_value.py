@@ -131,7 +131,7 @@ async def test_a_queue_has_a_rate_for_each_value_of_an_input(cluster: Cluster, c
         queues=("default", QUEUE),
         placement=await carried.placement(),
         step_limits=f"{QUEUE}/customer=@2/s",
-        cluster_limits=f"{QUEUE}/customer=@0.3/s",
+        cluster_limits=f"{QUEUE}/customer=@0.5/s",
     )
     bench.gate.set()
     root = ParallelForEach(expr(repr(["b", "b", "c"])), serve.bind(customer=expr("n")), item="n")
