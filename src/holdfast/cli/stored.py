@@ -135,7 +135,8 @@ async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[Runtime]:
     store = engine.store(url)
     await store.open()
     try:
-        runtime = engine.runtime_on(store, node=f"cli-{socket.gethostname()[:40]}-{os.getpid()}", takes_work=False)
+        name = f"cli-{socket.gethostname()[:40]}-{os.getpid()}"
+        runtime = engine.runtime_on(store, node=name, takes_work=False, does_own=True)
         runtime.node.heart.time_to_live = TIME_TO_LIVE
         async with runtime:
             yield runtime

@@ -13,6 +13,9 @@ from holdfast.errors import HoldfastError
 from holdfast.model.definition import Definition
 from holdfast.model.problem import Problem
 
+UNREADABLE = "unreadable"
+"""There is no document to show a place in: the message names the file."""
+
 
 class Checked(NamedTuple):
     definition: Definition
@@ -45,6 +48,8 @@ def refuse_all(refusals: Mapping[str, HoldfastError], so: str) -> None:
 
 
 def _refuse(problems: Mapping[str, list[Problem]], so: str) -> None:
+    if len(problems) == 1 and (only := next(iter(problems.values())))[0].code == UNREADABLE:
+        raise BadInput(f"{only[0].message} {so}")
     if problems:
         raise BadDocuments([(place, problem) for place, found in problems.items() for problem in found], so)
 
@@ -52,4 +57,4 @@ def _refuse(problems: Mapping[str, list[Problem]], so: str) -> None:
 def _told(error: BadInput) -> list[Problem]:
     if isinstance(error, BadDocument):
         return list(error.problems)
-    return [Problem(path="", code="unreadable", message=error.message, remedy="")]
+    return [Problem(path="", code=UNREADABLE, message=error.message, remedy="")]

@@ -97,6 +97,7 @@ class Parts(Library):
         dispatcher: Callable[[Any], WorkflowDispatcher] | None = None,
         queues: Sequence[str] | None = None,
         takes_work: bool = True,
+        does_own: bool | None = None,
         placement: Placement | None = None,
         second_handle: Callable[[], Store] | None = None,
         outlets: Iterable[Outlet] = (),
@@ -104,8 +105,9 @@ class Parts(Library):
         """A runtime on a store that is open: `async with engine.runtime_on(store) as runtime`. It takes no work by itself.
 
         `queues` are those that it serves when it takes work (else those of the settings); `takes_work=False` tells the others
-        that it never will. `placement` says where effects run and what carries steps, `second_handle` makes another handle of
-        the store, for the heartbeat. `outlets` are there beside those of the settings.
+        that it never will, and leaves to them what it writes itself, unless it `does_own`. `placement` says where effects run
+        and what carries steps, `second_handle` makes another handle of the store, for the heartbeat. `outlets` are there beside
+        those of the settings.
         """
         from holdfast.engine.outlets import outlets_of
         from holdfast.runtime.durable.node import Node
@@ -134,6 +136,7 @@ class Parts(Library):
                 definitions=self.definitions,
                 queues=queues or [name.strip() for name in settings.queues.split(",") if name.strip()],
                 takes_work=takes_work,
+                does_own=takes_work if does_own is None else does_own,
                 step_concurrency=settings.step_concurrency,
                 step_limits=parse_limits(settings.step_limits),
                 cluster_limits=parse_limits(settings.cluster_limits),

@@ -89,6 +89,7 @@ class Node:
         definitions: DefinitionSource | None = None,
         queues: Sequence[str] = (DEFAULT_QUEUE,),
         takes_work: bool = True,
+        does_own: bool = True,
         step_concurrency: int = 32,
         step_limits: Mapping[str, Limit] | None = None,
         cluster_limits: Mapping[str, Limit] | None = None,
@@ -109,7 +110,7 @@ class Node:
         self.keeps_states = keeps_states
         """The state of each commit is kept (`history = snapshots`)."""
         self.maker = Maker(tenant, self.owner, self.placement, self.pins.numbers)
-        self.queues, self.takes_work = tuple(queues), takes_work
+        self.queues, self.takes_work, self.does_own = tuple(queues), takes_work, does_own
         self.work_queues = [queue_of(tenant, queue) for queue in self.queues]
         self.gate = Gate()
         self.outage = Outage(name)
@@ -127,8 +128,7 @@ class Node:
         self.steps = Steps(self, self.placement, step_concurrency, step_limits, cluster_limits)
         self.single = SingleTasks(self, single_tasks)
         self.effects = EffectsHere(self, pools, middleware, cancel_grace)
-        self._plan_of = plan_of
-        self._definitions = definitions
+        self._plan_of, self._definitions = plan_of, definitions
         self._grace = cancel_grace
         self._lanes = [Lane(self, limits) for _ in range(lanes)]
         self._values = ValueCache()

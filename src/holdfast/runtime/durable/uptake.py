@@ -93,7 +93,7 @@ class Uptake:
         """Whether what this node puts into a queue is done here at once; else it stands in the table, and is taken from
         there."""
         node, gate = self._node, self._node.gate
-        return node.takes_work and not gate.careful and not gate.paused and queue in node.work_queues
+        return node.does_own and not gate.careful and not gate.paused and queue in node.work_queues
 
     def take_own(self, rows: Iterable[WorkRow], kinds: Container[str] = OWN_KINDS) -> None:
         self.take(row for row in rows if row.kind in kinds and row.due is None and self.takes_own(row.queue))
