@@ -10,7 +10,6 @@ from holdfast.errors import HoldfastError
 from holdfast.model.cluster import NodeRow, NodeState
 from holdfast.runtime.durable.node import Node
 
-CLOCKS_APART = timedelta(seconds=5)
 PATIENCE = timedelta(seconds=5)
 """Whoever probes does not wait for ever, while a store may be tried again and again."""
 
@@ -27,8 +26,6 @@ async def why_unready(nodes: Sequence[Node]) -> list[str]:
     except TimeoutError:
         return [f"The store has not answered for {PATIENCE.total_seconds():.0f} s."]
     found = [_trouble(node, rows.get(node.owner), now) for node in nodes]
-    if abs(nodes[0].clock.now() - now) > CLOCKS_APART:
-        found.append("The clock of this machine and that of the database are more than 5 s apart.")
     return list(dict.fromkeys(reason for reason in found if reason))
 
 
