@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from benchmarks.figures import Effort
 from benchmarks.results import meta
-from tests.e2e.studio import demo
-from tests.e2e.studio.service import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
+from tests.support.studio import demo
+from tests.support.studio.server import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
 
 RESULTS = Path(__file__).resolve().parent / "results" / "studio.json"
 AXE = Path(__file__).resolve().parent.parent / "studio/node_modules/axe-core/axe.min.js"

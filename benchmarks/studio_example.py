@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.e2e.studio.demo import FORMAT
+from tests.support.studio.demo import FORMAT
 
 PY = "$python"
 

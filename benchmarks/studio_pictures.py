@@ -11,8 +11,8 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.studio_example import order
-from tests.e2e.studio import demo
-from tests.e2e.studio.service import ADMIN, FLAGS, PASSWORD, chromium, served
+from tests.support.studio import demo
+from tests.support.studio.server import ADMIN, FLAGS, PASSWORD, chromium, served
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "studio"
 SIZE = {"width": 1280, "height": 800}

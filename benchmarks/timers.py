@@ -9,9 +9,9 @@ from statistics import median
 
 from benchmarks.figures import Effort, Figure, Group, Unmeasurable
 from benchmarks.store_databases import POSTGRES, Database, connections, database
-from holdfast.testing import benching
-from holdfast.testing.servers import ServiceMissing
-from holdfast.testing.transport_contract.services import broker_url
+from holdfast.testing import bench as benching
+from tests.support.services.brokers import broker_url
+from tests.support.services.postgresql import ServiceMissing
 
 TURNS = 3
 TRANSPORTS = {"database": None, "local": None, "rabbitmq": "rabbitmq", "nats": "nats", "redis": "redis"}

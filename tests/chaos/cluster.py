@@ -18,13 +18,13 @@ from uuid import uuid4
 import msgspec
 
 from holdfast.dispatch import transport_from_url
-from holdfast.testing.cluster_chaos import TENANT, Restart, cluster_chaos
-from holdfast.testing.cluster_report import ClusterReport
-from holdfast.testing.cluster_work import QUEUE
-from holdfast.testing.rabbitmq_server import RabbitServer
-from holdfast.testing.servers import ServiceMissing, postgres_database
-from holdfast.testing.transport_contract.broken_wire import Wire
-from holdfast.testing.transport_contract.services import PORTS, broker_url
+from holdfast.testing.transport_contract.proxy import Wire
+from tests.support.chaos.cluster_chaos import TENANT, Restart, cluster_chaos
+from tests.support.chaos.cluster_report import ClusterReport
+from tests.support.chaos.cluster_workflows import QUEUE
+from tests.support.services.brokers import PORTS, broker_url
+from tests.support.services.postgresql import ServiceMissing, postgres_database
+from tests.support.services.rabbitmq import RabbitServer
 
 CALM_KILLS = 5
 AWAY = 2.0

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from holdfast.testing.one_life import died_and_went_on
 from tests.chaos.stores import Opened, postgresql, sqlite
+from tests.support.chaos.crash_points import died_and_went_on
 
 STORES = {"sqlite": sqlite, "postgresql": postgresql}
 POINTS = ("commit.begin", "commit.done", "claim.taken")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from tests.chaos.server_chaos import server_chaos
 from tests.chaos.stores import postgresql, sqlite, summed
+from tests.support.chaos.server_chaos import server_chaos
 
 KILLS = 15
 """On each store."""

@@ -14,11 +14,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from holdfast.testing.chaos import chaos
-from holdfast.testing.chaos_fight import ChaosReport, Crash
-from holdfast.testing.mysql_server import mysql_database
-from holdfast.testing.runtime_chaos import runtime_chaos
-from holdfast.testing.servers import PostgresServer
+from tests.support.chaos.contention import ChaosReport, Crash
+from tests.support.chaos.runtime_chaos import runtime_chaos
+from tests.support.chaos.store_chaos import chaos
+from tests.support.services.mysql import mysql_database
+from tests.support.services.postgresql import PostgresServer
 
 Opened = tuple[Callable[[], str], Crash | None]
 """Gives the URL of an empty database; crashes the server, where we own it."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.testing.chaos import chaos
-from holdfast.testing.servers import Needed, PostgresServer
+from tests.support.chaos.store_chaos import chaos
+from tests.support.services.postgresql import Needed, PostgresServer
 
 pytestmark = pytest.mark.service("postgres")
 

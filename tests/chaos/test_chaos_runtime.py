@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.persistence.faultpoints import POINTS
-from holdfast.testing.runtime_chaos import dies_at, runtime_chaos
+from tests.support.chaos.runtime_chaos import dies_at, runtime_chaos
 
 DEADLY = [point for point in POINTS if point != "migrate.step"]
 """Points that a running node passes; migrations die in the store's own tests."""

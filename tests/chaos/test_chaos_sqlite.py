@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.testing.chaos import chaos
+from tests.support.chaos.store_chaos import chaos
 
 
 async def test_killed_workers_lose_nothing_and_do_nothing_twice(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.one_life import died_and_went_on
+from tests.support.chaos.crash_points import died_and_went_on
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.client.client import Client
-from holdfast.testing import server_work as work
-from holdfast.testing.cluster_work import LEDGER, Ledger
-from holdfast.testing.server_process import PASSWORD, ServerProcess
+from tests.support.chaos import server_workflows as work
+from tests.support.chaos.cluster_workflows import LEDGER, Ledger
+from tests.support.server_process import PASSWORD, ServerProcess
 
 COUNT = 30
 MODULE = work.__name__

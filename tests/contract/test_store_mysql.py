@@ -8,10 +8,10 @@ import pytest
 
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.testing.chaos import chaos
-from holdfast.testing.mysql_server import emptied, executed, need_mysql
 from holdfast.testing.store_contract import ProcessContract, StoreContract
 from holdfast.testing.store_machine import compare
+from tests.support.chaos.store_chaos import chaos
+from tests.support.services.mysql import emptied, executed, need_mysql
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()

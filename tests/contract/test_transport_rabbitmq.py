@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from holdfast.testing.transport_contract.services import PORTS, broker_at_hand
+from tests.support.services.brokers import PORTS, broker_at_hand
 
 BROKER = broker_at_hand("rabbitmq")
 
@@ -21,7 +21,7 @@ from holdfast.errors import TransportMisconfigured  # noqa: E402
 from holdfast.ports import Reconnected, TransportEvent  # noqa: E402
 from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, WireContract  # noqa: E402
 from holdfast.testing.transport_contract.base import Plant, step, take, until  # noqa: E402
-from tests.contract.over_broker import OverBroker, OverWire  # noqa: E402
+from tests.support.broker_fixtures import OverBroker, OverWire  # noqa: E402
 
 pytestmark = pytest.mark.service("rabbitmq")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.called import Holdfast, called
+from tests.support.python_process import Holdfast, called
 
 FIXTURES = Path(__file__).parent / "fixtures"
 COMMAND = ["-W", "error", "-m", "holdfast.cli"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.e2e.called import Holdfast
+from tests.support.python_process import Holdfast
 
 STORE = ("--store", "sqlite:///accounts.db")
 

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.elsa import elsa_status
 from holdfast.model.instance import Status
-from tests.e2e.called import Holdfast
+from tests.support.python_process import Holdfast
 
 FOLDER = Path(__file__).parents[2].parent / "shared" / "conformance" / "elsa"
 NEEDS_A_SERVER = {"http-hello-world"}

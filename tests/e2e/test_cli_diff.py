@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.e2e.called import Holdfast
+from tests.support.python_process import Holdfast
 
 STORE = ("--store", "sqlite:///kept.db")
 

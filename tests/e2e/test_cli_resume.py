@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.called import Holdfast
+from tests.support.python_process import Holdfast
 
 
 def kept(folder: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.called import Holdfast
+from tests.support.python_process import Holdfast
 
 
 def lines_and_report(run: subprocess.CompletedProcess[str]) -> tuple[list[str], dict[str, Any]]:

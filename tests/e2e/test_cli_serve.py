@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import pytest
 
-from tests.e2e.called import Holdfast
+from tests.support.python_process import Holdfast
 
 PASSWORD = "good-enough-for-tests"
 WAITING: dict[str, Any] = {

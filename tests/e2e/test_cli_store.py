@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.called import Holdfast
+from tests.support.python_process import Holdfast
 
 SLOW = '''
 import asyncio

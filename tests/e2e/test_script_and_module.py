@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.called import called
+from tests.support.python_process import called
 
 SHOP = """
 import asyncio, sys

@@ -18,9 +18,9 @@ from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.mysql_server import mysql_database
-from holdfast.testing.servers import Needed, postgres_database
-from tests.integration.bench import bench
+from tests.support.probe import bench
+from tests.support.services.mysql import mysql_database
+from tests.support.services.postgresql import Needed, postgres_database
 
 _TENANTS = count(1)
 

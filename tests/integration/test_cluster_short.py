@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.cluster_chaos import cluster_chaos
+from tests.support.chaos.cluster_chaos import cluster_chaos
 
 
 @pytest.mark.timeout(240)

@@ -36,7 +36,7 @@ from holdfast.runtime.alterations import Alterations
 from holdfast.runtime.doctor.patient import why_it_waits
 from holdfast.runtime.durable import takeover
 from holdfast.runtime.operators import Operators
-from tests.integration.bench import bench
+from tests.support.probe import bench
 
 
 @activity

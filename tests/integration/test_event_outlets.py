@@ -18,7 +18,7 @@ from holdfast.errors import SettingsError
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.webhook import Webhook
 from holdfast.settings import load_settings
-from holdfast.testing.transport_contract.services import broker_at_hand
+from tests.support.services.brokers import broker_at_hand
 
 EVENT = LifecycleEvent(
     id="i.1.0",

@@ -29,9 +29,9 @@ from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.runtime import outage
 from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing import mysql_server
 from holdfast.testing.store_rows import commit_of, ids_of, instance, message, settlement, work
 from holdfast.testing.transport_contract import Wire
+from tests.support.services import mysql as mysql_server
 
 LARGE = os.urandom(200_000).hex()
 """What no compression makes small."""

@@ -10,7 +10,7 @@ import pytest
 from holdfast import Event, OnLost, Sequence, Status, Workflow, activity
 from holdfast.errors import EffectHeld, InstanceNotFound
 from holdfast.model.instance import JournalEvent
-from tests.integration.bench import bench
+from tests.support.probe import bench
 
 
 @activity

@@ -20,9 +20,9 @@ from holdfast.runtime.allowance import Limit
 from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.places import Places
-from holdfast.testing.transport_contract.services import broker_at_hand
-from tests.integration.bench import bench
 from tests.integration.conftest import Cluster
+from tests.support.probe import bench
+from tests.support.services.brokers import broker_at_hand
 
 QUEUE = "mail"
 BROKERS = ("rabbitmq", "nats", "redis")

@@ -24,8 +24,8 @@ from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.permits import Permits
 from holdfast.runtime.shares import Share
 from holdfast.runtime.step_slips import TicketAlone
-from tests.integration.bench import bench
 from tests.integration.conftest import Cluster
+from tests.support.probe import bench
 
 QUEUE = "heavy"
 

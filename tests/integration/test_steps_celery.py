@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from holdfast import Status
-from holdfast.testing.transport_contract.services import broker_at_hand
+from tests.support.services.brokers import broker_at_hand
 
 pytest.importorskip("celery", reason="celery: not installed")
 BROKER = broker_at_hand("redis")

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import Holdfast, Retry, Status, Workflow, activity
 from holdfast.model.instance import JournalEvent
-from tests.integration.bench import bench
+from tests.support.probe import bench
 
 SHORT = timedelta(milliseconds=20)
 WITHIN = 20

@@ -23,7 +23,7 @@ from holdfast.runtime.health import readiness
 from holdfast.runtime.worker import Worker, WorkerOptions
 from holdfast.server.schemas.operations import Health
 from holdfast.testing.transport_contract import Wire
-from holdfast.testing.worker_processes import WorkerProcess
+from holdfast.testing.worker_process import WorkerProcess
 from tests.integration.fixtures import gated
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -16,7 +16,7 @@ from holdfast.persistence import store_from_url
 from holdfast.runtime.background import Recurring
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.operators import Operators
-from holdfast.testing.worker_processes import WorkerProcess, keep_alive
+from holdfast.testing.worker_process import WorkerProcess, keep_alive
 from tests.integration.fixtures import killers
 
 FIXTURES = Path(__file__).parent / "fixtures"

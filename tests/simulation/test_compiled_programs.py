@@ -20,9 +20,9 @@ from holdfast.model.values import trees
 from holdfast.runtime.durable import large_values
 from holdfast.runtime.durable.encoding import decode_state, encode_state
 from holdfast.testing.clock import VirtualClock
-from holdfast.testing.programs.generator import program
-from holdfast.testing.programs.running import compare, load
-from holdfast.testing.programs.world import TYPES
+from tests.support.programs.builtins import TYPES
+from tests.support.programs.comparison import compare, load
+from tests.support.programs.generator import program
 
 GROUPS, EACH = 8, int(os.environ.get("HOLDFAST_TEST_COMPILED_PROGRAMS", "240")) // 8
 

@@ -12,11 +12,11 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.testing.clock import VirtualClock
-from holdfast.testing.programs.running import compare, load
-from holdfast.testing.programs.world import TYPES
+from tests.support.programs.builtins import TYPES
+from tests.support.programs.comparison import compare, load
 
 HEAD = """\
-from holdfast.testing.programs.world import *
+from tests.support.programs.builtins import *
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import gather
 import math, sys

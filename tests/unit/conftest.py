@@ -10,7 +10,7 @@ import pytest
 
 from holdfast import Holdfast, Runner, RunResult
 from holdfast.testing.clock import VirtualClock
-from tests.unit.status_watch import StatusWatch
+from tests.support.status_watch import StatusWatch
 
 MakeEngine = Callable[..., Holdfast]
 

@@ -29,7 +29,7 @@ def bench(
     from holdfast.cli.tables import show_json
     from holdfast.plugins import load_plugins
     from holdfast.settings import load_settings
-    from holdfast.testing.benching import SCENARIOS
+    from holdfast.testing.bench import SCENARIOS
 
     known = [name for name, _, _ in SCENARIOS]
     for name in scenarios:
@@ -53,7 +53,7 @@ async def _measured(
     from rich.console import Console
     from rich.progress import Progress
 
-    from holdfast.testing.benching import place
+    from holdfast.testing.bench import place
 
     found: dict[str, dict[str, float]] = {}
     with Progress(console=Console(stderr=True), disable=quiet) as progress:

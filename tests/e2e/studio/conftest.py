@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from holdfast.testing.servers import ServiceMissing, is_required
-from tests.e2e.studio import demo
-from tests.e2e.studio.service import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
+from tests.support.services.postgresql import ServiceMissing, is_required
+from tests.support.studio import demo
+from tests.support.studio.server import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
 
 PATIENCE_MS = 20_000
 """How long a page may take to show something: generous, for busy machines. Nothing is measured here."""

@@ -7,8 +7,8 @@ import re
 from playwright.sync_api import expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import Designer, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import Designer, sequence
+from tests.support.studio.server import StudioServer
 
 
 def test_the_one_that_is_started_is_filled_in_by_its_own_fields(studio: Studio, server: StudioServer) -> None:

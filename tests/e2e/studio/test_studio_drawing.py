@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Response, expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import Designer, at, box_of, chart, line, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import Designer, at, box_of, chart, line, sequence
+from tests.support.studio.server import StudioServer
 
 
 @pytest.fixture

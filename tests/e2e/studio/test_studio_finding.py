@@ -7,8 +7,8 @@ from typing import Any
 from playwright.sync_api import expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import Designer, at, chart, line, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import Designer, at, chart, line, sequence
+from tests.support.studio.server import StudioServer
 
 BROKEN: dict[str, Any] = {
     "id": "share",

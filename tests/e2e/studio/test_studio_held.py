@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.service import StudioServer, served
+from tests.support.studio.server import StudioServer, served
 
 PAYMENTS = """
 import asyncio

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.demo import FORMAT
-from tests.e2e.studio.drawing import Designer, chart, line, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.demo import FORMAT
+from tests.support.studio.designer import Designer, chart, line, sequence
+from tests.support.studio.server import StudioServer
 
 
 @pytest.fixture

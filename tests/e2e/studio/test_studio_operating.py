@@ -13,8 +13,8 @@ from holdfast.model.commit import Commit
 from holdfast.model.work import DeadLetterRow, WorkRow
 from holdfast.persistence.url import store_from_url
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import line, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import line, sequence
+from tests.support.studio.server import StudioServer
 
 
 def bury(server: StudioServer, *ids: str) -> None:

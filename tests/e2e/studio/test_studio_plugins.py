@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import Designer
-from tests.e2e.studio.service import BUILT, StudioServer, served
+from tests.support.studio.designer import Designer
+from tests.support.studio.server import BUILT, StudioServer, served
 
 SHADES = Path(__file__).parent / "fixtures" / "shades"
 

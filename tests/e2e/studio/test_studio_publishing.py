@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import Designer, chart, line, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import Designer, chart, line, sequence
+from tests.support.studio.server import StudioServer
 
 
 def downloaded(page: Page, command: str) -> Path:

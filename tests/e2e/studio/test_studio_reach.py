@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import line, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import line, sequence
+from tests.support.studio.server import StudioServer
 
 TABLET = {"width": 768, "height": 1024}
 

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import sequence
+from tests.support.studio.server import StudioServer
 
 
 def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio, seeded: dict[str, str]) -> None:

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.studio.conftest import PATIENCE_MS, Studio
-from tests.e2e.studio.drawing import Designer, line, sequence
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.designer import Designer, line, sequence
+from tests.support.studio.server import StudioServer
 
 
 @pytest.fixture

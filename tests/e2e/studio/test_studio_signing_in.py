@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.server import StudioServer
 
 
 def test_a_wrong_password_is_said_and_the_right_one_lets_in(guest: Studio) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.drawing import Designer
+from tests.support.studio.designer import Designer
 
 
 def test_from_an_empty_canvas_to_a_repaired_instance(studio: Studio) -> None:

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.studio.conftest import Studio
-from tests.e2e.studio.demo import FORMAT
-from tests.e2e.studio.drawing import Designer, line, sequence
-from tests.e2e.studio.service import StudioServer, served
+from tests.support.studio.demo import FORMAT
+from tests.support.studio.designer import Designer, line, sequence
+from tests.support.studio.server import StudioServer, served
 
 CODE = Path(__file__).parent / "fixtures" / "code"
 

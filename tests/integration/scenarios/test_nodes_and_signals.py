@@ -12,8 +12,8 @@ import pytest
 from holdfast import Delay, Event, ForEach, ParallelForEach, Sequence, SetVariable, Status, Workflow, activity, expr
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
-from tests.integration.bench import bench
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
+from tests.support.probe import bench
 
 SOON = timedelta(milliseconds=20)
 

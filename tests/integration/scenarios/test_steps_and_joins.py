@@ -32,8 +32,8 @@ from holdfast import (
 )
 from holdfast.errors import InstanceAtRest
 from holdfast.model.instance import JournalEvent
-from tests.integration.bench import bench
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
+from tests.support.probe import bench
 
 SOON = timedelta(milliseconds=20)
 

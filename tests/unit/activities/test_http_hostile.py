@@ -11,7 +11,17 @@ from typing import Any
 import pytest
 
 from holdfast import FlowSendHttpRequest, Runner, RunResult, SendHttpRequest, Workflow
-from tests.hostile import OK, Talk, endless_body, no_http, redirect_loop, silent, slow_head, speaking, write
+from tests.support.hostile_http import (
+    OK,
+    Talk,
+    endless_body,
+    no_http,
+    redirect_loop,
+    silent,
+    slow_head,
+    speaking,
+    write,
+)
 
 SOON = timedelta(milliseconds=300)
 

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.webhook import Webhook
-from tests.hostile import Talk, endless_body, no_http, redirect_loop, silent, slow_head, speaking
+from tests.support.hostile_http import Talk, endless_body, no_http, redirect_loop, silent, slow_head, speaking
 
 EVENT = LifecycleEvent(
     id="i.1.0",

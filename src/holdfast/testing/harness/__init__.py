@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.testing.harness.flow import Harness
+from holdfast.testing.harness.harness import Harness
 from holdfast.testing.harness.stubs import Stub
 
 __all__ = ["Harness", "Stub"]

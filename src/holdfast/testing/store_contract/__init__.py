@@ -24,15 +24,15 @@ from holdfast.testing.store_contract.commits import CommitContract
 from holdfast.testing.store_contract.definitions import DefinitionContract
 from holdfast.testing.store_contract.effects import EffectContract
 from holdfast.testing.store_contract.guards import GuardContract
-from holdfast.testing.store_contract.life import LifeContract
-from holdfast.testing.store_contract.mail import MailContract
+from holdfast.testing.store_contract.inbox_outbox import MailContract
+from holdfast.testing.store_contract.lifecycle import LifeContract
 from holdfast.testing.store_contract.nodes import NodeContract
 from holdfast.testing.store_contract.processes import ProcessContract
 from holdfast.testing.store_contract.reads import ReadContract
 from holdfast.testing.store_contract.records import RecordContract
+from holdfast.testing.store_contract.retention import UpkeepContract
 from holdfast.testing.store_contract.search import SearchContract
 from holdfast.testing.store_contract.tenancy import TenancyContract
-from holdfast.testing.store_contract.upkeep import UpkeepContract
 from holdfast.testing.store_contract.work import WorkContract
 
 __all__ = ["ProcessContract", "StoreContract"]

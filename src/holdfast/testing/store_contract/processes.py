@@ -14,7 +14,7 @@ from holdfast.model.stored import BookmarkQuery, InstanceKey, wake_key
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, stored
-from holdfast.testing.store_processes import answer_of, start
+from holdfast.testing.store_process import answer_of, start
 from holdfast.testing.store_rows import bookmark, commit_of, instance, work
 
 TENANT = "acme"

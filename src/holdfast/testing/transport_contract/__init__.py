@@ -23,11 +23,11 @@ The tests are plain pytest with asyncio in auto mode (`asyncio_mode = "auto"`).
 
 from __future__ import annotations
 
-from holdfast.testing.transport_contract.broken_wire import Wire
-from holdfast.testing.transport_contract.carrying import CarryingContract
-from holdfast.testing.transport_contract.ending import EndingContract
+from holdfast.testing.transport_contract.delivery import CarryingContract
+from holdfast.testing.transport_contract.disconnects import WireContract
 from holdfast.testing.transport_contract.processes import TransportProcessContract
-from holdfast.testing.transport_contract.wire import WireContract
+from holdfast.testing.transport_contract.proxy import Wire
+from holdfast.testing.transport_contract.shutdown import EndingContract
 
 __all__ = ["TransportContract", "TransportProcessContract", "Wire", "WireContract"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from holdfast.persistence.retry import RetryPolicy
-from holdfast.testing.mysql_server import emptied
+from tests.support.services.mysql import emptied
 
 if TYPE_CHECKING:
     from holdfast.persistence.sql.mysql import MysqlStore

@@ -10,7 +10,6 @@ pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installe
 
 from holdfast.model.commit import COMMITTED
 from holdfast.persistence.sql.mysql import MysqlStore
-from holdfast.testing.mysql_server import kill_connections, need_mysql
 from holdfast.testing.store_rows import (
     FAR_OFF,
     commit_of,
@@ -18,6 +17,7 @@ from holdfast.testing.store_rows import (
     later,
     work,
 )
+from tests.support.services.mysql import kill_connections, need_mysql
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()

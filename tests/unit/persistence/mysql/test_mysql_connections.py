@@ -18,7 +18,6 @@ from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
 from holdfast.persistence.sql.mysql.session import Session
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.testing import faults
-from holdfast.testing.mysql_server import executed, kill_connections, need_mysql
 from holdfast.testing.store_rows import (
     commit_of,
     instance,
@@ -26,6 +25,7 @@ from holdfast.testing.store_rows import (
     stimulus,
     work,
 )
+from tests.support.services.mysql import executed, kill_connections, need_mysql
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()

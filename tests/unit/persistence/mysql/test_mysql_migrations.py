@@ -14,9 +14,9 @@ from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.migrations import migrations_of, statements_of
 from holdfast.testing import faults
-from holdfast.testing.mysql_server import Rows, executed, mysql_database, need_mysql
-from holdfast.testing.store_processes import answer_of, start
-from tests.unit.persistence import filled_before
+from holdfast.testing.store_process import answer_of, start
+from tests.support import legacy_rows as filled_before
+from tests.support.services.mysql import Rows, executed, mysql_database, need_mysql
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()

@@ -23,7 +23,6 @@ from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
 from holdfast.persistence.sql.mysql.session import Session, Use
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.persistence.sql.script import Script, ask
-from holdfast.testing.mysql_server import execute, executed, need_mysql
 from holdfast.testing.store_rows import (
     FAR_OFF,
     bookmark,
@@ -35,6 +34,7 @@ from holdfast.testing.store_rows import (
     stimulus,
     work,
 )
+from tests.support.services.mysql import execute, executed, need_mysql
 
 pytestmark = pytest.mark.service("mysql")
 need_mysql()

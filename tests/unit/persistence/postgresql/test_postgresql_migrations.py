@@ -15,8 +15,8 @@ from holdfast.persistence.sql.postgresql import PostgresStore
 from holdfast.persistence.sql.postgresql.connection import Connection
 from holdfast.persistence.sql.postgresql.migrating import check_server, migrate
 from holdfast.testing import faults
-from holdfast.testing.store_processes import answer_of, start
-from tests.unit.persistence import filled_before
+from holdfast.testing.store_process import answer_of, start
+from tests.support import legacy_rows as filled_before
 
 pytestmark = pytest.mark.service("postgres")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.testing import servers
-from holdfast.testing.servers import REQUIRED, Needed, PostgresServer, ServiceMissing, postgres_server
+from tests.support.services import postgresql as servers
+from tests.support.services.postgresql import REQUIRED, Needed, PostgresServer, ServiceMissing, postgres_server
 
 
 def test_a_missing_service_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ from holdfast.persistence.sql.migrations import Migration, migrations_of, pendin
 from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.persistence.sql.sqlite.migrating import migrate
 from holdfast.testing import faults
-from holdfast.testing.store_processes import answer_of, start
-from tests.unit.persistence import filled_before
+from holdfast.testing.store_process import answer_of, start
+from tests.support import legacy_rows as filled_before
 
 Shape = dict[str, list[tuple[object, ...]]]
 

@@ -24,7 +24,7 @@ from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.persistence.sql.sqlite.connection import explained, patiently
 from holdfast.persistence.sql.sqlite.writer import BATCH_MAX, CommitJob, grouped_commits
 from holdfast.testing import faults
-from holdfast.testing.store_processes import answer_of, start
+from holdfast.testing.store_process import answer_of, start
 from holdfast.testing.store_rows import (
     AT,
     bookmark,

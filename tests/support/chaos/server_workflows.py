@@ -12,7 +12,7 @@ from holdfast.activities.human import HumanTask
 from holdfast.activities.scheduling import Delay
 from holdfast.authoring.fields import expr
 from holdfast.authoring.workflow import Workflow
-from holdfast.testing.cluster_work import book
+from tests.support.chaos.cluster_workflows import book
 
 SOON = timedelta(milliseconds=20)
 ROUTE = "tickets"

@@ -16,7 +16,7 @@ from queue import Queue
 from threading import Thread
 from typing import Any
 
-from holdfast.testing.servers import ServiceMissing
+from tests.support.services.postgresql import ServiceMissing
 
 ADMIN = "admin"
 PASSWORD = "harbour-lantern-42"

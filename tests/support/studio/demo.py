@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.e2e.studio.service import StudioServer
+from tests.support.studio.server import StudioServer
 
 FORMAT = "holdfast/definition@1"
 

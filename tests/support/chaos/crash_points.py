@@ -22,8 +22,8 @@ from holdfast.model.requests import DispatchDefinition
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.cluster_work import LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
-from holdfast.testing.store_processes import answer_of, start
+from holdfast.testing.store_process import answer_of, start
+from tests.support.chaos.cluster_workflows import LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
 
 TENANT = "life"
 NAME = "order-1"

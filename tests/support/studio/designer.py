@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
-from tests.e2e.studio.demo import FORMAT
+from tests.support.studio.demo import FORMAT
 
 
 class Designer:

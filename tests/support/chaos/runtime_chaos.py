@@ -1,6 +1,6 @@
 """Three nodes fight over the same instances through the runtime and are killed at random; afterwards everything must fit.
 
-    python -m holdfast.testing.runtime_chaos sqlite:///chaos.db --kills 100
+    python -m tests.support.chaos.runtime_chaos sqlite:///chaos.db --kills 100
 
 Lost is an acknowledged resume or start that the states do not know; duplicated is one that they know twice, or an attempt of
 an effect that ran twice; violations are tables that disagree. The database must be empty.
@@ -25,8 +25,8 @@ from holdfast.model.instance import BookmarkKind, JournalEvent, Status
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.persistence import store_from_url
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.chaos_fight import ChaosReport, Crash, Fight
-from holdfast.testing.runtime_fighting import CHARGES, TENANT, node_on, workflow
+from tests.support.chaos.contention import ChaosReport, Crash, Fight
+from tests.support.chaos.runtime_contender import CHARGES, TENANT, node_on, workflow
 
 _PATIENCE = 120.0
 """Seconds within which the last node must have tidied up."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from holdfast.model.instance import JournalEntry, JournalEvent, Status
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.cluster_work import OF_CASE, OF_CHILD, OF_ORDER, Call, Ledger
+from tests.support.chaos.cluster_workflows import OF_CASE, OF_CHILD, OF_ORDER, Call, Ledger
 
 Open = tuple[str, int, int]
 """An effect: instance, execution, attempt."""

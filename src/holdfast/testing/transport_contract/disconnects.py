@@ -10,7 +10,7 @@ import pytest
 from holdfast.errors import TransportUnavailable
 from holdfast.ports import Disconnected, Reconnected, Transport, TransportEvent
 from holdfast.testing.transport_contract.base import TransportTests, next_of, step, steps, take, take_all, until
-from holdfast.testing.transport_contract.broken_wire import Wire
+from holdfast.testing.transport_contract.proxy import Wire
 
 
 class WireContract(TransportTests):

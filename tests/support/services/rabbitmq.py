@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 from uuid import uuid4
 
-from holdfast.testing.servers import ServiceMissing, free_port
+from tests.support.services.postgresql import ServiceMissing, free_port
 
 _START = 90.0
 """Seconds that it may take to start: it is written in a language that starts slowly."""

@@ -1,6 +1,6 @@
 """Three processes fight over the same instances and are killed at random: nothing is lost, nothing happens twice.
 
-    python -m holdfast.testing.chaos sqlite:///chaos.db --kills 100
+    python -m tests.support.chaos.store_chaos sqlite:///chaos.db --kills 100
 
 prints one line of JSON: kills, bursts, acknowledged, lost, duplicated, violations. The database must be empty.
 """
@@ -22,8 +22,8 @@ from holdfast.model.guard import GuardKind, GuardRef, idempotency_key
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.testing.chaos_fight import ChaosReport, Crash, Fight
-from holdfast.testing.store_fighting import TENANT, next_burst
+from tests.support.chaos.contention import ChaosReport, Crash, Fight
+from tests.support.chaos.store_contender import TENANT, next_burst
 
 
 async def chaos(

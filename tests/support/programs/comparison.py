@@ -22,7 +22,7 @@ from holdfast.execution.frames import FrameShape
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.execution.segment import Limits, run_segment
-from holdfast.testing.programs import world
+from tests.support.programs import builtins as world
 
 NAMES = ("main", "sub")
 CODE = (ModuleType, type, FunctionType, BuiltinFunctionType)

@@ -17,13 +17,13 @@ from holdfast.engine import Holdfast
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.cluster_driving import all_at_rest, drive_cases, drive_orders, patiently
-from holdfast.testing.cluster_report import ClusterReport, Kill, Open, report
-from holdfast.testing.cluster_work import LEDGER, QUEUE, Ledger, book, case, item, order
-from holdfast.testing.worker_processes import WorkerProcess, keep_alive, ready
+from holdfast.testing.worker_process import WorkerProcess, keep_alive, ready
+from tests.support.chaos.cluster_driver import all_at_rest, drive_cases, drive_orders, patiently
+from tests.support.chaos.cluster_report import ClusterReport, Kill, Open, report
+from tests.support.chaos.cluster_workflows import LEDGER, QUEUE, Ledger, book, case, item, order
 
 TENANT = "cluster"
-MODULE = "holdfast.testing.cluster_work"
+MODULE = "tests.support.chaos.cluster_workflows"
 PATIENCE = 600.0
 """Seconds after the last kill until everything must have ended."""
 STARTING = 5.0

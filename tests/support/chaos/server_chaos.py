@@ -21,11 +21,11 @@ from msgspec import Struct
 
 from holdfast.client.client import Client
 from holdfast.errors import RequestRefused, ServerUnavailable
-from holdfast.testing import server_work as work
-from holdfast.testing.chaos_fight import ChaosReport, Crash
-from holdfast.testing.cluster_work import LEDGER
-from holdfast.testing.server_process import PASSWORD, ServerProcess
-from tests.chaos.server_evidence import compared
+from tests.support.chaos import server_workflows as work
+from tests.support.chaos.cluster_workflows import LEDGER
+from tests.support.chaos.contention import ChaosReport, Crash
+from tests.support.chaos.server_report import compared
+from tests.support.server_process import PASSWORD, ServerProcess
 
 CUSTOMERS = 12
 """At one time."""

@@ -16,7 +16,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.runtime.alterations import Alterations
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.tasks import Tasks
-from holdfast.testing.cluster_work import case, order
+from tests.support.chaos.cluster_workflows import case, order
 
 T = TypeVar("T")
 AT_ONCE = 20

@@ -31,7 +31,7 @@ from holdfast.model.instance import Bookmark, BookmarkKind, JournalEntry, Status
 from holdfast.runtime.result import RunResult
 from holdfast.runtime.sending import named_event
 from holdfast.testing.clock import START, VirtualClock
-from holdfast.testing.harness.mail import Letter, name_of
+from holdfast.testing.harness.events import Letter, name_of
 from holdfast.testing.harness.stubs import NOTHING, Raised, Stub, Stubs
 
 P = ParamSpec("P")

@@ -13,12 +13,12 @@ from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.model.work import WorkKind
 from holdfast.persistence import store_from_url
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing import server_work as work
-from holdfast.testing.chaos_fight import ChaosReport
-from holdfast.testing.cluster_work import Ledger, book
+from tests.support.chaos import server_workflows as work
+from tests.support.chaos.cluster_workflows import Ledger, book
+from tests.support.chaos.contention import ChaosReport
 
 if TYPE_CHECKING:
-    from tests.chaos.server_chaos import Heard
+    from tests.support.chaos.server_chaos import Heard
 
 MANY = 1_000_000
 

@@ -35,7 +35,7 @@ from holdfast.model.requests import DispatchDefinition
 from holdfast.ports import Context
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.garbage import calm_collector
-from holdfast.testing.worker_processes import WorkerProcess
+from holdfast.testing.worker_process import WorkerProcess
 
 QUEUE = "bench"
 WARM_UP = 20
@@ -262,7 +262,7 @@ def _worker(where: Place, number: int) -> WorkerProcess:
     return WorkerProcess(
         f"{where.tenant}-{number}",
         store=where.store,
-        modules=["holdfast.testing.benching"],
+        modules=["holdfast.testing.bench"],
         folder=Path(os.curdir),
         arguments=("--tenants", where.tenant, "--transport", where.transport, "--no-publish"),
     )

@@ -1,4 +1,4 @@
-"""Other processes on a store, for tests that one process cannot make: `python -m holdfast.testing.store_processes`.
+"""Other processes on a store, for tests that one process cannot make: `python -m holdfast.testing.store_process`.
 
 Each role opens the store at an address, does one thing, and prints what came of it as one line of JSON. A fault in its
 environment (`HOLDFAST_TEST_FAULT`) kills it on the way.
@@ -22,21 +22,21 @@ from holdfast.model.stored import BookmarkRef, InstanceKey
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.testing import faults
-from holdfast.testing.store_fighting import fight
 from holdfast.testing.store_rows import bookmark, commit_of, instance, message, work
+from tests.support.chaos.store_contender import fight
 
 Answer = dict[str, Any]
 
 
 async def fight_on(store: Store, **arguments: Any) -> Answer:
     """Through the runtime; loaded only here, since the other roles need no engine."""
-    from holdfast.testing import runtime_fighting
+    from tests.support.chaos import runtime_contender as runtime_fighting
 
     return await runtime_fighting.fight_on(store, **arguments)
 
 
 async def live_on(store: Store, **arguments: Any) -> Answer:
-    from holdfast.testing import one_life
+    from tests.support.chaos import crash_points as one_life
 
     return await one_life.live_on(store, **arguments)
 
