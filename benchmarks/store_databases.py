@@ -22,7 +22,8 @@ from benchmarks.figures import Unmeasurable
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.garbage import calm_collector
-from tests.support.services.postgresql import ServiceMissing, postgres_database
+from tests.support.services.availability import ServiceMissing
+from tests.support.services.postgresql import postgres_database
 
 POSTGRES, SQLITE = "pg", "sqlite"
 KINDS = (POSTGRES, SQLITE)

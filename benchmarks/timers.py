@@ -9,9 +9,9 @@ from statistics import median
 
 from benchmarks.figures import Effort, Figure, Group, Unmeasurable
 from benchmarks.store_databases import POSTGRES, Database, connections, database
-from holdfast.testing import bench as benching
+from holdfast.testing import bench
+from tests.support.services.availability import ServiceMissing
 from tests.support.services.brokers import broker_url
-from tests.support.services.postgresql import ServiceMissing
 
 TURNS = 3
 TRANSPORTS = {"database": None, "local": None, "rabbitmq": "rabbitmq", "nats": "nats", "redis": "redis"}
@@ -20,7 +20,7 @@ TRANSPORTS = {"database": None, "local": None, "rabbitmq": "rabbitmq", "nats": "
 
 def measure_timers(effort: Effort) -> Mapping[str, float]:
     with database(POSTGRES) as place:
-        turns = [asyncio.run(benching.timers(benching.place(place.url))) for _ in range(TURNS)]
+        turns = [asyncio.run(bench.timers(bench.place(place.url))) for _ in range(TURNS)]
     return {
         "timers.5k_ms": min(turn["ms"] for turn in turns),
         "timers.duplicates": sum(turn["duplicates"] for turn in turns),
@@ -40,7 +40,7 @@ def measure_waits(effort: Effort) -> Mapping[str, float]:
 
 async def _waits(place: Database) -> tuple[Mapping[str, float], int]:
     """The database is fresh: what it has counted is of this run."""
-    found = await benching.waits(benching.place(place.url))
+    found = await bench.waits(bench.place(place.url))
     (connection,) = await connections(place, 1)
     try:
         sql = "select deadlocks from pg_stat_database where datname = current_database()"
@@ -51,7 +51,7 @@ async def _waits(place: Database) -> tuple[Mapping[str, float], int]:
 
 def measure_cluster(effort: Effort) -> Mapping[str, float]:
     with database(POSTGRES) as place:
-        turns = [asyncio.run(benching.speedup(benching.place(place.url))) for _ in range(TURNS)]
+        turns = [asyncio.run(bench.speedup(bench.place(place.url))) for _ in range(TURNS)]
     return {"cluster.speedup_1ms": median([turn["speedup_1ms"] for turn in turns])}
 
 
@@ -64,7 +64,7 @@ def measure_dispatch(name: str, effort: Effort) -> Mapping[str, float]:
     except ServiceMissing as missing:
         raise Unmeasurable(str(missing)) from missing
     with database(POSTGRES) as place:
-        found = asyncio.run(benching.dispatching(benching.place(place.url, url)))
+        found = asyncio.run(bench.dispatching(bench.place(place.url, url)))
     return {f"dispatch.{name}.{figure}": value for figure, value in found.items()}
 
 

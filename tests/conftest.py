@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support.services.availability import Needed
 from tests.support.services.mysql import mysql_database
-from tests.support.services.postgresql import Needed, postgres_database
+from tests.support.services.postgresql import postgres_database
 
 # `suite` gives every machine the same examples, so that a failure can be looked at twice; `search` looks for new ones.
 # Neither limits the time of an example: other work on the machine is not a fault of the code.

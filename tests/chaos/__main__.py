@@ -26,7 +26,7 @@ from tests.chaos.deaths import deaths_row
 from tests.chaos.matrix import matrix_row
 from tests.chaos.served import server_row
 from tests.chaos.stores import LONG, store_row
-from tests.support.services.postgresql import ServiceMissing, is_required
+from tests.support.services.availability import ServiceMissing, is_required
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "chaos.json"
 NAMED_MAX = 20

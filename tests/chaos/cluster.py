@@ -22,8 +22,9 @@ from holdfast.testing.transport_contract.proxy import Wire
 from tests.support.chaos.cluster_chaos import TENANT, Restart, cluster_chaos
 from tests.support.chaos.cluster_report import ClusterReport
 from tests.support.chaos.cluster_workflows import QUEUE
+from tests.support.services.availability import ServiceMissing
 from tests.support.services.brokers import PORTS, broker_url
-from tests.support.services.postgresql import ServiceMissing, postgres_database
+from tests.support.services.postgresql import postgres_database
 from tests.support.services.rabbitmq import RabbitServer
 
 CALM_KILLS = 5

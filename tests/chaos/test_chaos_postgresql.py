@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.chaos.store_chaos import chaos
-from tests.support.services.postgresql import Needed, PostgresServer
+from tests.support.services.availability import Needed
+from tests.support.services.postgresql import PostgresServer
 
 pytestmark = pytest.mark.service("postgres")
 

@@ -15,7 +15,7 @@ from holdfast.dispatch import transport_from_url
 from holdfast.errors import TransportMisconfigured
 from holdfast.ports import Disconnected, Transport, TransportEvent
 from holdfast.testing.transport_contract.base import WITHIN, step, steps, take, take_all, until
-from tests.support.services.postgresql import Needed, ServiceMissing
+from tests.support.services.availability import Needed, ServiceMissing
 
 
 def free_port() -> int:

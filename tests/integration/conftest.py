@@ -19,8 +19,9 @@ from holdfast.ports import Store
 from holdfast.runtime.durable.placement import Placement
 from holdfast.runtime.durable.runtime import Runtime
 from tests.support.probe import bench
+from tests.support.services.availability import Needed
 from tests.support.services.mysql import mysql_database
-from tests.support.services.postgresql import Needed, postgres_database
+from tests.support.services.postgresql import postgres_database
 
 _TENANTS = count(1)
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from holdfast import Holdfast, Status, activity, run_child, wait_for, workflow
 from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, NoResult
-from tests.support.services.postgresql import Needed
+from tests.support.services.availability import Needed
 
 
 @dataclass

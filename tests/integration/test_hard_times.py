@@ -31,7 +31,7 @@ from holdfast.runtime.clock import SystemClock
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.testing.store_rows import commit_of, ids_of, instance, message, settlement, work
 from holdfast.testing.transport_contract import Wire
-from tests.support.services import mysql as mysql_server
+from tests.support.services import mysql as mysql_service
 
 LARGE = os.urandom(200_000).hex()
 """What no compression makes small."""
@@ -377,7 +377,7 @@ async def test_a_result_that_finds_the_tables_away_waits_for_them(
 
 async def executed(url: str, statement: str) -> None:
     if url.startswith("mysql"):
-        await mysql_server.executed(url, statement)
+        await mysql_service.executed(url, statement)
         return
     import asyncpg
 

@@ -16,8 +16,9 @@ from holdfast.persistence import store_from_url
 from holdfast.runtime.background import Recurring
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.operators import Operators
-from holdfast.testing.worker_process import WorkerProcess, keep_alive
+from holdfast.testing.worker_process import WorkerProcess
 from tests.integration.fixtures import killers
+from tests.support.worker_group import keep_alive
 
 FIXTURES = Path(__file__).parent / "fixtures"
 ALIVE = {"HOLDFAST_NODE_ALIVE": "1500ms", "HOLDFAST_NODE_SWEEP": "300ms", "HOLDFAST_CANCEL_GRACE": "200ms"}

@@ -17,11 +17,11 @@ from holdfast.authoring.compiler.expressions import Expressions
 from holdfast.execution.heap.iterators import DictPosition
 from holdfast.execution.heap.writing import _Writer
 from holdfast.testing.clock import VirtualClock
-from tests.support.programs.builtins import TYPES
 from tests.support.programs.comparison import compare, load
+from tests.support.programs.namespace import TYPES
 
 HEAD = """\
-from tests.support.programs.builtins import *
+from tests.support.programs.namespace import *
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import gather
 

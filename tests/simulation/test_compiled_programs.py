@@ -20,9 +20,9 @@ from holdfast.model.values import trees
 from holdfast.runtime.durable import large_values
 from holdfast.runtime.durable.encoding import decode_state, encode_state
 from holdfast.testing.clock import VirtualClock
-from tests.support.programs.builtins import TYPES
 from tests.support.programs.comparison import compare, load
 from tests.support.programs.generator import program
+from tests.support.programs.namespace import TYPES
 
 GROUPS, EACH = 8, int(os.environ.get("HOLDFAST_TEST_COMPILED_PROGRAMS", "240")) // 8
 

@@ -12,11 +12,11 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.testing.clock import VirtualClock
-from tests.support.programs.builtins import TYPES
 from tests.support.programs.comparison import compare, load
+from tests.support.programs.namespace import TYPES
 
 HEAD = """\
-from tests.support.programs.builtins import *
+from tests.support.programs.namespace import *
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.words import gather
 import math, sys

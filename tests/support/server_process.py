@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import socket
 import sys
 from collections.abc import Mapping, Sequence
 
+from tests.support.environment import child_environment
+
 READY = "Holdfast at "
 PATIENCE = 120.0
 """Seconds until a server must have said that it is ready."""
-PASSWORD = "for-chaos-only"  # noqa: S105 - of a server that lives for one test
+PASSWORD = "for-chaos-only"
 
 
 class ServerProcess:
@@ -26,7 +27,7 @@ class ServerProcess:
             *(sys.executable, "-m", "holdfast.cli", "serve", *workflows),
             *("--store", store, "--port", str(port), "--no-studio"),
         ]
-        self._environment = {**os.environ, "HOLDFAST_ADMIN_PASSWORD": PASSWORD, "PYTHONUNBUFFERED": "1", **environment}
+        self._environment = child_environment(HOLDFAST_ADMIN_PASSWORD=PASSWORD, PYTHONUNBUFFERED="1", **environment)
         self._process: asyncio.subprocess.Process | None = None
         self._reading: asyncio.Task[None] | None = None
 

@@ -1,7 +1,7 @@
-"""Other processes on a store, for tests that one process cannot make: `python -m holdfast.testing.store_process`.
+"""Child processes on a store, for tests that need more than one process: `python -m holdfast.testing.store_process`.
 
-Each role opens the store at an address, does one thing, and prints what came of it as one line of JSON. A fault in its
-environment (`HOLDFAST_TEST_FAULT`) kills it on the way.
+A child process opens the store at an address, performs one role, and prints the answer as one line of JSON. A fault in its
+environment (`HOLDFAST_TEST_FAULT`) kills the child at a named point.
 """
 
 from __future__ import annotations
@@ -23,22 +23,10 @@ from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.testing import faults
 from holdfast.testing.store_rows import bookmark, commit_of, instance, message, work
-from tests.support.chaos.store_contender import fight
 
 Answer = dict[str, Any]
-
-
-async def fight_on(store: Store, **arguments: Any) -> Answer:
-    """Through the runtime; loaded only here, since the other roles need no engine."""
-    from tests.support.chaos import runtime_contender as runtime_fighting
-
-    return await runtime_fighting.fight_on(store, **arguments)
-
-
-async def live_on(store: Store, **arguments: Any) -> Answer:
-    from tests.support.chaos import crash_points as one_life
-
-    return await one_life.live_on(store, **arguments)
+Role = Callable[..., Awaitable[Answer]]
+"""A coroutine function that takes the open store and the arguments of the role."""
 
 
 async def migrate(store: Store, **_: Any) -> Answer:
@@ -115,30 +103,40 @@ async def burst(store: Store, tenant: str, names: list[str]) -> Answer:
     return {"committed": sum(isinstance(outcome, Committed) for outcome in outcomes)}
 
 
-ROLES: Mapping[str, Callable[..., Awaitable[Answer]]] = {
+ROLES: Mapping[str, Role] = {
     "migrate": migrate,
     "send_stimuli": send_stimuli,
     "drain": drain,
     "write": write,
     "burst": burst,
-    "fight": fight,
-    "fight_on": fight_on,
-    "live_on": live_on,
 }
 
 
 def start(role: str, url: str, *, fault: str = "", **arguments: Any) -> subprocess.Popen[str]:
-    """A process in that role. Read its answer with `answer_of`."""
+    """Start a child process in the given role. Read its answer with `answer_of`."""
+    return launch(__name__, role, url, arguments, fault=fault)
+
+
+def launch(
+    module: str,
+    role: str,
+    url: str,
+    arguments: Answer,
+    *,
+    fault: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[str]:
+    """Start a module that calls `main` with its own roles as a child process."""
     return subprocess.Popen(  # noqa: S603 - our own module, run by our own interpreter
-        [sys.executable, "-m", __name__, role, url, json.dumps(arguments)],
+        [sys.executable, "-m", module, role, url, json.dumps(arguments)],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, faults.VARIABLE: fault},
+        env={**(os.environ if environment is None else environment), faults.VARIABLE: fault},
     )
 
 
 def answer_of(process: subprocess.Popen[str], timeout: timedelta = timedelta(seconds=60)) -> Answer | None:
-    """What it printed; None if it died on the way."""
+    """The printed answer; None if the child process died."""
     try:
         printed, _ = process.communicate(timeout=timeout.total_seconds())
     except subprocess.TimeoutExpired:
@@ -149,22 +147,22 @@ def answer_of(process: subprocess.Popen[str], timeout: timedelta = timedelta(sec
     return answer
 
 
-async def _act(role: str, url: str, arguments: Answer) -> Answer:
+async def _perform(role: Role, url: str, arguments: Answer) -> Answer:
     store = store_from_url(url)
-    if role != "migrate":
+    if role is not migrate:
         await store.open()
     try:
-        return await ROLES[role](store, **arguments)
+        return await role(store, **arguments)
     finally:
         await store.close()
 
 
-def main() -> None:
+def main(roles: Mapping[str, Role]) -> None:
     role, url, arguments = sys.argv[1:]
     with faults.from_environment():
-        answer = asyncio.run(_act(role, url, json.loads(arguments)))
+        answer = asyncio.run(_perform(roles[role], url, json.loads(arguments)))
     sys.stdout.write(json.dumps(answer) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    main(ROLES)

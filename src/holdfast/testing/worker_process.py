@@ -1,4 +1,4 @@
-"""Real workers for tests: `holdfast worker` in processes of their own, to be stopped, killed and started again."""
+"""A real `holdfast worker` in a process of its own, for tests that stop, kill and restart it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 READY = "is ready"
-LOOK = 0.05
 PATIENCE = 60.0
 """Seconds until a worker must have said that it is ready."""
 
@@ -105,26 +104,3 @@ class WorkerProcess:
         self.kill()
         if self._process is not None:
             await self.ended()
-
-
-async def ready(workers: Sequence[WorkerProcess], count: int, within: float) -> bool:
-    """Whether so many of them are, or become so in time."""
-    until = asyncio.get_running_loop().time() + within
-    while sum(worker.is_ready for worker in workers) < count:
-        if asyncio.get_running_loop().time() > until:
-            return False
-        await asyncio.sleep(LOOK)
-    return True
-
-
-async def keep_alive(workers: Sequence[WorkerProcess]) -> None:
-    """Start each again whenever it has died; until canceled."""
-    async with asyncio.TaskGroup() as group:
-        for worker in workers:
-            group.create_task(_revive(worker))
-
-
-async def _revive(worker: WorkerProcess) -> None:
-    while True:
-        await worker.ended()
-        await worker.start(wait=False)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
-from tests.support.services.postgresql import ServiceMissing, is_required
+from tests.support.services.availability import ServiceMissing, is_required
 from tests.support.studio import demo
 from tests.support.studio.server import ADMIN, FLAGS, PASSWORD, StudioServer, chromium, served
 

@@ -27,8 +27,8 @@ from holdfast.runtime.durable.placement import INLINE, Placement
 from holdfast.runtime.durable.runtime import Runtime
 from holdfast.runtime.result import RunResult
 from tests.integration.conftest import Cluster
+from tests.support.services.availability import Needed
 from tests.support.services.brokers import PORTS, broker_at_hand, broker_url
-from tests.support.services.postgresql import Needed
 
 SCENES = "HOLDFAST_TEST_SCENES"
 STORES: Mapping[str, tuple[str, ...]] = {

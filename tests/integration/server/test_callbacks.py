@@ -12,8 +12,7 @@ import pytest
 from aiohttp import web
 
 from holdfast import FlowSendHttpRequest, Holdfast, Sequence, SetOutput, Workflow, expr
-
-from .conftest import Caller, Serve
+from tests.integration.server.conftest import Caller, Serve
 
 
 class Partner:

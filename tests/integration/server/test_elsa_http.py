@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Cron, Event, Holdfast, HttpEndpoint, Sequence, StartAt, Timer, Workflow
-
-from .conftest import Serve
+from tests.integration.server.conftest import Serve
 
 _OWN = Path(__file__).parents[2] / "compat" / "elsa" / "http-fresh-bread.json"
 _GIVEN = Path(__file__).parents[3].parent / "shared" / "conformance" / "elsa" / "HttpWorkflows__http-hello-world.json"

@@ -32,8 +32,7 @@ from holdfast.model.replies import REPLY
 from holdfast.ports import HttpSelectors, RequestFacts
 from holdfast.ports.access import named_by
 from holdfast.server.upkeep import sweep
-
-from .conftest import Caller, Serve
+from tests.integration.server.conftest import Caller, Serve
 
 
 def endpoint(path: str, *methods: str, start: bool = True, **given: Any) -> HttpEndpoint:

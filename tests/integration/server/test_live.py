@@ -19,8 +19,7 @@ from holdfast.errors import HoldfastError, NotSignedIn, StoreUnavailable
 from holdfast.model.principal import LOCAL, ROLES, Principal
 from holdfast.ports import RequestFacts
 from holdfast.server.live import connection, renderings
-
-from .conftest import Caller, Serve
+from tests.integration.server.conftest import Caller, Serve
 
 ROUNDS = 6
 

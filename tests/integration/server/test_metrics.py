@@ -27,8 +27,7 @@ from holdfast.identity.accounts import BELIEVED, REMEMBERED
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.health import metrics
 from holdfast.runtime.outbox import Told
-
-from .conftest import Caller, Serve
+from tests.integration.server.conftest import Caller, Serve
 
 
 @activity

@@ -17,8 +17,7 @@ from holdfast.model.schedule import instance_id, schedule_id
 from holdfast.model.work import ScheduleStep
 from holdfast.persistence import store_from_url
 from holdfast.server import create_app
-
-from .conftest import Caller, served
+from tests.integration.server.conftest import Caller, served
 
 SCHEDULE = schedule_id("yearly", "new-year")
 

@@ -13,8 +13,8 @@ import aiohttp
 import pytest
 import yarl
 
-from .conftest import Caller
-from .documents import HELLO, WAITING
+from tests.integration.server.conftest import Caller
+from tests.support.server_documents import HELLO, WAITING
 
 
 async def created(api: Caller, document: dict[str, Any] = HELLO) -> Any:

@@ -16,9 +16,8 @@ from fastapi import FastAPI
 from holdfast.engine import Holdfast
 from holdfast.server import create_app
 from holdfast.server.static import Studio
-
-from .conftest import Caller, Serve, served
-from .documents import HELLO
+from tests.integration.server.conftest import Caller, Serve, served
+from tests.support.server_documents import HELLO
 
 
 async def test_everything_is_below_the_base_path(serve: Serve) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import aiohttp
 
-from .conftest import Caller
-from .documents import HELLO
+from tests.integration.server.conftest import Caller
+from tests.support.server_documents import HELLO
 
 
 async def filed(api: Caller) -> None:

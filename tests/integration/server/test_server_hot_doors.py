@@ -14,8 +14,7 @@ from holdfast.server import create_app
 from holdfast.server.doors import DOORS
 from holdfast.server.middleware import Entrance
 from holdfast.server.starting import Starter
-
-from .documents import FAILING, HELLO, WAITING
+from tests.support.server_documents import FAILING, HELLO, WAITING
 
 Spoken = tuple[int, dict[str, str], Any]
 

@@ -11,9 +11,8 @@ import pytest
 
 from holdfast import Holdfast, Workflow, activity, wait_for, workflow
 from holdfast.server.views import bookmarks
-
-from .conftest import Caller, Serve
-from .documents import FAILING, HELLO, WAITING
+from tests.integration.server.conftest import Caller, Serve
+from tests.support.server_documents import FAILING, HELLO, WAITING
 
 
 @dataclass

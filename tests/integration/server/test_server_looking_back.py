@@ -8,9 +8,8 @@ import pytest
 
 from holdfast.client import Client
 from holdfast.engine import Holdfast
-
-from .conftest import Caller, Serve
-from .documents import HELLO, WAITING
+from tests.integration.server.conftest import Caller, Serve
+from tests.support.server_documents import HELLO, WAITING
 
 
 @pytest.fixture

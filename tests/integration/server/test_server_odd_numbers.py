@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from holdfast.engine import Holdfast
-
-from .conftest import Caller, Serve
-from .documents import HELLO
+from tests.integration.server.conftest import Caller, Serve
+from tests.support.server_documents import HELLO
 
 HUGE = 10**20
 

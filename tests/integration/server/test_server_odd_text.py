@@ -13,9 +13,8 @@ import pytest
 
 from holdfast.engine import Holdfast
 from holdfast.errors import UnstorableText
-
-from .conftest import Caller, Serve
-from .documents import FAILING, HELLO, WAITING
+from tests.integration.server.conftest import Caller, Serve
+from tests.support.server_documents import FAILING, HELLO, WAITING
 
 NUL = "a\0b"
 HALF = "a\ud800b"

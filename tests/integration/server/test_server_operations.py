@@ -9,9 +9,8 @@ from typing import Any
 from holdfast.engine import Holdfast
 from holdfast.model.commit import Commit
 from holdfast.model.work import DeadLetterRow, WorkRow
-
-from .conftest import Caller, Serve
-from .documents import FAILING, HELLO, WAITING
+from tests.integration.server.conftest import Caller, Serve
+from tests.support.server_documents import FAILING, HELLO, WAITING
 
 TASK: dict[str, Any] = {
     "format": "holdfast/definition@1",

@@ -10,8 +10,7 @@ import pytest
 from holdfast import Event, Holdfast, HumanTask, Workflow
 from holdfast.model.commit import Commit
 from holdfast.model.work import DeadLetterRow, WorkRow
-
-from .conftest import Caller, Serve
+from tests.integration.server.conftest import Caller, Serve
 
 common, rare = Workflow(Event("often"), id="common"), Workflow(HumanTask("Look at it"), id="rare")
 

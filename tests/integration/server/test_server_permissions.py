@@ -10,9 +10,8 @@ import pytest
 
 from holdfast import HumanTask, Workflow
 from holdfast.engine import Holdfast
-
-from .conftest import Caller, Serve
-from .documents import HELLO, WAITING
+from tests.integration.server.conftest import Caller, Serve
+from tests.support.server_documents import HELLO, WAITING
 
 PASSWORD = "let me in please"
 paying = Workflow(HumanTask("Pay it", role="finance"), id="paying")

@@ -12,8 +12,7 @@ import msgspec
 
 from holdfast import HumanTask, Workflow, activity, wait_for, workflow
 from holdfast.engine import Holdfast
-
-from .conftest import Serve
+from tests.integration.server.conftest import Serve
 
 
 @dataclass

@@ -11,8 +11,7 @@ import pytest
 from holdfast import Holdfast
 from holdfast.model.principal import PERMISSIONS, ROLES
 from holdfast.server.security import PUBLIC, SIGNED_IN, permissions_of
-
-from .conftest import Caller, Serve
+from tests.integration.server.conftest import Caller, Serve
 
 PASSWORD = "let me in please"
 

@@ -20,8 +20,7 @@ from schemathesis.checks import CHECKS, load_all_checks
 
 from holdfast.engine import Holdfast
 from holdfast.server import create_app
-
-from .documents import FAILING, HELLO, WAITING
+from tests.support.server_documents import FAILING, HELLO, WAITING
 
 REQUESTS = int(os.environ.get("HOLDFAST_TEST_REQUESTS", "3"))
 NOT_TRIED = {"/api/auth/login", "/api/auth/logout", "/api/nodes/this/pause"}

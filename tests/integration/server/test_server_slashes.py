@@ -12,9 +12,8 @@ from holdfast.client import Client
 from holdfast.client.wire import AsgiWire
 from holdfast.errors import RequestRefused
 from holdfast.model.catalog import DefinitionContent, DefinitionVersion, content_hash
-
-from .conftest import Caller, Serve
-from .documents import HELLO
+from tests.integration.server.conftest import Caller, Serve
+from tests.support.server_documents import HELLO
 
 ID = "sales/eu/greet"
 PATH = "/api/definitions/sales%2Feu%2fgreet"

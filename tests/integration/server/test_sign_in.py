@@ -11,8 +11,7 @@ from holdfast.errors import NotSignedIn, SettingsError
 from holdfast.model.principal import ROLES, Principal
 from holdfast.ports import RequestFacts
 from holdfast.server.security import check_open_address
-
-from .conftest import Caller, Serve
+from tests.integration.server.conftest import Caller, Serve
 
 PASSWORD = "let me in please"
 

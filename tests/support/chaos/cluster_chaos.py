@@ -17,10 +17,12 @@ from holdfast.engine import Holdfast
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.worker_process import WorkerProcess, keep_alive, ready
+from holdfast.testing.worker_process import WorkerProcess
 from tests.support.chaos.cluster_driver import all_at_rest, drive_cases, drive_orders, patiently
 from tests.support.chaos.cluster_report import ClusterReport, Kill, Open, report
 from tests.support.chaos.cluster_workflows import LEDGER, QUEUE, Ledger, book, case, item, order
+from tests.support.environment import child_environment
+from tests.support.worker_group import keep_alive, ready
 
 TENANT = "cluster"
 MODULE = "tests.support.chaos.cluster_workflows"
@@ -41,11 +43,11 @@ class Cluster:
                 store=url,
                 modules=[MODULE],
                 arguments=("--tenants", TENANT, "--queues", f"default,{QUEUE}", "--transport", transport),
-                environment={
-                    LEDGER: str(folder),
-                    "HOLDFAST_NODE_ALIVE": f"{milliseconds}ms",
-                    "HOLDFAST_NODE_SWEEP": f"{milliseconds // 4}ms",
-                },
+                environment=child_environment(
+                    **{LEDGER: str(folder)},
+                    HOLDFAST_NODE_ALIVE=f"{milliseconds}ms",
+                    HOLDFAST_NODE_SWEEP=f"{milliseconds // 4}ms",
+                ),
             )
             for number in range(workers)
         ]

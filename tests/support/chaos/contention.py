@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from holdfast.testing.store_process import start
+from tests.support.chaos.processes import start
 
 WORKERS = 3
 PATIENCE = 120.0

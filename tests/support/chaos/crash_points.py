@@ -22,8 +22,9 @@ from holdfast.model.requests import DispatchDefinition
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.runtime.durable.runtime import Runtime
-from holdfast.testing.store_process import answer_of, start
+from holdfast.testing.store_process import answer_of
 from tests.support.chaos.cluster_workflows import LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
+from tests.support.chaos.processes import start
 
 TENANT = "life"
 NAME = "order-1"
@@ -31,7 +32,7 @@ ALIVE = timedelta(milliseconds=600)
 PATIENCE = 60.0
 
 
-async def live_on(store: Store, node: str, ledger: str) -> dict[str, Any]:
+async def run_order(store: Store, node: str, ledger: str) -> dict[str, Any]:
     """Start the order, or go on with it, and see its end."""
     os.environ[LEDGER] = ledger
     engine = Holdfast(entry_points=False, activities=[book], definitions=[item])
@@ -56,12 +57,12 @@ async def live_on(store: Store, node: str, ledger: str) -> dict[str, Any]:
 
 async def died_and_went_on(url: str, point: str, number: int, folder: Path) -> tuple[bool, list[str]]:
     """Whether it died, and what does not fit after another one has ended it."""
-    dying = start("live_on", url, fault=f"{point}:{number}", node="one", ledger=str(folder))
+    dying = start("run_order", url, fault=f"{point}:{number}", node="one", ledger=str(folder))
     died = await asyncio.to_thread(answer_of, dying, timedelta(seconds=2 * PATIENCE)) is None
     store = store_from_url(url)
     await store.open()
     try:
-        return died, (await live_on(store, "two", str(folder)))["broken"]
+        return died, (await run_order(store, "two", str(folder)))["broken"]
     finally:
         await store.close()
 

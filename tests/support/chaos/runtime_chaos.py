@@ -30,7 +30,7 @@ from tests.support.chaos.runtime_contender import CHARGES, TENANT, node_on, work
 
 _PATIENCE = 120.0
 """Seconds within which the last node must have tidied up."""
-_ROLE = "fight_on"
+_ROLE = "contend_through_runtime"
 
 
 async def runtime_chaos(

@@ -71,7 +71,7 @@ def node_on(store: Store, name: str) -> Runtime:
     return runtime
 
 
-async def fight_on(store: Store, worker: str, instances: int, keys: int, acknowledged: str) -> dict[str, Any]:
+async def contend(store: Store, worker: str, instances: int, keys: int, acknowledged: str) -> dict[str, Any]:
     """Never returns: the test kills it."""
     async with node_on(store, worker) as runtime:
         runtime.node.take_work()

@@ -43,7 +43,7 @@ async def chaos(
     assert all(isinstance(outcome, Committed) for outcome in await store.commit(seed))
     await store.close()
     with TemporaryDirectory() as folder:
-        fight = Fight("fight", url, Path(folder), instances=instances, keys=keys)
+        fight = Fight("contend_for_store", url, Path(folder), instances=instances, keys=keys)
         try:
             await fight.rounds(kills, bursts, crash_database, crashes)
         finally:

@@ -51,7 +51,7 @@ def start_once(key: int, burst_id: str) -> Commit:
     return Commit(**{**{name: getattr(new, name) for name in new.__struct_fields__}, "guards_taken": (guard,)})
 
 
-async def fight(store: Store, worker: str, instances: int, keys: int, acknowledged: str) -> dict[str, Any]:
+async def contend(store: Store, worker: str, instances: int, keys: int, acknowledged: str) -> dict[str, Any]:
     """Never returns: the test kills it. Two lanes, so that group commit has something to group."""
     with Path(acknowledged).open("ab", buffering=0) as file:  # noqa: ASYNC230 - the order on the disk is the point
         await asyncio.gather(*(_lane(store, f"{worker}-{lane}", instances, keys, file.write) for lane in range(2)))

@@ -22,7 +22,7 @@ from holdfast.execution.frames import FrameShape
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.execution.segment import Limits, run_segment
-from tests.support.programs import builtins as world
+from tests.support.programs import namespace
 
 NAMES = ("main", "sub")
 CODE = (ModuleType, type, FunctionType, BuiltinFunctionType)
@@ -33,7 +33,7 @@ class Run:
 
     def __init__(self, kind: str, value: Any, log: list[str], final: dict[str, Any] | None, awaits: int = 0) -> None:
         # Whatever a `finally` makes of it: a program that has made enough calls is not followed further.
-        self.kind = "exhausted" if len(log) > world.MOST_CALLS else kind
+        self.kind = "exhausted" if len(log) > namespace.MOST_CALLS else kind
         self.value = value
         self.log = log
         self.final = final
@@ -45,9 +45,11 @@ class Run:
             final = {name: repr(item) if isinstance(item, CODE) else item for name, item in final.items()}
         return {
             "kind": self.kind,
-            "log": self.log[: world.MOST_CALLS],
+            "log": self.log[: namespace.MOST_CALLS],
             "locals": None if final is None else sorted(final),
-            "values": world.shown(self.value if self.kind == "value" else None, final and dict(sorted(final.items()))),
+            "values": namespace.shown(
+                self.value if self.kind == "value" else None, final and dict(sorted(final.items()))
+            ),
             "error": chain(self.value) if self.kind == "error" else None,
             "lines": lines_of(self.value, file) if self.kind == "error" else None,
         }
@@ -70,7 +72,7 @@ async def one_by_one(*calls: Any) -> list[Any]:
 
 
 def run_plain(module: ModuleType, *arguments: Any) -> Run:
-    world.LOG.clear()
+    namespace.LOG.clear()
     final: dict[str, Any] = {}
     function = module.main.function
     code = function.__code__
@@ -90,11 +92,11 @@ def run_plain(module: ModuleType, *arguments: Any) -> Run:
             sys.setprofile(None)
             module.gather = gather  # type: ignore[attr-defined]
     except StopIteration as end:
-        return Run("value", end.value, list(world.LOG), final.get("found"))
-    except world.Exhausted:
-        return Run("exhausted", None, list(world.LOG), None)
+        return Run("value", end.value, list(namespace.LOG), final.get("found"))
+    except namespace.Exhausted:
+        return Run("exhausted", None, list(namespace.LOG), None)
     except Exception as error:  # noqa: BLE001 # what the program raises is what is compared
-        return Run("error", error, list(world.LOG), final.get("found"))
+        return Run("error", error, list(namespace.LOG), final.get("found"))
 
 
 @contextmanager
@@ -127,7 +129,7 @@ def through_json(live: LiveInstance, engine: Holdfast) -> LiveInstance:
 
 
 def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: Carry = through_json) -> Run:
-    world.LOG.clear()
+    namespace.LOG.clear()
     seen: dict[str, Any] = {}
     awaits = 0
     inputs = dict(zip(("a", "xs"), arguments, strict=True))
@@ -141,14 +143,14 @@ def run_compiled(engine: Holdfast, module: ModuleType, *arguments: Any, carry: C
                 live = carry(live, engine)
                 _finish_one(live, plan)
                 run_segment(live, Limits(activities=10**9, nanoseconds=10**18))
-        except world.Exhausted:
-            return Run("exhausted", None, list(world.LOG), None, awaits)
+        except namespace.Exhausted:
+            return Run("exhausted", None, list(namespace.LOG), None, awaits)
     if "error" in seen:
         _leave_handlers(live.root)
         frames = [item.scope for item in live.root.descendants() if isinstance(item.scope[1], FrameShape)]
-        return Run("error", seen["error"], list(world.LOG), _locals(frames[0]), awaits)
+        return Run("error", seen["error"], list(namespace.LOG), _locals(frames[0]), awaits)
     result = live.root.scope[live.root.scope[1].outputs["result"]]
-    return Run("value", result, list(world.LOG), _locals(seen["scope"]), awaits)
+    return Run("value", result, list(namespace.LOG), _locals(seen["scope"]), awaits)
 
 
 def _leave_handlers(root: Any) -> None:

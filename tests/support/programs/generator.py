@@ -285,7 +285,7 @@ class Generator:
 def program(seed: int, statements: int = 12) -> str:
     generator = Generator(seed)
     head = [
-        "from tests.support.programs.builtins import *",
+        "from tests.support.programs.namespace import *",
         "from holdfast.authoring.compiled import workflow",
         "from holdfast.authoring.words import gather",
         "",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from tests.support.services.postgresql import Needed, ServiceMissing
+from tests.support.services.availability import Needed, ServiceMissing
 
 _USUAL: Mapping[str, tuple[str, str, str]] = {
     "rabbitmq": ("amqp://guest:guest@127.0.0.1:5672/", "aio_pika", "HOLDFAST_TEST_RABBITMQ_URL"),

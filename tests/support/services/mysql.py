@@ -1,7 +1,7 @@
 """A real MySQL or MariaDB server for tests, with a database of its own that is gone afterwards.
 
 Used is what answers at `HOLDFAST_TEST_MYSQL_URL`, or at the usual local address. Where nothing does, tests are skipped
-with the reason (see `tests.support.services.postgresql`): no package carries this server.
+with the reason (see `tests.support.services.availability`): no package carries this server.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
-from tests.support.services.postgresql import Needed, ServiceMissing
+from tests.support.services.availability import Needed, ServiceMissing
 
 MYSQL_URL = "HOLDFAST_TEST_MYSQL_URL"
 _USUAL = "mysql://root@127.0.0.1:3306"
@@ -80,7 +80,7 @@ async def emptied(url: str) -> None:
     kept = {"hf_migration", "hf_counter", "hf_change"}
     names = sorted({str(row[0]) for row in tables} - kept)
     if names:
-        deletes = [f"delete from {name}" for name in names]  # noqa: S608 - our own tables
+        deletes = [f"delete from {name}" for name in names]
         await executed(url, *deletes, "update hf_counter set value = 0")
 
 

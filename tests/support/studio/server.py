@@ -16,7 +16,7 @@ from queue import Queue
 from threading import Thread
 from typing import Any
 
-from tests.support.services.postgresql import ServiceMissing
+from tests.support.services.availability import ServiceMissing
 
 ADMIN = "admin"
 PASSWORD = "harbour-lantern-42"

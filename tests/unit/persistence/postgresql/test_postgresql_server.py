@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.services import postgresql as servers
-from tests.support.services.postgresql import REQUIRED, Needed, PostgresServer, ServiceMissing, postgres_server
+from tests.support.services import postgresql
+from tests.support.services.availability import REQUIRED, Needed, ServiceMissing
+from tests.support.services.postgresql import PostgresServer, postgres_server
 
 
 def test_a_missing_service_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,14 +24,14 @@ def test_a_missing_service_that_is_required_is_a_failure(monkeypatch: pytest.Mon
 
 
 def test_a_given_address_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(servers.POSTGRES_URL, "postgresql://somebody@example/db")
+    monkeypatch.setenv(postgresql.POSTGRES_URL, "postgresql://somebody@example/db")
 
     with postgres_server() as url:
         assert url == "postgresql://somebody@example/db"
 
 
 def test_without_binaries_the_reason_names_every_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "_postgres_binaries", lambda: None)
+    monkeypatch.setattr(postgresql, "_postgres_binaries", lambda: None)
 
     with pytest.raises(ServiceMissing, match=r"HOLDFAST_TEST_POSTGRES_URL.*127\.0\.0\.1:5432.*pip install.*PATH"):
         PostgresServer()

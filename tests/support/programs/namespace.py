@@ -1,4 +1,4 @@
-"""The world of generated workflow functions: activities, helpers and classes that write down every call."""
+"""Namespace of the generated workflow functions: activities, helpers and classes that record every call."""
 
 from __future__ import annotations
 
