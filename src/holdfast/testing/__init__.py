@@ -1,4 +1,4 @@
-"""For users' tests and ours: the harness for workflows, and the contract suites of the ports."""
+"""Test tools for users: the harness for workflows, and the contract suites for stores and transports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Harness", "Stub", "VirtualClock"]
 _HOME = {"Harness": "harness", "Stub": "harness", "VirtualClock": "clock"}
 
 
-if not TYPE_CHECKING:  # loaded when asked for: the contract suites need no engine
+if not TYPE_CHECKING:  # loaded on first use: the contract suites need no engine
 
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
