@@ -19,8 +19,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # The Studio, built from TypeScript into the package; not kept in git. Newer than every source of it.
 STUDIO := src/holdfast/server/studio/.built
 STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' ! -name schema.ts -print 2>/dev/null)
+# The documentation site, built by `make site`.
+SITE := build/docs/site
 
-.PHONY: help run openapi load wheel test check format docs bench chaos studio studio-test studio-bench studio-pictures clean
+.PHONY: help run openapi load wheel test check format docs site bench chaos studio studio-test studio-bench studio-pictures clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +33,7 @@ run: $(READY) $(STUDIO) ## Start the server on SQLite with the example workflows
 	@mkdir -p .run
 	@echo "sign in as admin with the password $$HOLDFAST_ADMIN_PASSWORD"
 	$(BIN)/holdfast serve --store sqlite:///.run/holdfast.db --port $(PORT) \
+	  $(if $(wildcard $(SITE)/index.html),--docs $(SITE)) \
 	  examples/03_flowchart.json examples/05_elsa.json examples/02_approval.py:approval examples/08_plain_python.py:fulfil
 
 openapi: $(READY) ## Write studio/openapi.json anew from the routes
@@ -60,6 +63,9 @@ studio-bench: $(READY) $(STUDIO) ## Measure the Studio in a browser, write bench
 
 studio-pictures: $(READY) $(STUDIO) ## Take the pictures of docs/studio anew, in a browser
 	$(BIN)/python -m benchmarks.studio_pictures
+
+site: $(READY) ## Build the documentation site into build/docs/site, strictly and offline; run serves it under /docs
+	$(BIN)/python docs/build_site.py
 
 docs: $(READY) ## Write docs/reference anew from the code
 	$(BIN)/python docs/generate.py
