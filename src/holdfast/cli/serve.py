@@ -20,6 +20,7 @@ HOST, PORT = "127.0.0.1", 8600
 @click.option("--no-worker", is_flag=True, help="Answer requests only; other processes do the queued work.")
 @click.option("--no-auth", is_flag=True, help="Without sign-in; only for this machine.")
 @click.option("--no-studio", is_flag=True, help="Without the Studio.")
+@click.option("--docs", default="", metavar="FOLDER", help="A built documentation site to serve under /docs.")
 @click.option("--base-path", default="", metavar="PATH", help="Serve everything below this path, such as /flows.")
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Server processes.")
 @click.option(
@@ -38,6 +39,7 @@ def serve(
     no_worker: bool,
     no_auth: bool,
     no_studio: bool,
+    docs: str,
     base_path: str,
     workers: int,
     trust_proxy: str,
@@ -56,6 +58,7 @@ def serve(
         "worker": not no_worker,
         "auth": not no_auth,
         "studio": not no_studio,
+        "docs": docs,
         "base_path": base_path,
         "activities": activity_modules,
         "watch": watch,

@@ -67,6 +67,7 @@ async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
         workflows=workflows,
         watch=wishes["watch"],
         worker=wishes["worker"],
+        docs_dir=wishes["docs"] or known.docs_dir,
         # Links lead to where it listens, unless somebody said how others reach it.
         public_url=wishes["address"] if known.public_url == Settings().public_url else known.public_url,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
+from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
 from starlette.routing import BaseRoute
@@ -18,6 +19,7 @@ from holdfast.engine import Holdfast
 from holdfast.ports import Authenticator
 from holdfast.server import auth, health, http_workflows, metrics, problems, users
 from holdfast.server.backend import Backend
+from holdfast.server.documentation import documentation_routes
 from holdfast.server.documented import answers, operation_id
 from holdfast.server.live import connection
 from holdfast.server.middleware import Entrance, wrapped
@@ -76,6 +78,8 @@ def create_app(
 def entrance(backend: Backend, *, studio: bool) -> Entrance:
     """The application of a backend, which may be open by then or not."""
     api = make_api(backend)
+    if folder := backend.engine.settings.docs_dir:
+        api.router.routes.extend(documentation_routes(Path(folder)))
     if studio:
         api.mount("/", Studio(backend.base_path, modules=backend.engine.registry.studio_modules))
     return wrapped(api, backend)

@@ -135,6 +135,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     cors_origins: Annotated[
         str, Meta(description="Origins whose pages may use the API, separated by commas; `*` allows all. Empty: none.")
     ] = ""
+    docs_dir: Annotated[
+        str,
+        Meta(
+            description="Folder of a built documentation site (`make site`), served under `/docs` without sign-in. Empty: not "
+            "served."
+        ),
+    ] = ""
     node_alive: Annotated[timedelta, Meta(description="How long a node is alive by one heartbeat.")] = timedelta(
         seconds=30
     )
