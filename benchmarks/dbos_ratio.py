@@ -21,7 +21,8 @@ from benchmarks.figures import Effort, Figure, Group, Unmeasurable
 from benchmarks.store_databases import POSTGRES, SQLITE, Database, World, database, world
 from benchmarks.store_starts import ten_activities
 from benchmarks.store_turns import Measure, Sample, Samples, Turn, best_rate, in_flight, least_cpu
-from holdfast import Sequence, Status, Workflow, activity, expr
+from holdfast import Status, Workflow, activity, expr
+from holdfast.activities import Sequence
 
 PACKAGES = ("dbos==3.3.0", "pysqlite3-binary==0.5.4")
 WORKER = Path(__file__).resolve().parent / "dbos_worker.py"

@@ -10,7 +10,8 @@ from typing import Any
 from benchmarks import ours
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import MICROSECONDS, Clock, Turn, awaited, repeated, run_rounds
-from holdfast import Holdfast, Parallel, Sequence, Workflow, activity, expr
+from holdfast import Holdfast, Workflow, activity, expr
+from holdfast.activities import Parallel, Sequence
 
 PURE_STEPS = 200
 ASYNC_STEPS = 50

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from benchmarks import ours
 from benchmarks.figures import Effort, Figure, Group
-from holdfast import ForEach, SetVariable, Workflow, expr
+from holdfast import Workflow, expr
+from holdfast.activities import ForEach, SetVariable
 from holdfast.execution.live import LiveInstance
 from holdfast.model.instance import JournalEvent
 

@@ -14,7 +14,8 @@ from types import ModuleType
 from benchmarks import ours
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import Turn, repeated, run_rounds
-from holdfast import ForEach, Holdfast, If, Sequence, SetOutput, SetVariable, Workflow, expr
+from holdfast import Holdfast, Workflow, expr
+from holdfast.activities import ForEach, If, Sequence, SetOutput, SetVariable
 from holdfast.authoring.compiler import compile_function
 from holdfast.execution import delivery
 from holdfast.execution.live import LiveInstance

@@ -15,7 +15,8 @@ from benchmarks import ours
 from benchmarks.environments import environment
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import MICROSECONDS, repeated, run_rounds
-from holdfast import Sequence, SetVariable, Workflow, expr
+from holdfast import Workflow, expr
+from holdfast.activities import Sequence, SetVariable
 
 PACKAGE = "SpiffWorkflow==3.2.0"
 STEPS = 10

@@ -19,8 +19,8 @@ from uuid import UUID
 import zstandard
 
 from benchmarks.store_databases import SQLITE, World, database, world
-from holdfast import (
-    Activity,
+from holdfast import Activity, Workflow, expr
+from holdfast.activities import (
     Delay,
     Event,
     ForEach,
@@ -32,9 +32,7 @@ from holdfast import (
     SetOutput,
     SetVariable,
     While,
-    Workflow,
-    expr,
-)  # fmt: skip
+)
 
 SIZE = 16 * 1024
 EACH = 12

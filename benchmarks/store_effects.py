@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from benchmarks.figures import Effort, Figure, Group
 from benchmarks.store_databases import SQLITE, Database, database, world
-from holdfast import ForEach, Status, Workflow, activity, expr
+from holdfast import Status, Workflow, activity, expr
+from holdfast.activities import ForEach
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.ports import Store
 

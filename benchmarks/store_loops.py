@@ -15,7 +15,8 @@ from benchmarks.figures import Effort, Figure, Group
 from benchmarks.rounds import MICROSECONDS
 from benchmarks.store_databases import SQLITE, Database, database, world
 from benchmarks.store_effects import Watched
-from holdfast import Break, ForEach, If, Sequence, Status, Workflow, activity, expr, workflow
+from holdfast import Status, Workflow, activity, expr, workflow
+from holdfast.activities import Break, ForEach, If, Sequence
 
 FEW, MANY = 100, 10_000
 EFFECTS = 60

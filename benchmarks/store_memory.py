@@ -10,7 +10,8 @@ import json
 import sys
 from pathlib import Path
 
-from holdfast import Holdfast, Sequence, SetVariable, Status, Workflow, expr
+from holdfast import Holdfast, Status, Workflow, expr
+from holdfast.activities import Sequence, SetVariable
 
 
 def resident(what: str) -> float:

@@ -16,7 +16,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from benchmarks.store_databases import POSTGRES, Database, World, connections
-from holdfast import Event, Sequence, SetVariable, While, Workflow, expr
+from holdfast import Workflow, expr
+from holdfast.activities import Event, Sequence, SetVariable, While
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.requests import EVENT, DispatchResume
 from holdfast.model.stored import BookmarkRow, InstanceRow, JournalSegment, correlation_key, wake_key

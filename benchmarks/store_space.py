@@ -18,7 +18,8 @@ from benchmarks.figures import Effort, Figure, Group, Unmeasurable
 from benchmarks.store_baselines import file_size
 from benchmarks.store_databases import KINDS, POSTGRES, SQLITE, Database, connections, database, world
 from benchmarks.store_turns import Measure
-from holdfast import Event, Sequence, SetVariable, Status, Workflow, expr
+from holdfast import Status, Workflow, expr
+from holdfast.activities import Event, Sequence, SetVariable
 
 ASLEEP = 20_000
 TOGETHER = 500

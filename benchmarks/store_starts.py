@@ -37,7 +37,8 @@ from benchmarks.store_turns import (
     least_middle,
     middle_ratio,
 )
-from holdfast import Sequence, SetVariable, Status, Workflow, expr
+from holdfast import Status, Workflow, expr
+from holdfast.activities import Sequence, SetVariable
 
 IN_FLIGHT = (1, 64, 512)
 GOALS = {1: 6, 64: 25, 512: 30}

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast import Flowchart, FlowDecision, ForEach, Sequence, SetVariable, Workflow, WriteLine, expr
+from holdfast import Workflow, expr
+from holdfast.activities import Flowchart, FlowDecision, ForEach, Sequence, SetVariable, WriteLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ import click
 from compiling import compiling_page  # type: ignore[import-not-found]  # beside this file
 
 import holdfast
-from holdfast import errors, telemetry
-from holdfast.activities import standard_types
+from holdfast import activities, api, errors, telemetry
+from holdfast.activities.standard import standard_types
 from holdfast.authoring.documented import documented
 from holdfast.cli import commands
 from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, OutputDescriptor, PortDescriptor
@@ -45,50 +45,42 @@ def first_paragraph(thing: object) -> str:
 
 
 MODULES = {
-    "holdfast.errors": "every exception",
-    "holdfast.ports": "what stores, transports, languages, middleware and plugins implement",
-    "holdfast.testing": "the harness for workflows, the contract suites for stores and transports",
-    "holdfast.server": "`create_app`: API and Studio as an ASGI application",
+    "holdfast": "everyday use: the application, workflows, activities, the words of plain Python workflows",
+    "holdfast.activities": "the standard activities",
+    "holdfast.api": "requests, filters, results, alterations, declarations",
     "holdfast.client": "the typed client of a server",
-    "holdfast.integrations": "ASGI lifespans, OpenTelemetry, JSON logs",
+    "holdfast.dispatch": "base classes for transports of your own; `holdfast.dispatch.celery` runs steps as Celery tasks",
     "holdfast.elsa": "reading and writing Elsa 3 documents",
-    "holdfast.telemetry": "hearing of events in this process",
-    "holdfast.dispatch.carrier": "the base of transports; with `holdfast.dispatch.intake` and `holdfast.dispatch.address`",
-    "holdfast.dispatch.intake": "",
-    "holdfast.dispatch.address": "",
-    "holdfast.dispatch.celery": "steps as tasks of Celery",
-    "holdfast.runtime.dispatching": "dispatchers to put around others",
-    "holdfast.runtime.outbox": "`Told`: an outlet of a function",
-    "holdfast.model.alterations": "changes to living instances",
-    "holdfast.model.listing": "filters and pages",
-    "holdfast.model.principal": "who acts, and what they may do",
-    "holdfast.model.requests": "what dispatchers carry",
-    "holdfast.persistence.archive": "`retire`: retention",
+    "holdfast.errors": "every exception ([errors](errors.md))",
+    "holdfast.integrations": "ASGI lifespans, OpenTelemetry, JSON logs",
+    "holdfast.ports": "the interfaces of stores, transports, languages, middleware and plugins",
+    "holdfast.server": "`create_app`: API and Studio as an ASGI application",
+    "holdfast.settings": "every setting ([settings](settings.md))",
+    "holdfast.telemetry": "listeners for events in this process ([events](events.md))",
+    "holdfast.testing": "the harness and test doubles for workflows, the contract suites for stores and transports",
 }
-"""Modules that people may import from, besides `holdfast` itself; a test compares them with the guides."""
+"""The modules that applications may import; tests/meta/test_public_api.py compares this table with guides and examples."""
+
+LISTED = (holdfast, activities, api)
+"""The modules whose names the page lists."""
 
 
 def api_page() -> str:
-    """The public names of `holdfast`, on one screen."""
-    rows = [
-        (f"`{name}`", _kind(getattr(holdfast, name)), first_paragraph(getattr(holdfast, name))) for name in _names()
-    ]
-    return "\n\n".join(
+    """Every public name of `holdfast`, `holdfast.activities` and `holdfast.api`."""
+    parts = [
+        "# The public API",
         (
-            "# The public API",
-            (
-                f"{len(rows)} names: `from holdfast import …`, and the modules below. Everything else is inside and may "
-                "change without notice; guides and examples import nothing of it."
-            ),
-            table(("name", "is", "in a sentence"), rows),
-            "## Modules",
-            table(("module", "for"), [(f"`{name}`", text) for name, text in MODULES.items()]),
-        )
-    )
-
-
-def _names() -> list[str]:
-    return sorted(holdfast.__all__, key=str.lower)
+            "Applications import from the modules of this table. Every other module is internal and may change "
+            "without notice; guides and examples import no internal module."
+        ),
+        table(("module", "for"), [(f"`{name}`", text) for name, text in MODULES.items()]),
+    ]
+    for module in LISTED:
+        names = sorted(dir(module), key=str.lower)
+        rows = [(f"`{name}`", _kind(getattr(module, name)), first_paragraph(getattr(module, name))) for name in names]
+        parts += [f"## {module.__name__}", f"{len(rows)} names: `from {module.__name__} import …`."]
+        parts.append(table(("name", "is", "in a sentence"), rows))
+    return "\n\n".join(parts)
 
 
 def _kind(thing: object) -> str:

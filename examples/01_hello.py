@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from holdfast import Holdfast, If, Sequence, SetOutput, Workflow, WriteLine, expr
+from holdfast import Holdfast, Workflow, expr
+from holdfast.activities import If, Sequence, SetOutput, WriteLine
 
 hello = Workflow(
     Sequence(

@@ -7,7 +7,8 @@ import json
 import tempfile
 from pathlib import Path
 
-from holdfast import Event, Holdfast, If, Sequence, Workflow, WriteLine, expr
+from holdfast import Holdfast, Workflow, expr
+from holdfast.activities import Event, If, Sequence, WriteLine
 
 approval = Workflow(
     Sequence(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from holdfast import Context, Holdfast, Parallel, Retry, Sequence, SetOutput, Workflow, activity, expr
+from holdfast import Context, Holdfast, Retry, Workflow, activity, expr
+from holdfast.activities import Parallel, Sequence, SetOutput
 
 
 @activity

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from holdfast import (
-    Activity,
-    Compensable,
-    Compensate,
-    Fault,
-    Holdfast,
-    Sequence,
-    Try,
-    Workflow,
-    WriteLine,
-    expr,
-)
+from holdfast import Activity, Holdfast, Workflow, expr
+from holdfast.activities import Compensable, Compensate, Fault, Sequence, Try, WriteLine
 
 
 def booked(what: str) -> Activity:

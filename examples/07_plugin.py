@@ -6,16 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from holdfast import (
-    Activity,
-    Context,
-    Flowchart,
-    Holdfast,
-    MiddlewarePlacement,
-    Workflow,
-    WriteLine,
-    output,
-)
+from holdfast import Activity, Context, Holdfast, Workflow, output
+from holdfast.activities import Flowchart, WriteLine
+from holdfast.api import MiddlewarePlacement
 from holdfast.ports import Registration
 
 

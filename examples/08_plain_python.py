@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass
 from datetime import timedelta
 
-from holdfast import Holdfast, activity, doubles, parallel, wait_for, workflow
+from holdfast import Holdfast, activity, parallel, wait_for, workflow
+from holdfast.testing import doubles
 
 LIMIT = 1_000
 

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from holdfast import Event, Holdfast, Sequence, Workflow, WriteLine
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Event, Sequence, WriteLine
 from holdfast.server import create_app
 
 fulfil = Workflow(

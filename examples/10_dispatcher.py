@@ -15,8 +15,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from holdfast import Holdfast, Sequence, SetOutput, Workflow, expr
-from holdfast.model.requests import (
+from holdfast import Holdfast, Workflow, expr
+from holdfast.activities import Sequence, SetOutput
+from holdfast.api import (
     DispatchDefinition,
     Dispatched,
     DispatchRequest,
@@ -34,7 +35,7 @@ class SpoolDispatcher:
         self.folder = folder
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
-        identity = self.runtime.node.next_id()
+        identity = self.runtime.new_id()
         if isinstance(request, DispatchDefinition):
             await self.runtime.current_plan(request.definition_id, request.version)  # refuses what is not there
             request = replace(request, instance_id=request.instance_id or identity)

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from holdfast import Activity, Context, Holdfast, Sequence, SetOutput, Workflow, expr, output
+from holdfast import Activity, Context, Holdfast, Workflow, expr, output
+from holdfast.activities import Sequence, SetOutput
 
 SOON = timedelta(seconds=10)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast import Activity, Fault, Holdfast, Sequence, Try, WriteLine, port
+from holdfast import Activity, Holdfast, port
+from holdfast.activities import Fault, Sequence, Try, WriteLine
 from holdfast.model.instance import JournalEvent, Status
 from holdfast.ports import ChildResult, Context
 

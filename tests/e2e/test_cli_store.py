@@ -15,7 +15,8 @@ from tests.support.python_process import Holdfast
 SLOW = '''
 import asyncio
 from pathlib import Path
-from holdfast import Event, Sequence, Workflow, WriteLine, activity, expr
+from holdfast import Workflow, activity, expr
+from holdfast.activities import Event, Sequence, WriteLine
 
 
 @activity

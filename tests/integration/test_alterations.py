@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast import (
+from holdfast import Status, Workflow, expr
+from holdfast.activities import (
     Delay,
     Event,
     Flowchart,
@@ -19,10 +20,7 @@ from holdfast import (
     Sequence,
     SetOutput,
     SetVariable,
-    Status,
-    Workflow,
     WriteLine,
-    expr,
 )
 from holdfast.errors import ExecutionError, MigrationRefused, VariableNotFound
 from holdfast.model.alterations import (

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
+from holdfast import Status, Workflow, expr
+from holdfast.activities import (
     BulkDispatchWorkflows,
     DispatchWorkflow,
     Event,
@@ -17,9 +18,6 @@ from holdfast import (
     Sequence,
     SetOutput,
     SetVariable,
-    Status,
-    Workflow,
-    expr,
 )
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.stored import InstanceKey

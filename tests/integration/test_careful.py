@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from holdfast import Delay, Status, Workflow
+from holdfast import Status, Workflow
+from holdfast.activities import Delay
 from holdfast.model.work import WorkRow, queue_of
 from holdfast.runtime.durable import care
 from holdfast.runtime.durable.jobs import Answer, Job

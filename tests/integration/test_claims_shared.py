@@ -8,7 +8,8 @@ from collections.abc import Sequence as Listed
 from datetime import timedelta
 from typing import Any
 
-from holdfast import Activity, Context, Sequence, Status, Workflow, expr
+from holdfast import Activity, Context, Status, Workflow, expr
+from holdfast.activities import Sequence
 from holdfast.activities.scheduling import StartAt
 from holdfast.model.stored import InstanceKey
 from holdfast.runtime.durable.lookout import Lookout

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import Holdfast, OnLost, Retry, Sequence, Workflow, activity, workflow
+from holdfast import Holdfast, OnLost, Retry, Workflow, activity, workflow
+from holdfast.activities import Sequence
 from holdfast.model.work import EffectRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.durable.placement import step_priority

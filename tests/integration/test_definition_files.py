@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast import Holdfast, Workflow, WriteLine
+from holdfast import Holdfast, Workflow
+from holdfast.activities import WriteLine
 from holdfast.errors import DefinitionError, DefinitionNotFound
 from holdfast.model.catalog import Which
 from holdfast.persistence.memory import MemoryStore

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast import Event, Holdfast, Sequence, Status, Workflow, WriteLine, activity, workflow
+from holdfast import Holdfast, Status, Workflow, activity, workflow
+from holdfast.activities import Event, Sequence, WriteLine
 from holdfast.errors import (
     DefinitionError,
     DefinitionNotFound,

@@ -9,19 +9,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    ActivationStrategy,
-    Context,
-    Delay,
-    Event,
-    Holdfast,
-    Sequence,
-    SetOutput,
-    Status,
-    Workflow,
-    activity,
-    expr,
-)
+from holdfast import Context, Holdfast, Status, Workflow, activity, expr
+from holdfast.activities import Delay, Event, Sequence, SetOutput
+from holdfast.api import ActivationStrategy
 from holdfast.errors import (
     BookmarkNotFound,
     DefinitionNotFound,

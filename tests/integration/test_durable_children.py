@@ -7,19 +7,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    ActivationStrategy,
-    Event,
-    ExecuteWorkflow,
-    Fault,
-    Parallel,
-    Sequence,
-    SetOutput,
-    SetVariable,
-    Status,
-    Workflow,
-    expr,
-)
+from holdfast import Status, Workflow, expr
+from holdfast.activities import Event, ExecuteWorkflow, Fault, Parallel, Sequence, SetOutput, SetVariable
+from holdfast.api import ActivationStrategy
 from holdfast.model.instance import JournalEvent
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import WorkKind, queue_of

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import ActivationStrategy, Event, Parallel, Sequence, SetVariable, Status, Workflow, activity, expr
+from holdfast import Status, Workflow, activity, expr
+from holdfast.activities import Event, Parallel, Sequence, SetVariable
+from holdfast.api import ActivationStrategy
 from holdfast.errors import InstanceAtRest, StoreUnavailable
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.listing import InstanceQuery

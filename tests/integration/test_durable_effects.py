@@ -9,19 +9,8 @@ from typing import Any
 import pytest
 from msgspec import msgpack
 
-from holdfast import (
-    Activity,
-    Event,
-    OnLost,
-    Parallel,
-    ParallelForEach,
-    Sequence,
-    SetVariable,
-    Status,
-    Workflow,
-    activity,
-    expr,
-)
+from holdfast import Activity, OnLost, Status, Workflow, activity, expr
+from holdfast.activities import Event, Parallel, ParallelForEach, Sequence, SetVariable
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.live import LiveInstance

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
+from holdfast import Retry, Status, Workflow, activity, expr
+from holdfast.activities import (
     Correlate,
     Delay,
     Event,
@@ -17,16 +18,11 @@ from holdfast import (
     If,
     Parallel,
     PublishEvent,
-    Retry,
     Sequence,
     SetOutput,
     SetVariable,
-    Status,
     Try,
-    Workflow,
     WriteLine,
-    activity,
-    expr,
 )
 from holdfast.errors import AlreadyStored, BookmarkNotFound, InstanceAtRest, InstanceNotFound
 from holdfast.model.instance import JournalEvent

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, ForEach, Sequence, SetVariable, Status, Workflow, activity, expr, wait_for, workflow
+from holdfast import Status, Workflow, activity, expr, wait_for, workflow
+from holdfast.activities import Event, ForEach, Sequence, SetVariable
 from holdfast.execution.resting import Resting
 
 ITEMS = [f"item {number:04} {'x' * 90}" for number in range(60)]

@@ -11,7 +11,8 @@ from uuid import uuid4
 
 import pytest
 
-from holdfast import Event, Holdfast, Workflow
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Event
 from holdfast.dispatch.outlets import BrokerOutlet
 from holdfast.engine.outlets import outlets_of
 from holdfast.errors import SettingsError

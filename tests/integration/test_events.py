@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from holdfast import Delay, Event, Fault, Holdfast, Sequence, Workflow, activity, telemetry
+from holdfast import Holdfast, Workflow, activity, telemetry
+from holdfast.activities import Delay, Event, Fault, Sequence
 from holdfast.persistence import store_from_url
 
 

@@ -7,21 +7,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    ActivationStrategy,
-    Event,
-    ExecuteWorkflow,
-    HumanTask,
-    Sequence,
-    SetOutput,
-    SetVariable,
-    Status,
-    Workflow,
-    activity,
-    expr,
-    wait_for,
-    workflow,
-)
+from holdfast import Status, Workflow, activity, expr, wait_for, workflow
+from holdfast.activities import Event, ExecuteWorkflow, HumanTask, Sequence, SetOutput, SetVariable
+from holdfast.api import ActivationStrategy
 from holdfast.errors import ExecutionError, InstanceAtRest
 from holdfast.model.instance import JournalEvent
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Delay, Holdfast, Sequence, Status, Workflow, activity
+from holdfast import Holdfast, Status, Workflow, activity
+from holdfast.activities import Delay, Sequence
 from holdfast.errors import StoreUnavailable
 from holdfast.model.commit import COMMITTED, CommitOutcome, Loss, Lost
 from holdfast.model.instance import JournalEvent

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, OnLost, Sequence, Status, Workflow, activity
+from holdfast import OnLost, Status, Workflow, activity
+from holdfast.activities import Event, Sequence
 from holdfast.errors import EffectHeld, InstanceNotFound
 from holdfast.model.instance import JournalEvent
 from tests.support.probe import bench

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import HttpEndpoint, Workflow
+from holdfast import Workflow
+from holdfast.activities import HttpEndpoint
 from holdfast.errors import InvalidDefinition
 from holdfast.runtime import http_endpoints
 

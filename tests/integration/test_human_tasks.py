@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, Fork, HumanTask, RunTask, Sequence, SetOutput, Status, Workflow, ask, expr, workflow
+from holdfast import Status, Workflow, ask, expr, workflow
+from holdfast.activities import Event, Fork, HumanTask, RunTask, Sequence, SetOutput
 from holdfast.errors import AnswerRefused, TaskClosed, TaskNotFound, TaskNotYours, TaskTaken
 from holdfast.model.instance import JournalEvent
 from holdfast.model.tasks import TaskState

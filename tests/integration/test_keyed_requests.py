@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, Sequence, SetVariable, While, Workflow, expr
+from holdfast import Workflow, expr
+from holdfast.activities import Event, Sequence, SetVariable, While
 from holdfast.errors import KeyReused
 from holdfast.model.requests import DispatchInstance, DispatchResume, DispatchStimulus
 from tests.integration.conftest import Cluster

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, Fault, Holdfast, Sequence, Workflow
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Event, Fault, Sequence
 from holdfast.model.requests import DispatchDefinition, DispatchInstance
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime import outbox
-from holdfast.runtime.outbox import Told
+from holdfast.runtime.outbox import FunctionOutlet
 from holdfast.runtime.webhook import Webhook
 
 SOON = timedelta(seconds=20)
@@ -125,8 +126,8 @@ async def test_a_webhook_gets_every_event_that_it_wants_signed(
 async def test_an_event_that_was_not_delivered_is_delivered_by_another_node(cluster: Any) -> None:
     got: asyncio.Queue[LifecycleEvent] = asyncio.Queue()
     first, second = await cluster.node("a"), await cluster.node("b")
-    first.node.outlets = (Told("bus", _broken),)
-    second.node.outlets = (Told("bus", got.put),)
+    first.node.outlets = (FunctionOutlet("bus", _broken),)
+    second.node.outlets = (FunctionOutlet("bus", got.put),)
     await first.start(waiting())
 
     assert await first.relay.deliver() == 0

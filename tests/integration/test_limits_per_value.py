@@ -10,7 +10,8 @@ from uuid import uuid4
 
 import pytest
 
-from holdfast import Parallel, ParallelForEach, Status, Workflow, activity, expr
+from holdfast import Status, Workflow, activity, expr
+from holdfast.activities import Parallel, ParallelForEach
 from holdfast.dispatch import transport_from_url
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps

@@ -8,19 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Event,
-    Fault,
-    Holdfast,
-    MiddlewarePlacement,
-    Retry,
-    RunResult,
-    Sequence,
-    SetVariable,
-    Workflow,
-    WriteLine,
-    activity,
-)
+from holdfast import Holdfast, Retry, RunResult, Workflow, activity
+from holdfast.activities import Event, Fault, Sequence, SetVariable, WriteLine
+from holdfast.api import MiddlewarePlacement
 from holdfast.errors import ActivityFault, PluginError
 from tests.integration.conftest import Cluster
 

@@ -15,7 +15,8 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from holdfast import Event, ExecuteWorkflow, Holdfast, Sequence, Workflow, WriteLine, activity, telemetry
+from holdfast import Holdfast, Workflow, activity, telemetry
+from holdfast.activities import Event, ExecuteWorkflow, Sequence, WriteLine
 from holdfast.integrations.opentelemetry import OpenTelemetry, made_of
 from holdfast.model.requests import DispatchDefinition
 

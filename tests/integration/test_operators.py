@@ -7,19 +7,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    ActivationStrategy,
-    Compensable,
-    Event,
-    Sequence,
-    SetOutput,
-    Status,
-    Try,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-)
+from holdfast import Status, Workflow, activity, expr
+from holdfast.activities import Compensable, Event, Sequence, SetOutput, Try, WriteLine
+from holdfast.api import ActivationStrategy
 from holdfast.errors import DeletionRefused, ExecutionError, InstanceAtRest, InstanceNotFound
 from holdfast.model.commit import Commit
 from holdfast.model.instance import JournalEvent

@@ -12,14 +12,15 @@ import pytest
 
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime import outbox
-from holdfast.runtime.outbox import Told
+from holdfast.runtime.outbox import FunctionOutlet
 
 DIED = 70
 LIFE = f"""
 import asyncio, os, sys
 import msgspec
 from datetime import timedelta
-from holdfast import Event, Holdfast, Workflow
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Event
 from holdfast.persistence import store_from_url
 from holdfast.runtime import outbox
 
@@ -35,7 +36,7 @@ async def live():
     await store.open()
     engine = Holdfast(entry_points=False)
     runtime = engine.runtime_on(store, tenant=tenant, node=tenant + "-dies")
-    runtime.node.outlets = (outbox.Told("bus", deliver),)
+    runtime.node.outlets = (outbox.FunctionOutlet("bus", deliver),)
     await runtime.node.start()
     await runtime.start(Workflow(Event("go"), id="waits"))
     async def die(rows):
@@ -65,7 +66,7 @@ async def test_who_dies_between_delivery_and_delete_loses_nothing_and_repeats_th
         got.append(event)
 
     another = await cluster.node("lives")
-    another.node.outlets = (Told("bus", take),)
+    another.node.outlets = (FunctionOutlet("bus", take),)
     assert await another.relay.deliver() == len(before)
 
     in_order = sorted(before, key=lambda event: event.id)

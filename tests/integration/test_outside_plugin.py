@@ -24,7 +24,8 @@ tides = "holdfast_tides:TidePlugin"
 """
 
 MODULE = '''
-from holdfast import Context, MiddlewarePlacement, activity
+from holdfast import Context, activity
+from holdfast.api import MiddlewarePlacement
 
 
 class Tides:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Cron, Event, Sequence, StartAt, Status, Timer, Workflow, WriteLine
+from holdfast import Status, Workflow
+from holdfast.activities import Cron, Event, Sequence, StartAt, Timer, WriteLine
 from holdfast.errors import InvalidCron, PlaceTaken, ScheduleNotFound
 from holdfast.model.definition import ActivationStrategy
 from holdfast.model.listing import InstanceFilter, InstanceQuery

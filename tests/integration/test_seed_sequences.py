@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, Sequence, SetOutput, Workflow, expr, telemetry
+from holdfast import Workflow, expr, telemetry
+from holdfast.activities import Event, Sequence, SetOutput
 from holdfast.errors import DefinitionNotFound, DefinitionNotPublished, InstanceEnded, InstanceNotFound
 from holdfast.model.instance import JournalEvent
 from holdfast.model.requests import (

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, OnLost, Parallel, ParallelForEach, Retry, Sequence, Status, Workflow, activity, expr
+from holdfast import Holdfast, OnLost, Retry, Status, Workflow, activity, expr
+from holdfast.activities import Parallel, ParallelForEach, Sequence
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.errors import TransportUnavailable

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from holdfast import Event, PublishEvent, Sequence, SetOutput, Status, Workflow, expr, wait_for, workflow
+from holdfast import Status, Workflow, expr, wait_for, workflow
+from holdfast.activities import Event, PublishEvent, Sequence, SetOutput
 from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound, InvalidInput, KeyReused, StoreUnavailable
 from holdfast.model.commit import Commit
 from holdfast.model.listing import InstanceFilter

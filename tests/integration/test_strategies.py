@@ -6,7 +6,9 @@ from collections.abc import Sequence as Names
 
 import pytest
 
-from holdfast import Fault, Holdfast, IncidentStrategy, Parallel, Sequence, Status, Workflow, WriteLine
+from holdfast import Holdfast, Status, Workflow
+from holdfast.activities import Fault, Parallel, Sequence, WriteLine
+from holdfast.api import IncidentStrategy
 from holdfast.errors import InvalidDefinition
 from holdfast.ports import Registration
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, Sequence, SetVariable, Status, Try, Workflow
+from holdfast import Status, Workflow
+from holdfast.activities import Event, Sequence, SetVariable, Try
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
 from holdfast.runtime.durable.runtime import Runtime

@@ -9,20 +9,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    ActivationStrategy,
-    Activity,
-    Context,
-    Event,
-    Flowchart,
-    If,
-    Sequence,
-    SetOutput,
-    Status,
-    Workflow,
-    expr,
-    output,
-)
+from holdfast import Activity, Context, Status, Workflow, expr, output
+from holdfast.activities import Event, Flowchart, If, Sequence, SetOutput
+from holdfast.api import ActivationStrategy
 from holdfast.errors import DefinitionNotPublished, InvalidDefinition
 from holdfast.model.definition import Definition
 from holdfast.model.listing import InstanceFilter, InstanceQuery

@@ -16,7 +16,8 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from holdfast import Holdfast, Workflow, WriteLine, __version__
+from holdfast import Holdfast, Workflow, __version__
+from holdfast.activities import WriteLine
 from holdfast.cli.listening import address_of
 from holdfast.cli.probing import listen_for_probes, probed
 from holdfast.runtime.health import readiness

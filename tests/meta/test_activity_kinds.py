@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.activities import standard_types
+from holdfast.activities.standard import standard_types
 from holdfast.model.descriptor import Kind
 from holdfast.plugins import activity_type_of
 

@@ -7,7 +7,10 @@ from pathlib import Path
 
 HOUSE = {
     "__init__.py": "the public API on one screen",
+    "__init__.pyi": "the names of the root",
     "activities": "the standard library",
+    "api.py": "requests, filters, results and declarations",
+    "api.pyi": "the names of `holdfast.api`",
     "authoring": "how people write",
     "cli": "one file per command",
     "client": "the typed client of a server",
@@ -19,6 +22,7 @@ HOUSE = {
     "expressions": "one file per language",
     "identity": "who may do what",
     "integrations": "other frameworks",
+    "lazy_exports.py": "names that are imported on first use",
     "model": "what things are",
     "persistence": "keeping",
     "plugins.py": "entry points",

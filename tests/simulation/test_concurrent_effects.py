@@ -7,20 +7,8 @@ import asyncio
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from holdfast import (
-    Event,
-    Holdfast,
-    Parallel,
-    ParallelForEach,
-    Retry,
-    RunResult,
-    Sequence,
-    Status,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-)
+from holdfast import Holdfast, Retry, RunResult, Status, Workflow, activity, expr
+from holdfast.activities import Event, Parallel, ParallelForEach, Sequence, WriteLine
 from holdfast.runtime.runner import Running
 from holdfast.testing.clock import VirtualClock
 

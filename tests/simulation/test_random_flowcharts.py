@@ -11,25 +11,19 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec import Struct
 
-from holdfast import (
-    Activity,
+from holdfast import Activity, Holdfast, Runner, RunResult, Status, Workflow, expr
+from holdfast.activities import (
     Event,
     Flowchart,
     FlowDecision,
     FlowFork,
     FlowJoin,
     FlowSwitch,
-    Holdfast,
-    MergeMode,
-    Runner,
-    RunResult,
     Sequence,
     SetVariable,
-    Status,
-    Workflow,
     WriteLine,
-    expr,
 )
+from holdfast.api import MergeMode
 from holdfast.execution import delivery, snapshot
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.segment import Ended, Limits, run_segment

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast import (
-    Activity,
+from holdfast import Activity, Holdfast, Runner, RunResult, Status, Workflow, expr
+from holdfast.activities import (
     Break,
     Continue,
     DoWhile,
@@ -24,20 +24,14 @@ from holdfast import (
     For,
     ForEach,
     Fork,
-    Holdfast,
     If,
     Parallel,
-    Runner,
-    RunResult,
     Sequence,
     SetVariable,
-    Status,
     Switch,
     Try,
     While,
-    Workflow,
     WriteLine,
-    expr,
 )
 from holdfast.execution import delivery, snapshot
 from holdfast.execution.live import LiveInstance

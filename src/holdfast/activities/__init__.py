@@ -1,25 +1,7 @@
-"""The standard library of activities, written with the public activity API only."""
+"""The standard activities. `__init__.pyi` lists them; each is imported on first use."""
 
 from __future__ import annotations
 
-from typing import Any
+from holdfast.lazy_exports import lazy_exports
 
-
-def standard_types() -> list[Any]:
-    """Every built-in activity class."""
-    from holdfast.activities import bulk, code, composition, console, data, events, http, human, scheduling, scripting
-    from holdfast.activities.control import CONTROL
-
-    return [
-        *CONTROL,
-        *bulk.ACTIVITIES,
-        *code.ACTIVITIES,
-        *composition.ACTIVITIES,
-        *console.ACTIVITIES,
-        *data.ACTIVITIES,
-        *events.ACTIVITIES,
-        *http.ACTIVITIES,
-        *human.ACTIVITIES,
-        *scheduling.ACTIVITIES,
-        *scripting.ACTIVITIES,
-    ]
+__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)

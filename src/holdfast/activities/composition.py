@@ -17,11 +17,11 @@ from holdfast.execution.record import NewBookmark
 from holdfast.model.definition import Definition, InputDeclaration, OutputDeclaration
 from holdfast.model.homes import public_name
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent
-from holdfast.model.scope import Scope
+from holdfast.model.scope import Scope as VariableScope
 from holdfast.model.types import convert
 
 
-class Scope_(Activity, name="Scope", pure=True, container=True, category="Composition", icon="box"):  # noqa: N801
+class Scope(Activity, pure=True, container=True, category="Composition", icon="box"):
     """Runs its body with variables of its own."""
 
     body: Activity | None = port()
@@ -30,7 +30,7 @@ class Scope_(Activity, name="Scope", pure=True, container=True, category="Compos
     def compile(cls, builder: NodeBuilder) -> Op:
         node, open_scope = builder.node, builder.open()
 
-        def body_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
+        def body_done(live: LiveInstance, owner: Activation, scope: VariableScope, outcome: Outcome) -> None:
             live.complete(owner)
 
         body = builder.child("body", body_done)
@@ -38,7 +38,7 @@ class Scope_(Activity, name="Scope", pure=True, container=True, category="Compos
             return builder.leaf(lambda live, scope: None)
         child = body
 
-        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        def op(live: LiveInstance, owner: Activation, scope: VariableScope) -> None:
             inner = open_scope(scope)
             live.queue.append((child, live.activate(node, owner, scope, inner), inner))
 
@@ -123,7 +123,7 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
 
         node.hooks.resume = resume
 
-        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        def op(live: LiveInstance, owner: Activation, scope: VariableScope) -> None:
             given = input_of(scope)
             start: dict[str, Any] = {
                 "reference": str(workflow_of(scope)),
@@ -153,7 +153,7 @@ class DispatchWorkflow(ExecuteWorkflow, pure=True, category="Composition", icon=
         workflow_of, input_of = builder.input("workflow"), builder.input("input")
         correlation_of, wait_of = builder.input("correlation_id"), builder.input("wait", default=False)
 
-        def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
+        def op(live: LiveInstance, owner: Activation, scope: VariableScope) -> None:
             if wait_of(scope):
                 waiting(live, owner, scope)
                 return
@@ -193,4 +193,4 @@ def in_elsa_words(payload: Mapping[str, Any]) -> dict[str, Any]:
     return {**words, **{name[0].lower() + name[1:]: value for name, value in words.items() if name != "Status"}}
 
 
-ACTIVITIES = (Scope_, ExecuteWorkflow, DispatchWorkflow)
+ACTIVITIES = (Scope, ExecuteWorkflow, DispatchWorkflow)

@@ -72,5 +72,5 @@ async def _save(runtime: Runtime, definition: Definition, *, is_document: bool) 
     if is_document:
         saved = (await runtime.definitions.save_and_publish(definition, source=Source.FILE)).version
     else:  # Asked for by name: published even if this content was once, and another since.
-        saved = await runtime.definitions.deploy(definition, f"import-{runtime.node.next_id()}")
+        saved = await runtime.definitions.deploy(definition, f"import-{runtime.new_id()}")
     return f"{name} version {saved.version}: {'unchanged' if saved.content == before else 'imported'}"

@@ -71,7 +71,7 @@ class Wanted:
 def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, wishes: Wishes) -> int:
     async def work(runtime: Runtime) -> tuple[RunResult, bool]:
         check_inputs(start.definition, start.inputs, engine.plan(start.definition).types)
-        identity = runtime.node.next_id()
+        identity = runtime.new_id()
         # Said before anything runs: whoever kills this process knows what to go on with.
         click.echo(f"instance {identity} is kept in {masked_address(place.url)}", err=True)
         answer = await runtime.start(

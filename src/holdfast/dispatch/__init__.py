@@ -1,8 +1,10 @@
-"""Carrying: one file per transport. `transport_from_url` finds the one that an address names."""
+"""Carrying: one file per transport. `transport_from_url` finds the one that an address names.
+
+`__init__.pyi` lists the names; each is imported on first use.
+"""
 
 from __future__ import annotations
 
-from holdfast.dispatch.steps import TransportSteps, ticket_of
-from holdfast.dispatch.url import transport_from_url
+from holdfast.lazy_exports import lazy_exports
 
-__all__ = ["TransportSteps", "ticket_of", "transport_from_url"]
+__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)

@@ -27,7 +27,7 @@ from holdfast.ports import StepContext
 TASK = "holdfast.step"
 
 RunStep = Callable[[Ticket], Awaitable[object]]
-"""Runs what a ticket names, and returns when it has ended: `runtime.node.steps.run_to_end`."""
+"""Runs what a ticket names, and returns when it has ended: `runtime.run_step`."""
 
 
 class CelerySteps:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-import holdfast
+from holdfast import activities
 from holdfast.authoring.activity import Activity, ClassActivity
 from holdfast.authoring.function import FunctionActivity, FunctionActivityType
 from holdfast.authoring.printing import Known, print_definition, untangled
@@ -43,8 +43,8 @@ def written_as_python(definition: Definition, engine: Library, *, untangle: bool
 def known(engine: Library) -> dict[str, Known]:
     """Types that can be written by a name, by their type's name."""
     found: dict[str, Known] = {}
-    for name in holdfast.__all__:
-        _note(found, "holdfast", name, getattr(holdfast, name))
+    for name in dir(activities):
+        _note(found, activities.__name__, name, getattr(activities, name))
     for activity_type in engine.registry.activity_types.values():
         source = _source(activity_type)
         if source is not None:

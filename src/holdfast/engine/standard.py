@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from holdfast.activities import standard_types
+from holdfast.activities.standard import standard_types
 from holdfast.expressions import standard_evaluators
 from holdfast.expressions.javascript import JavaScriptEvaluator
 from holdfast.expressions.javascript.engine import JsLimits

@@ -20,6 +20,8 @@ SAMPLES_MAX = 100
 
 
 class ModifyVariable(Struct, frozen=True, kw_only=True, tag_field="type", tag="modify_variable"):
+    """Set a variable of the workflow or of a container."""
+
     variable: str
     value: Any = None
     activity_id: str | None = None
@@ -27,6 +29,8 @@ class ModifyVariable(Struct, frozen=True, kw_only=True, tag_field="type", tag="m
 
 
 class CancelActivity(Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel_activity"):
+    """Cancel an activity that is running."""
+
     activity_id: str
 
 
@@ -45,6 +49,8 @@ class Migrate(Struct, frozen=True, kw_only=True, tag_field="type", tag="migrate"
 
 
 class Cancel(Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel"):
+    """Cancel the instance; with `terminate` neither `finally` nor compensations run."""
+
     terminate: bool = False
 
 
@@ -80,6 +86,8 @@ class PlanState(StrEnum):
 
 
 class AlterationPlan(Struct, frozen=True, kw_only=True):
+    """Alterations for all instances that match a filter, with the progress of the plan."""
+
     id: str
     filter: InstanceFilter
     alterations: tuple[Alteration, ...]

@@ -148,6 +148,8 @@ class IncidentStrategy(StrEnum):
 
 
 class DefinitionOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The options of a definition: strategies, journal, timeout, use as an activity."""
+
     activation: str = ActivationStrategy.ALWAYS
     """One of `ActivationStrategy`, or the name of a strategy that a plugin brings."""
     incident: str = IncidentStrategy.FAULT

@@ -19,6 +19,8 @@ from holdfast.model.stored import DEFAULT_TENANT
 
 
 class InstanceSort(StrEnum):
+    """The column that a list of instances is sorted by."""
+
     CREATED = "created"
     UPDATED = "updated"
     FINISHED = "finished"
@@ -58,6 +60,8 @@ class InstanceFilter(Struct, frozen=True, kw_only=True):
 
 
 class InstanceQuery(Struct, frozen=True, kw_only=True):
+    """A filter, an order and a page of a list of instances."""
+
     tenant: str = DEFAULT_TENANT
     filter: InstanceFilter = InstanceFilter()
     sort: InstanceSort = InstanceSort.CREATED
@@ -92,6 +96,8 @@ class InstanceSummary(Struct, frozen=True, kw_only=True):
 
 
 class InstancePage(Struct, frozen=True, kw_only=True):
+    """One page of a list of instances."""
+
     items: tuple[InstanceSummary, ...]
     cursor: str | None
     """None: this was the last page."""

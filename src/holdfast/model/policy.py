@@ -79,6 +79,8 @@ class JournalRule(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ActivityOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The options of an activity in a definition: retry, timeout, queue, journal."""
+
     retry: Retry | None = None
     timeout: timedelta | None = None
     commit: str | None = None

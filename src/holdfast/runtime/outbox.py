@@ -156,7 +156,7 @@ class Relay:
 # -- outlets -----------------------------------------------------------------------------------------------------------
 
 
-class Told:
+class FunctionOutlet:
     """An outlet of a function: hand events to a broker, a log, a queue of your own."""
 
     def __init__(

@@ -1,23 +1,10 @@
-"""Test tools for users: the harness for workflows, and the contract suites for stores and transports."""
+"""Test tools for users: the harness for workflows, and the contract suites for stores and transports.
+
+`__init__.pyi` lists the names; each is imported on first use, because the contract suites need no engine.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from holdfast.lazy_exports import lazy_exports
 
-if TYPE_CHECKING:
-    from holdfast.testing.clock import VirtualClock
-    from holdfast.testing.harness import Harness, Stub
-
-__all__ = ["Harness", "Stub", "VirtualClock"]
-
-_HOME = {"Harness": "harness", "Stub": "harness", "VirtualClock": "clock"}
-
-
-if not TYPE_CHECKING:  # loaded on first use: the contract suites need no engine
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOME:
-            raise AttributeError(f"module 'holdfast.testing' has no attribute '{name}'")
-        from importlib import import_module
-
-        return getattr(import_module(f"holdfast.testing.{_HOME[name]}"), name)
+__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Delay, Event, ForEach, ParallelForEach, Sequence, SetVariable, Status, Workflow, activity, expr
+from holdfast import Status, Workflow, activity, expr
+from holdfast.activities import Delay, Event, ForEach, ParallelForEach, Sequence, SetVariable
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until

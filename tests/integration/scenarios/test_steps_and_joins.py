@@ -10,25 +10,17 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Context,
+from holdfast import Context, Poll, Retry, Status, Workflow, activity, expr, literal, telemetry
+from holdfast.activities import (
     Delay,
     Event,
     Flowchart,
     FlowJoin,
     Parallel,
     ParallelForEach,
-    Poll,
-    Retry,
     Sequence,
     SetVariable,
-    Status,
     Try,
-    Workflow,
-    activity,
-    expr,
-    literal,
-    telemetry,
 )
 from holdfast.errors import InstanceAtRest
 from holdfast.model.instance import JournalEvent

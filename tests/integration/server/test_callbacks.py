@@ -11,7 +11,8 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from holdfast import FlowSendHttpRequest, Holdfast, Sequence, SetOutput, Workflow, expr
+from holdfast import Holdfast, Workflow, expr
+from holdfast.activities import FlowSendHttpRequest, Sequence, SetOutput
 from tests.integration.server.conftest import Caller, Serve
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Cron, Event, Holdfast, HttpEndpoint, Sequence, StartAt, Timer, Workflow
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Cron, Event, HttpEndpoint, Sequence, StartAt, Timer
 from tests.integration.server.conftest import Serve
 
 _OWN = Path(__file__).parents[2] / "compat" / "elsa" / "http-fresh-bread.json"

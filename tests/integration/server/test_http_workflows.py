@@ -13,18 +13,8 @@ import aiohttp
 import pytest
 from msgspec.structs import replace
 
-from holdfast import (
-    Delay,
-    Event,
-    Holdfast,
-    HttpEndpoint,
-    Sequence,
-    Workflow,
-    WriteFileHttpResponse,
-    WriteHttpResponse,
-    activity,
-    expr,
-)
+from holdfast import Holdfast, Workflow, activity, expr
+from holdfast.activities import Delay, Event, HttpEndpoint, Sequence, WriteFileHttpResponse, WriteHttpResponse
 from holdfast.errors import InvalidDefinition
 from holdfast.model.principal import Principal
 from holdfast.model.record_rows import RecordQuery

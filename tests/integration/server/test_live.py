@@ -14,7 +14,8 @@ import pytest
 from msgspec.structs import replace
 from starlette.websockets import WebSocket
 
-from holdfast import Event, Holdfast, Sequence, SetVariable, Workflow, expr
+from holdfast import Holdfast, Workflow, expr
+from holdfast.activities import Event, Sequence, SetVariable
 from holdfast.errors import HoldfastError, NotSignedIn, StoreUnavailable
 from holdfast.model.principal import LOCAL, ROLES, Principal
 from holdfast.ports import RequestFacts

@@ -10,23 +10,13 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from holdfast import (
-    Delay,
-    Event,
-    Holdfast,
-    HttpEndpoint,
-    Sequence,
-    Workflow,
-    WriteHttpResponse,
-    WriteLine,
-    activity,
-    telemetry,
-)
+from holdfast import Holdfast, Workflow, activity, telemetry
+from holdfast.activities import Delay, Event, HttpEndpoint, Sequence, WriteHttpResponse, WriteLine
 from holdfast.errors import StoreUnavailable
 from holdfast.identity.accounts import BELIEVED, REMEMBERED
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.health import metrics
-from holdfast.runtime.outbox import Told
+from holdfast.runtime.outbox import FunctionOutlet
 from tests.integration.server.conftest import Caller, Serve
 
 
@@ -96,7 +86,7 @@ async def test_the_age_of_what_still_has_to_leave_is_shown(serve: Serve) -> None
     async def refuse(event: LifecycleEvent) -> None:
         raise ConnectionError("nobody there")
 
-    outlet = Told("bus", refuse, events=("instance.started",))
+    outlet = FunctionOutlet("bus", refuse, events=("instance.started",))
     engine = Holdfast(store="memory://", entry_points=False, outlets=[outlet], worker=False, workflows=[waiting])
     api = await serve(engine)
     await api.engine.runtime.start(waiting)

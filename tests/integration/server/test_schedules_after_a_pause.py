@@ -11,7 +11,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from holdfast import Cron, Holdfast, Sequence, Workflow, WriteLine
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Cron, Sequence, WriteLine
 from holdfast.model.commit import Commit
 from holdfast.model.schedule import instance_id, schedule_id
 from holdfast.model.work import ScheduleStep

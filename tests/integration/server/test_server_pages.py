@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Event, Holdfast, HumanTask, Workflow
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Event, HumanTask
 from holdfast.model.commit import Commit
 from holdfast.model.work import DeadLetterRow, WorkRow
 from tests.integration.server.conftest import Caller, Serve

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from holdfast import HumanTask, Workflow
+from holdfast import Workflow
+from holdfast.activities import HumanTask
 from holdfast.engine import Holdfast
 from tests.integration.server.conftest import Caller, Serve
 from tests.support.server_documents import HELLO, WAITING

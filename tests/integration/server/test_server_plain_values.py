@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from holdfast import HumanTask, Workflow, activity, wait_for, workflow
+from holdfast import Workflow, activity, wait_for, workflow
+from holdfast.activities import HumanTask
 from holdfast.engine import Holdfast
 from tests.integration.server.conftest import Serve
 

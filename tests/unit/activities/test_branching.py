@@ -6,20 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Event,
-    If,
-    Runner,
-    Scope,
-    Sequence,
-    SetVariable,
-    Status,
-    Switch,
-    Workflow,
-    WriteLine,
-    expr,
-    variable,
-)
+from holdfast import Runner, Status, Workflow, expr, variable
+from holdfast.activities import Event, If, Scope, Sequence, SetVariable, Switch, WriteLine
 from holdfast.model.instance import JournalEvent
 
 

@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from holdfast import (
-    Activity,
-    Compensable,
-    Compensate,
-    Event,
-    Fault,
-    ForEach,
-    Fork,
-    Runner,
-    RunResult,
-    Sequence,
-    Status,
-    Try,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-)
+from holdfast import Activity, Runner, RunResult, Status, Workflow, activity, expr
+from holdfast.activities import Compensable, Compensate, Event, Fault, ForEach, Fork, Sequence, Try, WriteLine
 from holdfast.model.instance import JournalEvent
 
 Carry = Callable[[Runner, RunResult, Any], RunResult]

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from holdfast import (
-    Activity,
+from holdfast import Activity, Holdfast, Runner, RunResult, Status, Workflow, activity, expr, output, variable
+from holdfast.activities import (
     Complete,
     Composite,
     Event,
@@ -18,23 +18,14 @@ from holdfast import (
     Finish,
     Flowchart,
     Fork,
-    Holdfast,
-    InputDeclaration,
     Parallel,
-    Runner,
-    RunResult,
     Sequence,
     SetOutput,
     SetVariable,
-    Status,
     Try,
-    Workflow,
     WriteLine,
-    activity,
-    expr,
-    output,
-    variable,
 )
+from holdfast.api import InputDeclaration
 from holdfast.errors import CompositionCycle, InvalidDefinition
 
 Carry = Callable[[Runner, RunResult, Any], RunResult]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Activity,
+from holdfast import Activity, Runner, Status, Workflow, expr
+from holdfast.activities import (
     End,
     Event,
     Flowchart,
@@ -16,15 +16,11 @@ from holdfast import (
     FlowFork,
     FlowJoin,
     FlowSwitch,
-    Runner,
     RunScript,
     Sequence,
     SetVariable,
     Start,
-    Status,
-    Workflow,
     WriteLine,
-    expr,
 )
 from holdfast.model.instance import JournalEvent
 from holdfast.testing.clock import VirtualClock
@@ -340,7 +336,8 @@ async def test_a_connection_with_a_delay_is_followed_later(runner: Runner, clock
 
 
 async def test_a_faulted_activity_keeps_its_chart_open(runner: Runner) -> None:
-    from holdfast import Fault, IncidentStrategy
+    from holdfast.activities import Fault
+    from holdfast.api import IncidentStrategy
 
     start, bad, (a, b) = Start(), Fault("bad"), lines("ab")
     chart = Flowchart(start, connections=[start >> bad >> b, start >> a])

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import (
-    Event,
-    Flowchart,
-    FlowDecision,
-    FlowFork,
-    FlowJoin,
-    MergeMode,
-    Runner,
-    SetVariable,
-    Status,
-    Workflow,
-    WriteLine,
-    expr,
-)
+from holdfast import Runner, Status, Workflow, expr
+from holdfast.activities import Event, Flowchart, FlowDecision, FlowFork, FlowJoin, SetVariable, WriteLine
+from holdfast.api import MergeMode
 
 
 def diamond(merge: MergeMode | None, *, sleeping: bool = False) -> Flowchart:

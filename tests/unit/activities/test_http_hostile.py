@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import FlowSendHttpRequest, Runner, RunResult, SendHttpRequest, Workflow
+from holdfast import Runner, RunResult, Workflow
+from holdfast.activities import FlowSendHttpRequest, SendHttpRequest
 from tests.support.hostile_http import (
     OK,
     Talk,

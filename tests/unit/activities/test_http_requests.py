@@ -10,16 +10,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from holdfast import (
-    DownloadHttpFile,
-    FlowSendHttpRequest,
-    Runner,
-    RunResult,
-    SendHttpRequest,
-    Sequence,
-    Workflow,
-    WriteLine,
-)
+from holdfast import Runner, RunResult, Workflow
+from holdfast.activities import DownloadHttpFile, FlowSendHttpRequest, SendHttpRequest, Sequence, WriteLine
 from holdfast.activities.http import sending
 from holdfast.activities.http.outbound import AddressRefused, OutboundHttp
 from holdfast.errors import ExecutionError, SettingsError

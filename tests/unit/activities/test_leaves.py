@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Activity,
-    Context,
+from holdfast import Activity, Context, Runner, RunResult, Status, Workflow, activity, expr, variable
+from holdfast.activities import (
     Correlate,
     Delay,
     End,
@@ -21,8 +20,6 @@ from holdfast import (
     Parallel,
     PublishEvent,
     ReadLine,
-    Runner,
-    RunResult,
     RunScript,
     RunTask,
     Sequence,
@@ -30,13 +27,8 @@ from holdfast import (
     SetOutput,
     SetVariable,
     StartAt,
-    Status,
     Timer,
-    Workflow,
     WriteLine,
-    activity,
-    expr,
-    variable,
 )
 from holdfast.errors import ActivityDeclarationError, BookmarkNotFound, InvalidDefinition, ValueRefused
 from holdfast.model.instance import JournalEvent

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Activity,
+from holdfast import Activity, Runner, Status, Workflow, expr, variable
+from holdfast.activities import (
     Break,
     Continue,
     DoWhile,
@@ -19,16 +19,11 @@ from holdfast import (
     If,
     Parallel,
     ParallelForEach,
-    Runner,
     Sequence,
     SetVariable,
-    Status,
     Try,
     While,
-    Workflow,
     WriteLine,
-    expr,
-    variable,
 )
 
 CURRENT = expr("CurrentValue")

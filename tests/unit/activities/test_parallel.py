@@ -6,22 +6,9 @@ import asyncio
 
 import pytest
 
-from holdfast import (
-    Delay,
-    Event,
-    Fault,
-    Fork,
-    IncidentStrategy,
-    Parallel,
-    ParallelForEach,
-    Runner,
-    Sequence,
-    Status,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-)
+from holdfast import Runner, Status, Workflow, activity, expr
+from holdfast.activities import Delay, Event, Fault, Fork, Parallel, ParallelForEach, Sequence, WriteLine
+from holdfast.api import IncidentStrategy
 from holdfast.model.instance import JournalEvent
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast import Event, Runner, Sequence, StateMachine, Status, Workflow, WriteLine, expr
+from holdfast import Runner, Status, Workflow, expr
+from holdfast.activities import Event, Sequence, StateMachine, WriteLine
 from holdfast.model.instance import JournalEvent
 
 

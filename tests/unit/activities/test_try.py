@@ -7,25 +7,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Activity,
-    Complete,
-    Event,
-    Fault,
-    Finish,
-    ForEach,
-    Fork,
-    Parallel,
-    Runner,
-    RunResult,
-    Sequence,
-    Status,
-    Try,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-)
+from holdfast import Activity, Runner, RunResult, Status, Workflow, activity, expr
+from holdfast.activities import Complete, Event, Fault, Finish, ForEach, Fork, Parallel, Sequence, Try, WriteLine
 
 Carry = Callable[[Runner, RunResult, Any], RunResult]
 

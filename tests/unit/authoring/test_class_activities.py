@@ -9,24 +9,21 @@ import pytest
 
 from holdfast import (
     Activity,
-    ChildResult,
     Context,
-    Event,
-    Flowchart,
     Holdfast,
     Retry,
     Runner,
     RunResult,
-    Sequence,
     Status,
     Workflow,
-    WriteLine,
     expr,
     field,
     output,
     port,
     variable,
 )
+from holdfast.activities import Event, Flowchart, Sequence, WriteLine
+from holdfast.api import ChildResult
 from holdfast.authoring.fields import children as several
 from holdfast.model.instance import JournalEvent
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import If, Workflow
+from holdfast import Workflow
+from holdfast.activities import If
 from holdfast.errors import ActivityDeclarationError
 
 

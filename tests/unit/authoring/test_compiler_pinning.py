@@ -178,7 +178,8 @@ def test_no_document_brings_code_in(folder: Path) -> None:
 
 
 def test_code_outside_a_function_is_refused_even_if_it_got_that_far() -> None:
-    from holdfast import Workflow, WriteLine
+    from holdfast import Workflow
+    from holdfast.activities import WriteLine
 
     with pytest.raises(InvalidDefinition, match="stands only inside"):
         Holdfast(entry_points=False).plan(Workflow(WriteLine(Expression("code", "1 + 1"))))

@@ -14,13 +14,10 @@ import pytest
 from holdfast import (
     Activity,
     Context,
-    Flowchart,
     Holdfast,
     Retry,
     Runner,
-    Sequence,
     Workflow,
-    WriteLine,
     activity,
     expr,
     field,
@@ -28,6 +25,7 @@ from holdfast import (
     port,
     workflow,
 )
+from holdfast.activities import Flowchart, Sequence, WriteLine
 from holdfast.errors import ActivityDeclarationError, DefinitionError, InvalidDefinition
 from holdfast.model.descriptor import Kind, PortKind
 

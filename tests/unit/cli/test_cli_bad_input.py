@@ -26,7 +26,8 @@ STATE = {
     "activities": [],
 }
 MODULE = """
-from holdfast import Workflow, WriteLine
+from holdfast import Workflow
+from holdfast.activities import WriteLine
 flow = Workflow(WriteLine("x"), id="flow")
 code = Workflow(WriteLine(object()), id="code")
 def fails(): raise LookupError("no\\nluck")

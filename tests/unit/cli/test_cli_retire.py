@@ -12,7 +12,8 @@ from tests.unit.cli.conftest import Call
 
 STORE = ("--store", "sqlite:///kept.db")
 WORKFLOWS = """
-from holdfast import Event, Sequence, SetVariable, Workflow
+from holdfast import Workflow
+from holdfast.activities import Event, Sequence, SetVariable
 ending = Workflow(Sequence(SetVariable("x", 1)), id="ending", variables={"x": 0})
 other = Workflow(Sequence(SetVariable("x", 2)), id="other", variables={"x": 0})
 waiting = Workflow(Sequence(Event("go")), id="waiting")

@@ -6,28 +6,21 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Activity,
-    Context,
+from holdfast import Activity, Context, Runner, Status, Workflow, activity, expr
+from holdfast.activities import (
     Event,
     Fault,
     Flowchart,
     FlowDecision,
     If,
-    IncidentStrategy,
-    MergeMode,
     Parallel,
-    Runner,
     Sequence,
     SetVariable,
     Start,
-    Status,
     While,
-    Workflow,
     WriteLine,
-    activity,
-    expr,
 )
+from holdfast.api import IncidentStrategy, MergeMode
 from holdfast.errors import InstanceAtRest
 from holdfast.model.instance import JournalEvent
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import Holdfast, Parallel, Runner, Sequence, SetVariable, Status, While, Workflow, WriteLine, expr
+from holdfast import Holdfast, Runner, Status, Workflow, expr
+from holdfast.activities import Parallel, Sequence, SetVariable, While, WriteLine
 from holdfast.execution import delivery
 from holdfast.execution.lines import LONGEST
 from holdfast.execution.segment import STRIDE, Ended, Limits, run_segment

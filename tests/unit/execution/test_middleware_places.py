@@ -8,18 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Delay,
-    Event,
-    Fault,
-    Holdfast,
-    MiddlewarePlacement,
-    Sequence,
-    Status,
-    Try,
-    WriteLine,
-    activity,
-)
+from holdfast import Holdfast, Status, activity
+from holdfast.activities import Delay, Event, Fault, Sequence, Try, WriteLine
+from holdfast.api import MiddlewarePlacement
 from holdfast.errors import PluginError
 
 Make = Callable[..., Holdfast]

@@ -8,20 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Event,
-    Holdfast,
-    Parallel,
-    Runner,
-    Sequence,
-    SetVariable,
-    Status,
-    While,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-)
+from holdfast import Holdfast, Runner, Status, Workflow, activity, expr
+from holdfast.activities import Event, Parallel, Sequence, SetVariable, While, WriteLine
 from holdfast.execution import delivery, segment, snapshot
 from holdfast.execution.activation import Activation
 from holdfast.execution.segment import Ended, Limits, run_segment

@@ -19,8 +19,20 @@ from hypothesis import given, settings, strategies as st
 
 from holdfast import (
     Activity,
-    Compensable,
     Context,
+    Holdfast,
+    Retry,
+    Runner,
+    RunResult,
+    Status,
+    Variable,
+    Workflow,
+    activity,
+    expr,
+    variable,
+)
+from holdfast.activities import (
+    Compensable,
     Delay,
     Event,
     ExecuteWorkflow,
@@ -29,27 +41,16 @@ from holdfast import (
     FlowJoin,
     ForEach,
     Fork,
-    Holdfast,
-    IncidentStrategy,
     Parallel,
     ParallelForEach,
-    Retry,
-    Runner,
-    RunResult,
     Sequence,
     SetVariable,
     Start,
     StateMachine,
-    Status,
-    Storage,
     Try,
-    Variable,
-    Workflow,
     WriteLine,
-    activity,
-    expr,
-    variable,
 )
+from holdfast.api import IncidentStrategy, Storage
 from holdfast.errors import HoldfastError, InvalidState
 from holdfast.execution import delivery, snapshot
 from holdfast.execution.record import NewBookmark, Record
@@ -202,7 +203,8 @@ json.dump({"status": result.status, "lines": result.lines, "state": result.state
 """
 
 FLOW = """
-from holdfast import Activity, Context, Event, Sequence, SetOutput, Workflow, WriteLine, activity, expr, output
+from holdfast import Activity, Context, Workflow, activity, expr, output
+from holdfast.activities import Event, Sequence, SetOutput, WriteLine
 
 @activity
 async def double(n: int) -> int:

@@ -13,25 +13,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Activity,
-    Context,
-    Delay,
-    Event,
-    Fork,
-    Holdfast,
-    Parallel,
-    Retry,
-    Runner,
-    Sequence,
-    Status,
-    Try,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-    variable,
-)
+from holdfast import Activity, Context, Holdfast, Retry, Runner, Status, Workflow, activity, expr, variable
+from holdfast.activities import Delay, Event, Fork, Parallel, Sequence, Try, WriteLine
 from holdfast.model.instance import BookmarkKind, JournalEvent
 from holdfast.testing.clock import VirtualClock
 
@@ -691,7 +674,7 @@ async def test_who_hangs_up_cancels_his_effects(runner: Runner) -> None:
 
 
 async def test_an_endless_loop_lets_others_run_and_can_be_canceled(runner: Runner) -> None:
-    from holdfast import SetVariable, While
+    from holdfast.activities import SetVariable, While
 
     running = runner.start(Workflow(While(expr("True"), SetVariable("n", expr("n + 1"))), variables={"n": 0}))
     for _ in range(20):

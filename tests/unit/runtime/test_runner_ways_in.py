@@ -8,23 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Context,
-    Event,
-    ExecuteWorkflow,
-    Holdfast,
-    InputDeclaration,
-    MiddlewarePlacement,
-    Parallel,
-    Runner,
-    Sequence,
-    SetOutput,
-    Status,
-    Workflow,
-    WriteLine,
-    activity,
-    expr,
-)
+from holdfast import Context, Holdfast, Runner, Status, Workflow, activity, expr
+from holdfast.activities import Event, ExecuteWorkflow, Parallel, Sequence, SetOutput, WriteLine
+from holdfast.api import InputDeclaration, MiddlewarePlacement
 from holdfast.errors import BookmarkNotFound, InvalidInput
 
 Make = Callable[..., Holdfast]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import Flowchart, FlowDecision, FlowJoin, Holdfast, Status, Workflow, WriteLine
+from holdfast import Holdfast, Status, Workflow
+from holdfast.activities import Flowchart, FlowDecision, FlowJoin, WriteLine
 from holdfast.errors import ExecutionError
 
 

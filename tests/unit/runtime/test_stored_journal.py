@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast import Holdfast, Sequence, SetVariable, Workflow
+from holdfast import Holdfast, Workflow
+from holdfast.activities import Sequence, SetVariable
 from holdfast.execution.journal import RawEntry
 from holdfast.execution.plan import Plan
 from holdfast.model.instance import JournalEvent

@@ -8,23 +8,8 @@ from typing import Any
 
 import pytest
 
-from holdfast import (
-    Delay,
-    ExecuteWorkflow,
-    Retry,
-    Sequence,
-    Status,
-    Workflow,
-    WriteLine,
-    activity,
-    ask,
-    first,
-    gather,
-    run_child,
-    sleep,
-    wait_for,
-    workflow,
-)
+from holdfast import Retry, Status, Workflow, activity, ask, first, gather, run_child, sleep, wait_for, workflow
+from holdfast.activities import Delay, ExecuteWorkflow, Sequence, WriteLine
 from holdfast.errors import DefinitionError, NoResult
 from holdfast.testing import Harness
 

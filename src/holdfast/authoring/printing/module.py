@@ -147,7 +147,7 @@ class _Printer:
             arguments.append(f"connections={value([_bare(item) for item in node.connections], use)}")
         if fields(node.options, use):
             arguments.append(f"options={struct(node.options, use)}")
-        return call(use.use("holdfast", "Placed"), arguments)
+        return call(use.use("holdfast.api", "Placed"), arguments)
 
     def _port(self, children: Any) -> str:
         if isinstance(children, ActivityNode):

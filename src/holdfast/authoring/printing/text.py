@@ -134,13 +134,22 @@ def _expression(data: Expression, imports: Imports) -> str:
     return call(imports.use("holdfast", "expr"), [source, value(data.language, imports)])
 
 
-_PUBLIC = frozenset({"InputDeclaration", "OutputDeclaration", "Variable", "Retry", "JournalRule"})
+_PUBLIC = {
+    "ActivityOptions": "holdfast.api",
+    "DefinitionOptions": "holdfast.api",
+    "InputDeclaration": "holdfast.api",
+    "JournalRule": "holdfast.api",
+    "OutputDeclaration": "holdfast.api",
+    "Retry": "holdfast",
+    "Variable": "holdfast",
+}
+"""The modules of the public API that offer the records of definitions."""
 
 
 def struct(data: Struct, imports: Imports) -> str:
     """A frozen record of ours, without its defaults."""
     cls = type(data)
-    name = imports.use("holdfast" if cls.__name__ in _PUBLIC else cls.__module__, cls.__name__)
+    name = imports.use(_PUBLIC.get(cls.__name__, cls.__module__), cls.__name__)
     return call(name, [f"{key}={text}" for key, text in fields(data, imports)])
 
 

@@ -20,6 +20,7 @@ from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, JournalEntry
 from holdfast.model.stored import InstanceRow
 from holdfast.model.texts import storable
+from holdfast.model.ticket import Ticket
 from holdfast.ports import Outlet, WorkflowDispatcher
 from holdfast.runtime.client import InstanceClient
 from holdfast.runtime.definitions import Definitions, Engine
@@ -129,6 +130,16 @@ class Runtime:
     def client(self, instance_id: str) -> InstanceClient:
         """One instance, from outside."""
         return InstanceClient(self, instance_id)
+
+    def new_id(self) -> str:
+        """An id for an instance; it differs from all other ids and sorts by time."""
+        return self.node.next_id()
+
+    async def run_step(self, ticket: Ticket) -> bool:
+        """Run the step that a ticket names and wait until it ends; False if it did not begin here.
+
+        For carriers with workers of their own, such as Celery."""
+        return await self.node.steps.run_to_end(ticket)
 
     def take_work(self) -> None:
         """From now on also do what others left, take over from nodes that died, and deliver what is to leave."""
