@@ -20,8 +20,8 @@ import asyncpg  # type: ignore[import-untyped]  # the driver brings no types
 from benchmarks import ours
 from benchmarks.figures import Unmeasurable
 from holdfast.ports import Store
-from holdfast.runtime.durable.runtime import Runtime
-from holdfast.runtime.garbage import calm_collector
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.garbage_collector import calm_collector
 from tests.support.services.availability import ServiceMissing
 from tests.support.services.postgresql import postgres_database
 

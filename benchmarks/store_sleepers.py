@@ -24,7 +24,7 @@ from holdfast.model.stored import BookmarkRow, InstanceRow, JournalSegment, corr
 from holdfast.persistence.codec import codec_of_keys
 from holdfast.persistence.sql.first_segment import NEW_COLUMNS, first_of
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
-from holdfast.persistence.sql.postgresql.listing import project
+from holdfast.persistence.sql.postgresql.instance_list import project
 from holdfast.persistence.sql.sqlite.connection import connect
 
 ACTIVITIES = 6

@@ -16,7 +16,7 @@ from compiling import compiling_page  # type: ignore[import-not-found]  # beside
 import holdfast
 from holdfast import activities, api, errors, telemetry
 from holdfast.activities.standard import standard_types
-from holdfast.authoring.documented import documented
+from holdfast.authoring.field_docs import documented
 from holdfast.cli import commands
 from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, OutputDescriptor, PortDescriptor
 from holdfast.plugins import activity_type_of

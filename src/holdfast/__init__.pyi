@@ -13,8 +13,8 @@ from holdfast.authoring.fields import (
     variable as variable,
 )
 from holdfast.authoring.function import activity as activity
-from holdfast.authoring.polling import Poll as Poll
-from holdfast.authoring.words import (
+from holdfast.authoring.poll import Poll as Poll
+from holdfast.authoring.primitives import (
     ask as ask,
     compensate as compensate,
     first as first,
@@ -34,8 +34,8 @@ from holdfast.model.policy import OnLost as OnLost, Retry as Retry
 from holdfast.persistence import Store as Store
 from holdfast.ports import Context as Context, Plugin as Plugin
 from holdfast.runtime.handles import Handle as Handle
+from holdfast.runtime.inline.runner import Runner as Runner
+from holdfast.runtime.outbox.webhook import Webhook as Webhook
 from holdfast.runtime.result import RunResult as RunResult
-from holdfast.runtime.runner import Runner as Runner
-from holdfast.runtime.webhook import Webhook as Webhook
 
 __version__: str

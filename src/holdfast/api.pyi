@@ -43,5 +43,5 @@ from holdfast.model.requests import (
     encode_request as encode_request,
 )
 from holdfast.ports import ChildResult as ChildResult, MiddlewarePlacement as MiddlewarePlacement
-from holdfast.runtime.dispatching import Prioritised as Prioritised, RateLimited as RateLimited, Routed as Routed
-from holdfast.runtime.outbox import FunctionOutlet as FunctionOutlet
+from holdfast.runtime.dispatchers import Prioritised as Prioritised, RateLimited as RateLimited, Routed as Routed
+from holdfast.runtime.outbox.relay import FunctionOutlet as FunctionOutlet

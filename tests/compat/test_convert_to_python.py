@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, Status, Workflow, activity
-from holdfast.authoring.printing import Known, print_definition, untangled
+from holdfast.authoring.printer import Known, print_definition, untangled
 from holdfast.elsa import is_elsa, read_elsa
-from holdfast.engine.printing import known
+from holdfast.engine.python_export import known
 from holdfast.errors import ConversionError
 from holdfast.model.definition import Definition
 from holdfast.model.hashing import content_hash

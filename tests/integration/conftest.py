@@ -16,8 +16,8 @@ from holdfast import Holdfast
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.runtime.durable.placement import Placement
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.commits.placement import Placement
+from holdfast.runtime.facade import Runtime
 from tests.support.probe import bench
 from tests.support.services.availability import Needed
 from tests.support.services.mysql import mysql_database

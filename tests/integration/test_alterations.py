@@ -23,6 +23,7 @@ from holdfast.activities import (
     WriteLine,
 )
 from holdfast.errors import ExecutionError, MigrationRefused, VariableNotFound
+from holdfast.management.instances.alterations import Alterations
 from holdfast.model.alterations import (
     AlterationPlan,
     Cancel,
@@ -39,8 +40,7 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.tasks import TASK, task_of
 from holdfast.model.work import WorkKind
-from holdfast.runtime.alterations import Alterations
-from holdfast.runtime.durable.alteration_pages import Page, alter_page, page_row
+from holdfast.runtime.work_queue.alteration_pages import Page, alter_page, page_row
 
 
 def ordering(version: int = 1, *, wait: str = "wait", extra: Any = (), variables: Any = ()) -> Workflow:

@@ -8,12 +8,12 @@ from datetime import timedelta
 from holdfast import Status, Workflow
 from holdfast.activities import Delay
 from holdfast.model.work import WorkRow, queue_of
-from holdfast.runtime.durable import care
-from holdfast.runtime.durable.jobs import Answer, Job
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.commits.jobs.base import Answer, Job
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.work_queue import quarantine
 from tests.integration.conftest import Cluster
 
-MORE_THAN_ALLOWED = care.ATTEMPTS_MAX + 1
+MORE_THAN_ALLOWED = quarantine.ATTEMPTS_MAX + 1
 
 
 class Busy(asyncio.Queue[Job]):
@@ -50,10 +50,10 @@ async def test_living_nodes_do_not_count_for_each_other(cluster: Cluster) -> Non
     first, *others = [await cluster.node(f"n{number}") for number in range(MORE_THAN_ALLOWED + 1)]
     name = await napping(cluster, first)
     submit, held = first.node.submit, Busy.on(first)
-    taking = asyncio.create_task(care.take_one(first.node))
+    taking = asyncio.create_task(quarantine.take_one(first.node))
     job = await held.get()
 
-    taken = await asyncio.gather(*(care.take_one(other.node) for other in others))
+    taken = await asyncio.gather(*(quarantine.take_one(other.node) for other in others))
     submit(job)
 
     assert await taking == 1
@@ -70,7 +70,7 @@ async def test_an_attempt_that_was_answered_does_not_count(cluster: Cluster) -> 
     held = Busy.on(runtime)
 
     for _ in range(MORE_THAN_ALLOWED):
-        taking = asyncio.create_task(care.take_one(runtime.node))
+        taking = asyncio.create_task(quarantine.take_one(runtime.node))
         (await held.get()).tell(Answer(dropped=True))
         assert await taking == 1
 
@@ -85,14 +85,14 @@ async def test_an_attempt_without_an_answer_counts(cluster: Cluster) -> None:
     runtime.node.heart.time_to_live = timedelta(0)  # What it has in hand is anybody's at once.
     submit, held = runtime.node.submit, Busy.on(runtime)
 
-    for _ in range(care.ATTEMPTS_MAX):
-        dying = asyncio.create_task(care.take_one(runtime.node))
+    for _ in range(quarantine.ATTEMPTS_MAX):
+        dying = asyncio.create_task(quarantine.take_one(runtime.node))
         await held.get()
         dying.cancel()
         await asyncio.wait([dying])
         runtime.node.uptake.in_hand.clear()
     runtime.node.submit = submit  # type: ignore[method-assign]
-    await care.take_one(runtime.node)
+    await quarantine.take_one(runtime.node)
 
     (letter,) = await runtime.node.store.list_dead_letters(cluster.tenant)
     (incident,) = (await runtime.read(name)).incidents

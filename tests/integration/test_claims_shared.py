@@ -12,8 +12,8 @@ from holdfast import Activity, Context, Status, Workflow, expr
 from holdfast.activities import Sequence
 from holdfast.activities.scheduling import StartAt
 from holdfast.model.stored import InstanceKey
-from holdfast.runtime.durable.lookout import Lookout
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.queue_watch import Lookout
 from tests.integration.conftest import Cluster
 
 COUNT = 20

@@ -8,7 +8,7 @@ from holdfast import Holdfast, OnLost, Retry, Workflow, activity, workflow
 from holdfast.activities import Sequence
 from holdfast.model.work import EffectRow
 from holdfast.persistence.memory import MemoryStore
-from holdfast.runtime.durable.placement import step_priority
+from holdfast.runtime.commits.placement import step_priority
 
 
 @activity(queue="mail", on_lost=OnLost.HOLD, priority=3, retry=Retry(attempts=2))

@@ -11,9 +11,9 @@ import pytest
 from holdfast import Holdfast, Workflow
 from holdfast.activities import WriteLine
 from holdfast.errors import DefinitionError, DefinitionNotFound
+from holdfast.management.definitions.providers import FileProvider
 from holdfast.model.catalog import Which
 from holdfast.persistence.memory import MemoryStore
-from holdfast.runtime.providers import FileProvider
 
 BROKEN = {"type": "Nonsense", "id": "say"}
 

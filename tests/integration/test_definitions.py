@@ -20,9 +20,9 @@ from holdfast.errors import (
     OriginRefused,
     VersionConflict,
 )
+from holdfast.management.definitions.providers import FileProvider
 from holdfast.model.catalog import Source, VersionDetails, Which
 from holdfast.model.requests import DispatchDefinition
-from holdfast.runtime.providers import FileProvider
 
 
 def document(text: str = "hello", **more: Any) -> dict[str, Any]:

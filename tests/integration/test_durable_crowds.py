@@ -14,7 +14,7 @@ from holdfast.api import ActivationStrategy
 from holdfast.errors import InstanceAtRest, StoreUnavailable
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.listing import InstanceQuery
-from holdfast.runtime.durable import lane as lanes
+from holdfast.runtime.commits import lane as lanes
 
 MANY = 100
 

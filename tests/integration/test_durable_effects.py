@@ -16,15 +16,15 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
+from holdfast.management.doctor.instance import why_it_waits
+from holdfast.management.instances.alterations import Alterations
+from holdfast.management.instances.operators import Operators
 from holdfast.model.alterations import Migrate
 from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind
-from holdfast.runtime.alterations import Alterations
-from holdfast.runtime.doctor.patient import why_it_waits
-from holdfast.runtime.durable import takeover
-from holdfast.runtime.operators import Operators
+from holdfast.runtime.effects import reaper
 from tests.support.probe import bench
 
 
@@ -169,7 +169,7 @@ async def test_a_lost_effect_fails_if_it_says_so(cluster: Any) -> None:
 async def test_those_that_are_held_do_not_keep_others_from_being_taken_over(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(takeover, "PAGE", 2)
+    monkeypatch.setattr(reaper, "PAGE", 2)
     a, b = await cluster.node("a"), await cluster.node("b", activities=[wait_elsewhere])
     hold = Workflow(wait_elsewhere.bind(on_lost=OnLost.HOLD), id="hold")
     held = [(await a.start(hold)).result.instance_id for _ in range(5)]
@@ -185,7 +185,7 @@ async def test_those_that_are_held_do_not_keep_others_from_being_taken_over(
 
 
 async def test_one_sweep_takes_over_all_that_a_node_left(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(takeover, "PAGE", 2)
+    monkeypatch.setattr(reaper, "PAGE", 2)
     a, b = await cluster.node("a"), await cluster.node("b", activities=[wait_elsewhere])
     left = [(await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(7)]
     await cluster.died(a)
@@ -195,7 +195,7 @@ async def test_one_sweep_takes_over_all_that_a_node_left(cluster: Any, monkeypat
 
 
 async def test_what_was_lost_before_is_taken_over_alone(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(takeover, "ALONE", 60.0)
+    monkeypatch.setattr(reaper, "ALONE", 60.0)
     a, b, c = [await cluster.node(name, activities=[wait_elsewhere]) for name in "abc"]
     lost = [(await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(3)]
     await cluster.died(a)
@@ -220,8 +220,8 @@ async def test_what_was_lost_before_is_taken_over_alone(cluster: Any, monkeypatc
 
 async def test_only_one_that_is_lost_alone_is_buried(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two share each process that dies, and nobody knows which of them it is."""
-    monkeypatch.setattr(takeover, "ALONE", 0.0)
-    monkeypatch.setattr(takeover, "IN_TRIAL", 0.0)
+    monkeypatch.setattr(reaper, "ALONE", 0.0)
+    monkeypatch.setattr(reaper, "IN_TRIAL", 0.0)
     last = await cluster.node("a", activities=[wait_elsewhere])
     two = [(await last.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id for _ in range(2)]
     for name in "bcd":
@@ -250,9 +250,9 @@ async def test_only_one_that_is_lost_alone_is_buried(cluster: Any, monkeypatch: 
 async def test_where_others_run_long_a_trial_waits_and_is_given_up_in_the_end(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(takeover, "LOST_MAX", 1)
-    monkeypatch.setattr(takeover, "PATIENCE", 0.0)
-    monkeypatch.setattr(takeover, "IN_TRIAL", 0.0)
+    monkeypatch.setattr(reaper, "LOST_MAX", 1)
+    monkeypatch.setattr(reaper, "PATIENCE", 0.0)
+    monkeypatch.setattr(reaper, "IN_TRIAL", 0.0)
     a, c, b = [await cluster.node(name, activities=[*ALL, wait_elsewhere]) for name in "acb"]
     lost = (await a.start(Workflow(wait_elsewhere.bind(), id="go"))).result.instance_id
     await cluster.died(a)
@@ -262,7 +262,7 @@ async def test_where_others_run_long_a_trial_waits_and_is_given_up_in_the_end(
     await bench.begun.wait()
 
     assert await b.node.takeover.sweep() == 0
-    monkeypatch.setattr(takeover, "GIVES_UP", timedelta(0))
+    monkeypatch.setattr(reaper, "GIVES_UP", timedelta(0))
     assert await b.node.takeover.sweep() == 1
     assert b.node.effects.of(lost)
     assert b.node.effects.of(beside)
@@ -290,7 +290,7 @@ def moving() -> tuple[Workflow, Workflow]:
 async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(takeover, "LOST_MAX", 0)
+    monkeypatch.setattr(reaper, "LOST_MAX", 0)
     a = await cluster.node("a")
     old, new = moving()
     identity = (await a.start(old)).result.instance_id
@@ -312,7 +312,7 @@ async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
 async def test_the_letter_of_an_effect_is_for_it_also_when_it_is_called_otherwise_by_now(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(takeover, "LOST_MAX", 0)
+    monkeypatch.setattr(reaper, "LOST_MAX", 0)
     a = await cluster.node("a")
     old, new = moving()
     identity = (await a.start(old)).result.instance_id

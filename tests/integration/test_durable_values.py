@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Status, Workflow, activity, expr, wait_for, workflow
 from holdfast.activities import Event, ForEach, Sequence, SetVariable
-from holdfast.execution.resting import Resting
+from holdfast.execution.lazy_values import Resting
 
 ITEMS = [f"item {number:04} {'x' * 90}" for number in range(60)]
 BIG = "b" * 10_000

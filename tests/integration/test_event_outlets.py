@@ -17,7 +17,7 @@ from holdfast.dispatch.outlets import BrokerOutlet
 from holdfast.engine.outlets import outlets_of
 from holdfast.errors import SettingsError
 from holdfast.ports import LifecycleEvent
-from holdfast.runtime.webhook import Webhook
+from holdfast.runtime.outbox.webhook import Webhook
 from holdfast.settings import load_settings
 from tests.support.services.brokers import broker_at_hand
 

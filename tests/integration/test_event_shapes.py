@@ -11,10 +11,10 @@ import pytest
 
 from holdfast import Status, wait_for, workflow
 from holdfast.errors import PayloadRefused
+from holdfast.management.instances.operators import Operators
 from holdfast.model.requests import DispatchInstance, DispatchResume
 from holdfast.model.values import TypeRegistry
-from holdfast.runtime.durable.encoding import decode_payload
-from holdfast.runtime.operators import Operators
+from holdfast.runtime.commits.state_codec import decode_payload
 
 SOON = timedelta(seconds=20)
 GOOD = {"by": "Ada", "amount": 5}

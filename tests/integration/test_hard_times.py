@@ -27,9 +27,9 @@ from holdfast.persistence.sql.mysql import session as mysql
 from holdfast.persistence.sql.postgresql import connection as postgresql
 from holdfast.persistence.sql.script import Script, ask
 from holdfast.persistence.sql.sqlite import SqliteStore
-from holdfast.runtime import outage
 from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.observability import outage_log
 from holdfast.testing.store_rows import commit_of, ids_of, instance, message, settlement, work
 from holdfast.testing.transport_contract import Wire
 from tests.support.services import mysql as mysql_service
@@ -277,7 +277,7 @@ async def test_a_server_that_goes_away_is_told_in_few_lines(
     address: tuple[str, int], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The wire is cut and mended: one line each, no traceback, and what waited goes on."""
-    monkeypatch.setattr(outage, "QUIET", 0.5)
+    monkeypatch.setattr(outage_log, "QUIET", 0.5)
     wire = await Wire.to(*address)
     quick: dict[str, Any] = {"store_retries": 1, "store_retry_delay": "10ms", "node_alive": "3s"}
     try:

@@ -11,7 +11,7 @@ import pytest
 from holdfast import Workflow
 from holdfast.activities import HttpEndpoint
 from holdfast.errors import InvalidDefinition
-from holdfast.runtime import http_endpoints
+from holdfast.management.definitions import http_routes
 
 
 def of(name: str, path: str = "orders/{id}") -> Workflow:
@@ -72,7 +72,7 @@ async def test_a_route_is_free_again_after_a_process_died_with_it(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = await cluster.node("a"), await cluster.node("b")
-    monkeypatch.setattr(http_endpoints, "HELD", timedelta(0))
+    monkeypatch.setattr(http_routes, "HELD", timedelta(0))
     held = Held(a, monkeypatch)
     died = asyncio.create_task(a.definitions.save_and_publish(of("died")))
     await held.reached.wait()

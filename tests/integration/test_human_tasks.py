@@ -12,9 +12,9 @@ import pytest
 from holdfast import Status, Workflow, ask, expr, workflow
 from holdfast.activities import Event, Fork, HumanTask, RunTask, Sequence, SetOutput
 from holdfast.errors import AnswerRefused, TaskClosed, TaskNotFound, TaskNotYours, TaskTaken
+from holdfast.management.tasks import Tasks
 from holdfast.model.instance import JournalEvent
 from holdfast.model.tasks import TaskState
-from holdfast.runtime.tasks import Tasks
 
 FORM = {
     "type": "object",

@@ -17,9 +17,9 @@ from holdfast import Holdfast, Workflow
 from holdfast.activities import Event, Fault, Sequence
 from holdfast.model.requests import DispatchDefinition, DispatchInstance
 from holdfast.ports import LifecycleEvent
-from holdfast.runtime import outbox
-from holdfast.runtime.outbox import FunctionOutlet
-from holdfast.runtime.webhook import Webhook
+from holdfast.runtime.outbox import relay
+from holdfast.runtime.outbox.relay import FunctionOutlet
+from holdfast.runtime.outbox.webhook import Webhook
 
 SOON = timedelta(seconds=20)
 
@@ -100,7 +100,7 @@ def door() -> Iterator[Door]:
 async def test_a_webhook_gets_every_event_that_it_wants_signed(
     store_url: str, door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbox, "PATIENCE", timedelta(milliseconds=10))
+    monkeypatch.setattr(relay, "PATIENCE", timedelta(milliseconds=10))
     hook = Webhook(door.url, events=("instance.started", "instance.faulted"), secret="s")
     failing = Workflow(Fault("on purpose"), id="failing")
     async with Holdfast(store=store_url, workflows=[failing], outlets=[hook], node="hooked", entry_points=False) as app:

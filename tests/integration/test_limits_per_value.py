@@ -17,10 +17,10 @@ from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.model.record_rows import RecordQuery
 from holdfast.ports import Transport
-from holdfast.runtime.allowance import Limit
-from holdfast.runtime.durable.placement import Placement
-from holdfast.runtime.durable.runtime import Runtime
-from holdfast.runtime.places import Places
+from holdfast.runtime.commits.placement import Placement
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.steps.limits.cluster_per_value import Places
+from holdfast.runtime.steps.limits.spec import Limit
 from tests.integration.conftest import Cluster
 from tests.support.probe import bench
 from tests.support.services.brokers import broker_at_hand

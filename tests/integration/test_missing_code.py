@@ -13,11 +13,11 @@ import pytest
 
 from holdfast import Holdfast, Status
 from holdfast.errors import CodeMissing
+from holdfast.management.doctor import Level, check_store
 from holdfast.model.catalog import DefinitionQuery, Which
 from holdfast.model.problem import errors_in
 from holdfast.persistence.memory import MemoryStore
-from holdfast.runtime.doctor import Level, check_store
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from holdfast.testing import VirtualClock
 
 MODULE = """

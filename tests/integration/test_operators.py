@@ -11,11 +11,11 @@ from holdfast import Status, Workflow, activity, expr
 from holdfast.activities import Compensable, Event, Sequence, SetOutput, Try, WriteLine
 from holdfast.api import ActivationStrategy
 from holdfast.errors import DeletionRefused, ExecutionError, InstanceAtRest, InstanceNotFound
+from holdfast.management.instances.operators import Operators
 from holdfast.model.commit import Commit
 from holdfast.model.instance import JournalEvent
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.work import DeadLetterRow, WorkKind, WorkRow, queue_of
-from holdfast.runtime.operators import Operators
 
 CALLS: list[tuple[str, str]] = []
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from holdfast.ports import LifecycleEvent
-from holdfast.runtime import outbox
-from holdfast.runtime.outbox import FunctionOutlet
+from holdfast.runtime.outbox import relay
+from holdfast.runtime.outbox.relay import FunctionOutlet
 
 DIED = 70
 LIFE = f"""
@@ -22,10 +22,10 @@ from datetime import timedelta
 from holdfast import Holdfast, Workflow
 from holdfast.activities import Event
 from holdfast.persistence import store_from_url
-from holdfast.runtime import outbox
+from holdfast.runtime.outbox import relay
 
 url, tenant, ledger = sys.argv[1:]
-outbox.HOLD = timedelta(0)  # whoever comes next does not wait for the dead
+relay.HOLD = timedelta(0)  # whoever comes next does not wait for the dead
 
 async def deliver(event):
     with open(ledger, "ab") as file:
@@ -36,7 +36,7 @@ async def live():
     await store.open()
     engine = Holdfast(entry_points=False)
     runtime = engine.runtime_on(store, tenant=tenant, node=tenant + "-dies")
-    runtime.node.outlets = (outbox.FunctionOutlet("bus", deliver),)
+    runtime.node.outlets = (relay.FunctionOutlet("bus", deliver),)
     await runtime.node.start()
     await runtime.start(Workflow(Event("go"), id="waits"))
     async def die(rows):
@@ -53,7 +53,7 @@ async def test_who_dies_between_delivery_and_delete_loses_nothing_and_repeats_th
 ) -> None:
     if cluster.url == "memory://":
         pytest.skip("A store in memory dies with its process.")
-    monkeypatch.setattr(outbox, "HOLD", outbox.LOOK)
+    monkeypatch.setattr(relay, "HOLD", relay.LOOK)
     ledger = tmp_path / "ledger"
     life = await asyncio.create_subprocess_exec(sys.executable, "-c", LIFE, cluster.url, cluster.tenant, str(ledger))
     async with asyncio.timeout(60):

@@ -15,7 +15,7 @@ from holdfast.model.definition import ActivationStrategy
 from holdfast.model.listing import InstanceFilter, InstanceQuery
 from holdfast.model.schedule import Rule, encode_rule, instance_id, schedule_id
 from holdfast.model.work import ScheduleRow
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from tests.integration.conftest import Cluster
 
 TICK = timedelta(milliseconds=20)

@@ -18,13 +18,13 @@ from holdfast.model.instance import JournalEvent
 from holdfast.model.ticket import Ticket
 from holdfast.model.work import NOBODY, WorkRow
 from holdfast.persistence.memory import MemoryStore
-from holdfast.runtime.allowance import Limit
-from holdfast.runtime.durable.lookout import Lookout
-from holdfast.runtime.durable.placement import INLINE, Placement
-from holdfast.runtime.durable.runtime import Runtime
-from holdfast.runtime.permits import Permits
-from holdfast.runtime.shares import Share
-from holdfast.runtime.step_slips import TicketAlone
+from holdfast.runtime.commits.placement import INLINE, Placement
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.queue_watch import Lookout
+from holdfast.runtime.steps.limits.cluster import Permits
+from holdfast.runtime.steps.limits.spec import Limit
+from holdfast.runtime.steps.queue_share import Share
+from holdfast.runtime.steps.tickets import TicketAlone
 from tests.integration.conftest import Cluster
 from tests.support.probe import bench
 
@@ -266,13 +266,13 @@ async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None
 
 
 def _context(runtime: Runtime, identity: str) -> Any:
-    from holdfast.runtime.step_sending import SentStep
+    from holdfast.runtime.steps.sender import SentStep
 
     return SentStep(tenant=runtime.node.tenant, instance_id=identity)
 
 
 async def test_a_ticket_that_the_broker_lost_is_sent_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.runtime.step_sending.RESEND", timedelta(0))
+    monkeypatch.setattr("holdfast.runtime.steps.sender.RESEND", timedelta(0))
     carried = Carried("broker")
     a = await cluster.node(
         "a", work=True, activities=ALL, queues=("default", QUEUE), placement=await carried.placement()
@@ -312,7 +312,7 @@ class Wavering:
 async def test_while_a_broker_is_away_one_ticket_asks_for_all_and_one_line_says_so(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("holdfast.runtime.step_sending.RESEND", timedelta(0))
+    monkeypatch.setattr("holdfast.runtime.steps.sender.RESEND", timedelta(0))
     transport = LocalTransport(LocalBus())
     await transport.open()
     carrier = Wavering(transport)
@@ -341,8 +341,8 @@ async def test_a_ticket_that_waits_long_is_sent_again_ever_more_rarely(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("holdfast.runtime.step_sending.RESEND", timedelta(microseconds=1))
-    monkeypatch.setattr("holdfast.runtime.step_sending.monotonic", lambda: now)
+    monkeypatch.setattr("holdfast.runtime.steps.sender.RESEND", timedelta(microseconds=1))
+    monkeypatch.setattr("holdfast.runtime.steps.sender.monotonic", lambda: now)
     transport = LocalTransport(LocalBus())
     await transport.open()
     carrier = Wavering(transport)
@@ -516,7 +516,7 @@ async def test_the_sweep_leaves_what_is_being_taken(
 
 
 async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.runtime.nodes.LATE", timedelta(0))
+    monkeypatch.setattr("holdfast.management.nodes.LATE", timedelta(0))
     a = await cluster.node("a", work=True, activities=ALL)
     await start(a, doubled(queue=QUEUE))
 
@@ -532,7 +532,7 @@ async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pyte
 
 async def test_starts_that_no_live_node_takes_show(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server without a worker is alive, and serves no queue."""
-    monkeypatch.setattr("holdfast.runtime.nodes.LATE", timedelta(0))
+    monkeypatch.setattr("holdfast.management.nodes.LATE", timedelta(0))
     async with Holdfast(store=MemoryStore(), node="door", worker=False, entry_points=False) as app:
         nodes, store = app.runtime.nodes, app.runtime.node.store
         await store.enqueue([WorkRow(id="w", kind="start", created=await store.now())])

@@ -16,11 +16,13 @@ from holdfast.errors import DefinitionError, InstanceEnded, InstanceNotFound, In
 from holdfast.model.commit import Commit
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.requests import DispatchTrigger
-from holdfast.runtime.durable import care, leftovers, messages, post
-from holdfast.runtime.durable.messages import Stimulus
+from holdfast.runtime.commits import work_rows
+from holdfast.runtime.commits.work_rows import Stimulus
+from holdfast.runtime.stimuli import inbox_expiry, router
+from holdfast.runtime.work_queue import quarantine
 
 SOON = timedelta(seconds=20)
-MANY_PAGES = care.ATTEMPTS_MAX + 2
+MANY_PAGES = quarantine.ATTEMPTS_MAX + 2
 
 
 @dataclass
@@ -268,7 +270,7 @@ async def test_what_a_node_knows_of_an_instance_may_be_old(cluster: Any) -> None
     a, b = await cluster.node("a"), await cluster.node("b")
     name = await started(a, waiting("go", times=2))
     first, second, third = [
-        messages.stimulus(
+        work_rows.stimulus(
             cluster.tenant,
             Stimulus(id=f"s{number}", event_name="go", instance_id=name, input=number),
             a.node.clock.now(),
@@ -290,7 +292,7 @@ async def test_what_a_node_knows_of_an_instance_may_be_old(cluster: Any) -> None
 
 
 async def test_a_broadcast_reaches_all_that_wait_now(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post, "PAGE", 3)  # So that it takes several pages.
+    monkeypatch.setattr(router, "PAGE", 3)  # So that it takes several pages.
     node = await cluster.node("a", work=True)
     all_of_them = [await started(node, anyones) for _ in range(4)] + [
         await started(node, waiting("Approval")) for _ in range(4)
@@ -306,7 +308,7 @@ async def test_a_broadcast_reaches_all_that_wait_now(cluster: Any, monkeypatch: 
 
 async def test_each_page_of_a_broadcast_is_work_of_its_own(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a death nodes are careful for a minute and count attempts: pages that were done count for nobody."""
-    monkeypatch.setattr(post, "PAGE", 1)
+    monkeypatch.setattr(router, "PAGE", 1)
     node = await cluster.node("a")
     names = [await started(node, anyones) for _ in range(MANY_PAGES)]
     await node.stimuli.send(Approval("Ada"))
@@ -320,12 +322,12 @@ async def test_each_page_of_a_broadcast_is_work_of_its_own(cluster: Any, monkeyp
 
 async def test_pages_of_a_broadcast_have_short_names(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are: the column of a database has an end."""
-    monkeypatch.setattr(post, "PAGE", 1)
+    monkeypatch.setattr(router, "PAGE", 1)
     node = await cluster.node("a")
     for _ in range(3):
         await started(node, anyones)
     node.node.gate.paused = True  # What it writes stays in the table.
-    row = messages.stimulus(cluster.tenant, Stimulus(id="s1", event_name="Approval"), node.node.clock.now())
+    row = work_rows.stimulus(cluster.tenant, Stimulus(id="s1", event_name="Approval"), node.node.clock.now())
     for _ in range(2):
         await node.node.store.enqueue([row])
         await node.node.post.take(row)
@@ -340,7 +342,7 @@ async def test_a_broadcast_page_that_is_done_again_reaches_nobody_twice(cluster:
     node = await cluster.node("a", work=True)
     name = await started(node, waiting("go", times=2))
     found = Stimulus(id="s1", event_name="go", input=1)
-    row = messages.stimulus(cluster.tenant, found, node.node.clock.now())
+    row = work_rows.stimulus(cluster.tenant, found, node.node.clock.now())
 
     await node.node.store.enqueue([row])
     await node.wait_settled("s1", SOON)
@@ -443,7 +445,7 @@ async def test_a_broadcast_that_a_published_definition_waits_for_is_kept_and_tak
 
 
 async def test_what_expires_is_counted_and_nobody_gets_it(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(post, "KEPT_FOR_ADDRESS", timedelta(milliseconds=-1))
+    monkeypatch.setattr(router, "KEPT_FOR_ADDRESS", timedelta(milliseconds=-1))
     node = await cluster.node("a", work=True)
     await node.stimuli.send(Approval("late"), correlation_id="c", wait=SOON)
 
@@ -454,21 +456,21 @@ async def test_what_expires_is_counted_and_nobody_gets_it(cluster: Any, monkeypa
     assert await kept(node) == 0
     (listed,) = await node.stimuli.expired()
     assert (listed.event_name, listed.correlation_id) == ("Approval", "c")
-    later = await node.node.store.get_record(cluster.tenant, leftovers.EXPIRED, listed.id)
+    later = await node.node.store.get_record(cluster.tenant, inbox_expiry.EXPIRED, listed.id)
     await node.node.store.put_record(replace(later, version=later.version + 1, due=later.created))
-    assert await leftovers.tidy(node.node) == 1
+    assert await inbox_expiry.tidy(node.node) == 1
     assert not await node.stimuli.expired()
 
 
 async def test_whoever_died_between_write_and_look_leaves_it_to_the_sweep(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(post, "SWEEP_AFTER", timedelta(0))
+    monkeypatch.setattr(router, "SWEEP_AFTER", timedelta(0))
     node = await cluster.node("a")
     monkeypatch.setattr(node.node.post, "parked", lambda marks: None)  # It parks, and dies before it looks.
     name = await started(node, mine, correlation_id="c")
     found = Stimulus(id="s1", event_name="Approval", correlation_id="c", input={"by": "Ada"})
-    row = messages.stimulus(cluster.tenant, found, node.node.clock.now())
+    row = work_rows.stimulus(cluster.tenant, found, node.node.clock.now())
     rows = node.node.post._inbox_rows(row, found)  # And so does the sender.
     await node.node.store.commit([Commit(tenant=cluster.tenant, burst_id="b", inbox_added=rows)])
 
@@ -561,7 +563,7 @@ async def test_a_keyed_stimulus_that_is_done_twice_resumes_once(cluster: Any) ->
     node = await cluster.node("a", work=True)
     name = await started(node, waiting("go", times=2), correlation_id="c")
     found = Stimulus(id="s1", event_name="go", correlation_id="c", input=1, guarded=True)
-    row = messages.stimulus(cluster.tenant, found, node.node.clock.now())
+    row = work_rows.stimulus(cluster.tenant, found, node.node.clock.now())
 
     await node.node.store.enqueue([row])
     await node.wait_settled("s1", SOON)

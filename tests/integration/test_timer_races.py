@@ -12,7 +12,7 @@ from holdfast import Status, Workflow
 from holdfast.activities import Event, Sequence, SetVariable, Try
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from tests.integration.conftest import Cluster
 
 COUNT = 200

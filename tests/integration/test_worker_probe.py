@@ -18,10 +18,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from holdfast import Holdfast, Workflow, __version__
 from holdfast.activities import WriteLine
-from holdfast.cli.listening import address_of
-from holdfast.cli.probing import listen_for_probes, probed
-from holdfast.runtime.health import readiness
-from holdfast.runtime.worker import Worker, WorkerOptions
+from holdfast.cli.probe_answers import listen_for_probes, probed
+from holdfast.cli.sockets import address_of
+from holdfast.runtime.cluster.worker import Worker, WorkerOptions
+from holdfast.runtime.observability import readiness
 from holdfast.server.schemas.operations import Health
 from holdfast.testing.transport_contract import Wire
 from holdfast.testing.worker_process import WorkerProcess

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, Status
+from holdfast.management.instances.operators import Operators
 from holdfast.model.instance import JournalEvent
 from holdfast.persistence import store_from_url
-from holdfast.runtime.background import Recurring
-from holdfast.runtime.durable.runtime import Runtime
-from holdfast.runtime.operators import Operators
+from holdfast.runtime.cluster.plugin_tasks import Recurring
+from holdfast.runtime.facade import Runtime
 from holdfast.testing.worker_process import WorkerProcess
 from tests.integration.fixtures import killers
 from tests.support.worker_group import keep_alive

@@ -23,6 +23,7 @@ HOUSE = {
     "identity": "who may do what",
     "integrations": "other frameworks",
     "lazy_exports.py": "names that are imported on first use",
+    "management": "use cases of people and tools",
     "model": "what things are",
     "persistence": "keeping",
     "plugins.py": "entry points",

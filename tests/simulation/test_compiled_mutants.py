@@ -15,7 +15,7 @@ from holdfast.activities.code.attempt import AttemptNode
 from holdfast.activities.code.loops import _Loop
 from holdfast.authoring.compiler.expressions import Expressions
 from holdfast.execution.heap.iterators import DictPosition
-from holdfast.execution.heap.writing import _Writer
+from holdfast.execution.heap.writer import _Writer
 from holdfast.testing.clock import VirtualClock
 from tests.support.programs.comparison import compare, load
 from tests.support.programs.namespace import TYPES
@@ -23,7 +23,7 @@ from tests.support.programs.namespace import TYPES
 HEAD = """\
 from tests.support.programs.namespace import *
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import gather
+from holdfast.authoring.primitives import gather
 
 @workflow
 async def main(a, xs):

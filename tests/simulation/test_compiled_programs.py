@@ -14,11 +14,11 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.authoring.compiler import WorkflowRefused
-from holdfast.execution import pages, resting
+from holdfast.execution import lazy_values, pages
 from holdfast.execution.live import LiveInstance
 from holdfast.model.values import trees
-from holdfast.runtime.durable import large_values
-from holdfast.runtime.durable.encoding import decode_state, encode_state
+from holdfast.runtime.commits import large_values
+from holdfast.runtime.commits.state_codec import decode_state, encode_state
 from holdfast.testing.clock import VirtualClock
 from tests.support.programs.comparison import compare, load
 from tests.support.programs.generator import program
@@ -61,7 +61,7 @@ def test_so_they_do_where_everything_is_large(
     fresh_engine: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a store keeps them, with limits so low that every variable is a block or a value of its own."""
-    for module in (pages, resting, large_values):
+    for module in (pages, lazy_values, large_values):
         monkeypatch.setattr(module, "PAGE", 2)
     monkeypatch.setattr(large_values, "LARGE", 80)
     monkeypatch.setattr(large_values, "REST", 4)

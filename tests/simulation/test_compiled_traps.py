@@ -18,7 +18,7 @@ from tests.support.programs.namespace import TYPES
 HEAD = """\
 from tests.support.programs.namespace import *
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import gather
+from holdfast.authoring.primitives import gather
 import math, sys
 LIMIT = 3
 

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from holdfast import Holdfast, Retry, RunResult, Status, Workflow, activity, expr
 from holdfast.activities import Event, Parallel, ParallelForEach, Sequence, WriteLine
-from holdfast.runtime.runner import Running
+from holdfast.runtime.inline.runner import Running
 from holdfast.testing.clock import VirtualClock
 
 OPEN: dict[tuple[str, int], asyncio.Future[str]] = {}

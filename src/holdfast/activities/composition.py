@@ -15,8 +15,8 @@ from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.execution.record import NewBookmark
 from holdfast.model.definition import Definition, InputDeclaration, OutputDeclaration
-from holdfast.model.homes import public_name
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEvent
+from holdfast.model.module_names import public_name
 from holdfast.model.scope import Scope as VariableScope
 from holdfast.model.types import convert
 

@@ -12,7 +12,7 @@ from holdfast.execution.journal import COMPLETED, TINY, kept
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model.scope import Scope, find
-from holdfast.model.texts import storable
+from holdfast.model.storable_text import storable
 from holdfast.model.values import check
 
 

@@ -18,8 +18,8 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model import values
 from holdfast.model.definition import Expression
-from holdfast.model.homes import public_name
 from holdfast.model.instance import JournalEvent
+from holdfast.model.module_names import public_name
 from holdfast.model.scope import Scope
 from holdfast.ports import Context, ScriptResult
 

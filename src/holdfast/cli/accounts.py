@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from holdfast.cli.engines import make_engine
-from holdfast.cli.existing import existing
+from holdfast.cli.existing_store import existing
 from holdfast.identity.accounts import Accounts
 
 T = TypeVar("T")

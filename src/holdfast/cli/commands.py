@@ -11,7 +11,7 @@ import click
 
 from holdfast import __version__
 from holdfast.cli.failures import plain_words
-from holdfast.cli.guessing import Guessing
+from holdfast.cli.suggestions import Guessing
 
 COMMANDS = {
     "run": "Run a workflow: a file or module:name.",

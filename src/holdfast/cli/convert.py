@@ -88,7 +88,7 @@ def _write(definition: Definition, target: str) -> tuple[dict[str, Any], list[Pr
 
 def _write_python(definition: Definition, place: str, output: str | None, engine: Holdfast, *, untangle: bool) -> None:
     from holdfast.cli.documents import write_file
-    from holdfast.engine.printing import written_as_python
+    from holdfast.engine.python_export import written_as_python
 
     written = written_as_python(definition, engine, untangle=untangle)
     for note in written.notes:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.connecting import Target, ask, target_options
-from holdfast.cli.guessing import Guessing
+from holdfast.cli.connection import Target, ask, target_options
 from holdfast.cli.options import json_option
+from holdfast.cli.suggestions import Guessing
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
@@ -25,7 +25,7 @@ def dead_letters() -> None:
 @json_option("Print a JSON list.")
 def list_(limit: int, target: Target, as_json: bool) -> None:
     """List them, latest first."""
-    from holdfast.cli.shown import moment, plain, show_items
+    from holdfast.cli.output import moment, plain, show_items
 
     async def work(client: Client) -> t.Page[t.DeadLetterItem]:
         return await client.dead_letters.list(limit=limit)

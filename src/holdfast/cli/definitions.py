@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.connecting import Target, ask, hint_at_worker, target_options
-from holdfast.cli.guessing import Guessing
+from holdfast.cli.connection import Target, ask, hint_at_worker, target_options
 from holdfast.cli.options import json_option, output_option
+from holdfast.cli.suggestions import Guessing
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
@@ -28,7 +28,7 @@ def definitions() -> None:
 @json_option("Print a JSON list.")
 def list_(target: Target, as_json: bool, **query: Any) -> None:
     """List definitions."""
-    from holdfast.cli.shown import moment, show_items
+    from holdfast.cli.output import moment, show_items
 
     async def work(client: Client) -> t.Page[t.DefinitionSummary]:
         return await client.definitions.list(**query)

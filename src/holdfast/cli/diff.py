@@ -61,7 +61,7 @@ def _compared(before: Definition, after: Definition, title: str) -> dict[str, An
 
 
 async def _against_store(engine: Holdfast, url: str | None, definition: Definition) -> dict[str, Any]:
-    from holdfast.cli.existing import existing
+    from holdfast.cli.existing_store import existing
 
     store = engine.store(existing(url or engine.settings.store))
     await store.open()

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import activities_option, json_option, store_option
+from holdfast.cli.suggestions import Guessing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from holdfast.runtime.doctor import Finding
-    from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.management.doctor import Finding
+    from holdfast.runtime.facade import Runtime
 
 ILL = 1
 store = store_option("Which store; the setting `store` if it is not given.")
@@ -40,9 +40,9 @@ def doctor(ctx: click.Context, store: str | None, transport: str | None, as_json
 async def _setup(url: str | None, broker: str | None) -> list[Finding]:
     from holdfast import __version__
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.existing import existing
+    from holdfast.cli.existing_store import existing
     from holdfast.dispatch.url import transport_from_url
-    from holdfast.runtime.doctor import Finding, check_store, check_transport
+    from holdfast.management.doctor import Finding, check_store, check_transport
 
     engine = make_engine()
     found = [Finding(subject="version", message=f"holdfast {__version__}")]
@@ -63,7 +63,7 @@ def instance(
     ctx: click.Context, instance_id: str, store: str | None, activity_modules: tuple[str, ...], as_json: bool
 ) -> None:
     """Say why an instance does not go on."""
-    from holdfast.runtime.doctor import why_it_waits
+    from holdfast.management.doctor import why_it_waits
 
     async def look(runtime: Runtime) -> list[Finding]:
         return await why_it_waits(runtime, instance_id)
@@ -102,8 +102,8 @@ def _on_store(url: str | None, work: Any, activity_modules: Sequence[str] = ()) 
     import asyncio
 
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.existing import existing
-    from holdfast.cli.stored import opened
+    from holdfast.cli.existing_store import existing
+    from holdfast.cli.stored_run import opened
 
     engine = make_engine(activity_modules)
 

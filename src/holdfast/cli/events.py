@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.connecting import Target, ask, hint_at_worker, target_options
-from holdfast.cli.guessing import Guessing
+from holdfast.cli.connection import Target, ask, hint_at_worker, target_options
 from holdfast.cli.options import json_option
+from holdfast.cli.suggestions import Guessing
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
@@ -65,7 +65,7 @@ def send(
 @json_option("Print a JSON list.")
 def expired(limit: int, target: Target, as_json: bool) -> None:
     """List what was kept and nobody came for, of the last week, latest first."""
-    from holdfast.cli.shown import moment, plain, show_items
+    from holdfast.cli.output import moment, plain, show_items
 
     async def work(client: Client) -> list[t.ExpiredStimulusItem]:
         return await client.stimuli.expired(limit)

@@ -23,7 +23,7 @@ def graph(workflow: str, drawing: str | None, output: str | None, activity_modul
     from holdfast.cli.engines import make_engine
     from holdfast.cli.sources import open_source, read_source, refusing
     from holdfast.cli.tables import show_problems
-    from holdfast.model.drawing import to_mermaid, to_svg
+    from holdfast.model.diagram import to_mermaid, to_svg
 
     source = open_source(workflow)
     engine = make_engine(activity_modules)

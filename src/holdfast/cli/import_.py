@@ -9,10 +9,10 @@ import click
 from holdfast.cli.options import activities_option, store_option, with_option
 
 if TYPE_CHECKING:
-    from holdfast.cli.together import Checked
+    from holdfast.cli.source_set import Checked
     from holdfast.engine import Holdfast
     from holdfast.model.definition import Definition
-    from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.runtime.facade import Runtime
 
 REFUSED = "Nothing was imported."
 
@@ -38,8 +38,8 @@ def import_(
     import asyncio
 
     from holdfast.cli.engines import make_engine
+    from holdfast.cli.source_set import publishable_together
     from holdfast.cli.sources import open_source
-    from holdfast.cli.together import publishable_together
 
     engine = make_engine(activity_modules, map(open_source, others))
     definitions = publishable_together(workflows, engine, REFUSED)
@@ -47,8 +47,8 @@ def import_(
 
 
 async def _import(engine: Holdfast, url: str | None, definitions: dict[str, Checked]) -> None:
-    from holdfast.cli.stored import opened
-    from holdfast.cli.together import refuse_all
+    from holdfast.cli.source_set import refuse_all
+    from holdfast.cli.stored_run import opened
 
     async with opened(engine, url) as runtime:
         rehearsal = runtime.definitions.rehearsal

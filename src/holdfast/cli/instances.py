@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.connecting import UNAUTHORIZED, Target, ask, hint_at_worker, target_options
-from holdfast.cli.guessing import Guessing
+from holdfast.cli.connection import UNAUTHORIZED, Target, ask, hint_at_worker, target_options
 from holdfast.cli.moments import fork, moments, skip, why_option
 from holdfast.cli.options import json_option
-from holdfast.cli.watching import watch_option, watched
+from holdfast.cli.suggestions import Guessing
+from holdfast.cli.watch import watch_option, watched
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -47,7 +47,7 @@ for _command in (moments, fork, skip):
 @watch_option
 def list_(target: Target, as_json: bool, watch: bool, incidents: bool, **query: Any) -> None:
     """List instances, latest first."""
-    from holdfast.cli.shown import moment, show_items
+    from holdfast.cli.output import moment, show_items
 
     query["status"] = list(query["status"])
     query["has_incidents"] = True if incidents else None
@@ -78,7 +78,7 @@ def list_(target: Target, as_json: bool, watch: bool, incidents: bool, **query: 
 @watch_option
 def show(instance_id: str, target: Target, as_json: bool, watch: bool) -> None:
     """Show an instance: status, variables, what it waits for, incidents."""
-    from holdfast.cli.shown import show_instance
+    from holdfast.cli.output import show_instance
 
     async def work(client: Client) -> t.InstanceDetail:
         return await client.instances.get(instance_id)
@@ -96,7 +96,7 @@ def show(instance_id: str, target: Target, as_json: bool, watch: bool) -> None:
 @json_option("Print the entries as a JSON list.")
 def journal(instance_id: str, target: Target, as_json: bool) -> None:
     """Show what happened in an instance, in order."""
-    from holdfast.cli.shown import plain, show_items
+    from holdfast.cli.output import plain, show_items
 
     async def work(client: Client) -> list[t.JournalItem]:
         entries: list[t.JournalItem] = []
@@ -149,7 +149,7 @@ def retry(
     target: Target,
 ) -> None:
     """Run the failed activities of faulted instances again."""
-    from holdfast.cli.shown import show_bulk
+    from holdfast.cli.output import show_bulk
 
     if bool(instance_ids) == all_faulted:
         raise click.UsageError("Name instances, or give --all-faulted.")

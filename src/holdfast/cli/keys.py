@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.guessing import Guessing
 from holdfast.cli.options import json_option, store_option
+from holdfast.cli.suggestions import Guessing
 
 if TYPE_CHECKING:
     from holdfast.identity.accounts import Accounts

@@ -19,7 +19,7 @@ def migrate(ctx: click.Context, store: str | None, check: bool, as_json: bool) -
     import asyncio
 
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.existing import existing
+    from holdfast.cli.existing_store import existing
     from holdfast.cli.tables import show_json
 
     engine = make_engine()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.connecting import Target, ask, target_options
+from holdfast.cli.connection import Target, ask, target_options
 from holdfast.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def moments(instance_id: str, version: int | None, target: Target, as_json: bool
 
 
 def _list(instance_id: str, target: Target, *, as_json: bool) -> None:
-    from holdfast.cli.shown import moment, show_items
+    from holdfast.cli.output import moment, show_items
 
     async def work(client: Client) -> t.MomentList:
         return await client.instances.moments(instance_id)
@@ -51,7 +51,7 @@ def _list(instance_id: str, target: Target, *, as_json: bool) -> None:
 def _show(instance_id: str, version: int, target: Target, *, as_json: bool) -> None:
     from msgspec import to_builtins
 
-    from holdfast.cli.shown import state_rows
+    from holdfast.cli.output import state_rows
     from holdfast.cli.tables import show_json, show_table
 
     async def work(client: Client) -> t.MomentDetail:

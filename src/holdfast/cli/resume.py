@@ -19,7 +19,7 @@ from holdfast.cli.options import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.cli.bursts import LinePrinter, Wishes
+    from holdfast.cli.terminal_run import LinePrinter, Wishes
     from holdfast.model.instance import Bookmark
     from holdfast.runtime.result import RunResult
 
@@ -59,12 +59,12 @@ def resume(
     given, that is all. An instance that waits for its time only is waited for with --wait, else resumed early.
     --with and --activities bring what a stored workflow uses. Exit code as for `run`.
     """
-    from holdfast.cli import stored
-    from holdfast.cli.bursts import LinePrinter, Wishes
+    from holdfast.cli import stored_run
     from holdfast.cli.engines import make_engine
-    from holdfast.cli.existing import existing
+    from holdfast.cli.existing_store import existing
     from holdfast.cli.inputs import read_payload
     from holdfast.cli.sources import open_source
+    from holdfast.cli.terminal_run import LinePrinter, Wishes
 
     if (state is None) == (store is None) or (instance is None) != (store is None):
         raise BadInput("Missing option '--state', or INSTANCE and '--store'. Say what to resume.")
@@ -82,9 +82,9 @@ def resume(
     assert store is not None
     existing(store)
     engine = make_engine(activity_modules, map(open_source, others))
-    wanted = stored.Wanted(instance, bookmark, payload, is_given=given is not None)
-    place = stored.Place(store, activity_modules, others)
-    ctx.exit(stored.resume(engine, place, wanted, printer, wishes))
+    wanted = stored_run.Wanted(instance, bookmark, payload, is_given=given is not None)
+    place = stored_run.Place(store, activity_modules, others)
+    ctx.exit(stored_run.resume(engine, place, wanted, printer, wishes))
 
 
 class Chosen(NamedTuple):
@@ -108,8 +108,8 @@ def tell_early(bookmark: Bookmark, now: datetime) -> None:
 
 def _from_file(state: str, wanted: Chosen, wishes: Wishes, printer: LinePrinter) -> int:
     from holdfast.cli import statefile
-    from holdfast.cli.bursts import drive
     from holdfast.cli.documents import refuse_unwritable
+    from holdfast.cli.terminal_run import drive
 
     refuse_unwritable(state)
     engine, kept, waiting = statefile.load(state)

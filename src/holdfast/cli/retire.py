@@ -97,7 +97,7 @@ class _Wanted:
 
 async def _retire(engine: Holdfast, url: str | None, wanted: _Wanted) -> RetentionReport | int:
     """What was done; for a check, how many would go."""
-    from holdfast.cli.existing import existing
+    from holdfast.cli.existing_store import existing
     from holdfast.model.upkeep import RetentionRule
     from holdfast.persistence.archive import ArchiveFile, retire
 

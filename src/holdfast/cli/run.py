@@ -53,11 +53,11 @@ def run(
     NAME is a Workflow, an activity, a Definition, or a function that returns one. Lines of WriteLine go to stdout as they
     come. Exit code: 0 finished, suspended or canceled, 1 faulted, 2 bad input.
     """
-    from holdfast.cli import statefile, stored
-    from holdfast.cli.bursts import LinePrinter, Wishes, drive
+    from holdfast.cli import statefile, stored_run
     from holdfast.cli.engines import make_engine
     from holdfast.cli.inputs import read_inputs
     from holdfast.cli.sources import modules_of, open_source, publishable, refusing
+    from holdfast.cli.terminal_run import LinePrinter, Wishes, drive
 
     inputs = read_inputs(given)
     if state is not None and store is not None:
@@ -73,9 +73,9 @@ def run(
     wishes = Wishes(state, as_json, auto_resume, wait)
     if store is not None:
         with refusing("--input"):
-            start = stored.Start(definition, inputs, correlation_id, flowchart_mode)
-            place = stored.Place(store, (*modules_of(kept.workflow), *activity_modules), others)
-            ctx.exit(stored.run(engine, place, start, printer, wishes))
+            start = stored_run.Start(definition, inputs, correlation_id, flowchart_mode)
+            place = stored_run.Place(store, (*modules_of(kept.workflow), *activity_modules), others)
+            ctx.exit(stored_run.run(engine, place, start, printer, wishes))
     burst = engine.runner.run(
         definition, inputs, wait=wait, on_line=printer, correlation_id=correlation_id, flowchart_mode=flowchart_mode
     )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.connecting import Target, ask, target_options
-from holdfast.cli.guessing import Guessing
+from holdfast.cli.connection import Target, ask, target_options
 from holdfast.cli.options import json_option
+from holdfast.cli.suggestions import Guessing
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
@@ -24,7 +24,7 @@ def schedules() -> None:
 @json_option("Print a JSON list.")
 def list_(target: Target, as_json: bool) -> None:
     """List schedules with their next time."""
-    from holdfast.cli.shown import moment, show_items
+    from holdfast.cli.output import moment, show_items
 
     async def work(client: Client) -> t.Page[t.ScheduleItem]:
         return await client.schedules.list()
@@ -47,7 +47,7 @@ def list_(target: Target, as_json: bool) -> None:
 @target_options
 def next_(schedule_id: str, count: int, target: Target) -> None:
     """Print the next times."""
-    from holdfast.cli.shown import moment
+    from holdfast.cli.output import moment
 
     async def work(client: Client) -> t.NextTimes:
         return await client.schedules.next(schedule_id, count)

@@ -70,15 +70,15 @@ def serve(
         from holdfast.server.security import check_open_address
 
         check_open_address(host)
-    from holdfast.cli.listening import address_of, listen
+    from holdfast.cli.sockets import address_of, listen
 
     sockets = listen(host, port)
     wishes["address"] = f"{address_of(sockets[0])}{base_path}"
     if workers > 1:
-        from holdfast.cli.many import serve_many
+        from holdfast.cli.server_processes import serve_many
 
         ctx.exit(serve_many(wishes, sockets, workers))
     from holdfast.cli.loop import run_loop
-    from holdfast.cli.serving import serving
+    from holdfast.cli.server_process import serving
 
     run_loop(serving(wishes, sockets))

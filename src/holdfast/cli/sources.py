@@ -54,7 +54,7 @@ def open_source(text: str) -> Source:
 
 def places_of(text: str) -> list[str]:
     """The files of a folder, with all below it; else what is named itself."""
-    from holdfast.runtime.providers.files import SUFFIXES, document_files
+    from holdfast.management.definitions.providers.files import SUFFIXES, document_files
 
     if not Path(text).is_dir():
         return [text]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holdfast.cli.connecting import Target, ask, target_options
-from holdfast.cli.guessing import Guessing
+from holdfast.cli.connection import Target, ask, target_options
 from holdfast.cli.options import json_option
-from holdfast.cli.watching import watch_option, watched
+from holdfast.cli.suggestions import Guessing
+from holdfast.cli.watch import watch_option, watched
 
 if TYPE_CHECKING:
     from holdfast.client import Client, types as t
@@ -29,7 +29,7 @@ def tasks() -> None:
 @watch_option
 def list_(target: Target, as_json: bool, watch: bool, **query: Any) -> None:
     """List tasks."""
-    from holdfast.cli.shown import moment, show_items
+    from holdfast.cli.output import moment, show_items
 
     async def work(client: Client) -> t.Page[t.TaskItem]:
         return await client.tasks.list(**query)

@@ -47,7 +47,7 @@ def validate(
 
 def _check(place: str, engine: Holdfast) -> list[Problem]:
     """A file that cannot be read has one problem; the others are looked at all the same."""
-    from holdfast.cli.checking import check
+    from holdfast.cli.source_problems import check
     from holdfast.cli.sources import open_source
     from holdfast.model.problem import Problem
 

@@ -59,9 +59,9 @@ def worker(
     """
     from holdfast.cli.logs import set_up_logs
     from holdfast.cli.loop import run_loop
-    from holdfast.cli.probing import listen_for_probes
-    from holdfast.runtime.hosting import node_name
-    from holdfast.runtime.worker import WorkerOptions
+    from holdfast.cli.probe_answers import listen_for_probes
+    from holdfast.runtime.cluster.host import node_name
+    from holdfast.runtime.cluster.worker import WorkerOptions
 
     engine, workflows = engine_of(modules)
     options = WorkerOptions(
@@ -89,10 +89,10 @@ async def _run(
     import signal
 
     from holdfast.activities.http.outbound import OutboundHttp
-    from holdfast.cli.listening import address_of
-    from holdfast.cli.probing import probed
-    from holdfast.runtime.garbage import calm_collector
-    from holdfast.runtime.worker import Worker
+    from holdfast.cli.probe_answers import probed
+    from holdfast.cli.sockets import address_of
+    from holdfast.runtime.cluster.worker import Worker
+    from holdfast.runtime.garbage_collector import calm_collector
 
     outbound = engine.services.get(OutboundHttp)
     outbound.keep()

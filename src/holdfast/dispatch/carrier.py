@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from holdfast.dispatch.address import CarrierOptions
-from holdfast.dispatch.intake import Intake
-from holdfast.dispatch.patience import patiently
-from holdfast.dispatch.voice import Voice
+from holdfast.dispatch.backoff import patiently
+from holdfast.dispatch.delivery_queue import Intake
+from holdfast.dispatch.transport_log import Voice
 from holdfast.errors import DelayUnsupported, TransportClosed
 from holdfast.model.ticket import Ticket, checked_queue, encode_ticket
 from holdfast.ports import Consumer, DeadTicket, TransportListener

@@ -18,8 +18,8 @@ from msgspec import Struct
 
 from holdfast.dispatch.address import CarrierOptions, address_of
 from holdfast.dispatch.carrier import Carrier
-from holdfast.dispatch.intake import Carried, Intake
-from holdfast.dispatch.voice import Voice
+from holdfast.dispatch.delivery_queue import Carried, Intake
+from holdfast.dispatch.transport_log import Voice
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener

@@ -30,10 +30,10 @@ from aio_pika.exceptions import (
 from aiormq.exceptions import ChannelAccessRefused, ConnectionNotAllowed
 
 from holdfast.dispatch.address import Address, address_of, seconds
+from holdfast.dispatch.backoff import pauses
 from holdfast.dispatch.carrier import Carrier
-from holdfast.dispatch.intake import Carried, Intake
-from holdfast.dispatch.patience import pauses
-from holdfast.dispatch.voice import hush
+from holdfast.dispatch.delivery_queue import Carried, Intake
+from holdfast.dispatch.transport_log import hush
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener

@@ -28,10 +28,10 @@ from redis.exceptions import (
 )
 
 from holdfast.dispatch.address import Address, address_of
+from holdfast.dispatch.backoff import pauses
 from holdfast.dispatch.carrier import Carrier
-from holdfast.dispatch.intake import Carried, Intake
-from holdfast.dispatch.patience import pauses
-from holdfast.dispatch.voice import Voice
+from holdfast.dispatch.delivery_queue import Carried, Intake
+from holdfast.dispatch.transport_log import Voice
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener

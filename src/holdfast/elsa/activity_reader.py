@@ -12,7 +12,7 @@ from holdfast.elsa.connections import read_connections
 from holdfast.elsa.declarations import read_variables
 from holdfast.elsa.expressions import csharp_as_script, read_expression
 from holdfast.elsa.names import Declared
-from holdfast.elsa.normal import (
+from holdfast.elsa.normalize import (
     as_list,
     as_text,
     is_collection,
@@ -23,7 +23,7 @@ from holdfast.elsa.normal import (
 )
 from holdfast.elsa.properties import own_part, read_activity_options, read_metadata
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import Json, difference
+from holdfast.elsa.round_trip import Json, difference
 from holdfast.elsa.shapes import is_child, is_workflow_activity, looks_like_activity, lowered_all, without_children
 from holdfast.elsa.table import BY_ELSA, EntriesField, InputField, Row, row_for_elsa
 from holdfast.elsa.types import ElsaType, parse_type

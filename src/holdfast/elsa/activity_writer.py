@@ -18,7 +18,7 @@ from holdfast.elsa.expressions import write_expression
 from holdfast.elsa.names import Declared
 from holdfast.elsa.properties import OURS, write_activity_options, write_metadata
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import Json, restore
+from holdfast.elsa.round_trip import Json, restore
 from holdfast.elsa.table import EntriesField, InputField, Row, row_for_ours
 from holdfast.elsa.types import to_json
 from holdfast.model.definition import ActivityNode, Expression, PortEntry

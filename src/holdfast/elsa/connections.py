@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from holdfast.elsa.normal import as_list, normal_connection
+from holdfast.elsa.normalize import as_list, normal_connection
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import Json, difference, restore
+from holdfast.elsa.round_trip import Json, difference, restore
 from holdfast.model.definition import Connection
 from holdfast.model.pointers import pointer
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.elsa.normal import as_text
+from holdfast.elsa.normalize import as_text
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import Json
+from holdfast.elsa.round_trip import Json
 from holdfast.elsa.types import elsa_type, from_literal, parse_type, to_json, to_text
 from holdfast.model.definition import InputDeclaration, OutputDeclaration, Storage, Variable
 from holdfast.model.pointers import pointer

@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.elsa.names import Declared
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import Json
+from holdfast.elsa.round_trip import Json
 from holdfast.elsa.types import ElsaType, from_literal, to_json
 from holdfast.model.definition import Expression
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from holdfast.elsa.residue import Json
+from holdfast.elsa.round_trip import Json
 from holdfast.elsa.types import elsa_type
 from holdfast.model.definition import Definition, Variable
 

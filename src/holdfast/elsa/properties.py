@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import Json
+from holdfast.elsa.round_trip import Json
 from holdfast.elsa.table import Row, camel, snake
 from holdfast.elsa.types import parse_type
 from holdfast.model.definition import ActivationStrategy, DefinitionOptions, IncidentStrategy

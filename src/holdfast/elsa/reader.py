@@ -13,10 +13,10 @@ from holdfast.elsa.activity_reader import ActivityReader
 from holdfast.elsa.activity_writer import OWN_TYPES
 from holdfast.elsa.declarations import read_inputs, read_outputs, read_variables
 from holdfast.elsa.names import Declared
-from holdfast.elsa.normal import as_list, as_text, lowered, normal_root, unwrapped_not_found
+from holdfast.elsa.normalize import as_list, as_text, lowered, normal_root, unwrapped_not_found
 from holdfast.elsa.properties import own_part, own_properties, read_definition_options
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import difference
+from holdfast.elsa.round_trip import difference
 from holdfast.elsa.shapes import is_workflow_activity
 from holdfast.elsa.table import row_for_elsa
 from holdfast.elsa.writer import definition_shell

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.elsa.normal import as_list, lowered, normal_wrapper
-from holdfast.elsa.residue import Json
+from holdfast.elsa.normalize import as_list, lowered, normal_wrapper
+from holdfast.elsa.round_trip import Json
 from holdfast.elsa.table import Row
 from holdfast.model.definition import ActivityNode, PortEntry
 

@@ -11,7 +11,7 @@ from holdfast.elsa.declarations import write_input, write_output, write_variable
 from holdfast.elsa.names import Declared
 from holdfast.elsa.properties import OURS, write_definition_options
 from holdfast.elsa.reports import Reports
-from holdfast.elsa.residue import Json, restore
+from holdfast.elsa.round_trip import Json, restore
 from holdfast.model.definition import Definition
 from holdfast.model.pointers import pointer
 from holdfast.model.problem import Problem

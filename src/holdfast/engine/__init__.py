@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from holdfast.activities.http.outbound import OutboundHttp
-from holdfast.engine.given import check_store, listed
+from holdfast.engine.arguments import check_store, listed
 from holdfast.engine.parts import Parts
 from holdfast.engine.standard import GivenPlugin, StandardPlugin
 from holdfast.execution.pipeline import ordered
@@ -27,20 +27,20 @@ from holdfast.ports import (
     Store,
     WorkflowDispatcher,
 )
-from holdfast.runtime.background import Background, Recurring
-from holdfast.runtime.catalog import DefinitionCatalog
 from holdfast.runtime.clock import SystemClock
-from holdfast.runtime.hosting import Hosting, node_name
-from holdfast.runtime.pools import EffectPools
-from holdfast.runtime.sending import named_event
-from holdfast.runtime.services import ServiceTable
-from holdfast.runtime.subscribing import Handler, subscribe
+from holdfast.runtime.cluster.host import Hosting, node_name
+from holdfast.runtime.cluster.plugin_tasks import Background, Recurring
+from holdfast.runtime.dispatchers.event_names import named_event
+from holdfast.runtime.effects.pools import EffectPools
+from holdfast.runtime.observability.subscription import Handler, subscribe
+from holdfast.runtime.plans.catalog import DefinitionCatalog
+from holdfast.runtime.service_table import ServiceTable
 from holdfast.settings import load_settings
 
 if TYPE_CHECKING:
     from holdfast.authoring.compiled import WorkflowFunction
     from holdfast.model.requests import Receipt
-    from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.runtime.facade import Runtime
     from holdfast.runtime.handles import Handle, Startable
 
 P = ParamSpec("P")

@@ -12,6 +12,7 @@ from holdfast.errors import DefinitionError
 from holdfast.execution.compiler import Environment, compile_plan
 from holdfast.execution.composite import describe_workflow, find_workflow
 from holdfast.execution.plan import Plan
+from holdfast.management.definitions.workflow_as_activity import Resolved
 from holdfast.model.cron import CRON
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
@@ -21,8 +22,7 @@ from holdfast.model.validate import validate
 from holdfast.model.values import TypeRegistry
 from holdfast.plugins import Registry
 from holdfast.ports import ActivityType, CronCalendar, ExpressionEvaluator
-from holdfast.runtime.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
-from holdfast.runtime.reuse import Resolved
+from holdfast.runtime.plans.catalog import PLANS_MAX, DefinitionCatalog, PlanCache
 from holdfast.settings import Settings
 
 _WRITTEN = (Workflow, Activity)
@@ -122,7 +122,7 @@ class Library:
     @property
     def documented(self) -> dict[str, ActivityDescriptor]:
         """The same for people: with the docstrings of their fields, which are read from the source."""
-        from holdfast.authoring.documented import documented
+        from holdfast.authoring.field_docs import documented
 
         return {name: documented(item) for name, item in self._types.items()}
 

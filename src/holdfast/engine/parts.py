@@ -11,14 +11,14 @@ from holdfast.execution.segment import Limits
 from holdfast.model.stored import DEFAULT_TENANT
 from holdfast.model.work import DEFAULT_QUEUE
 from holdfast.ports import Clock, Outlet, Services, StepDispatcher, Store, Transport, WorkflowDispatcher
-from holdfast.runtime.allowance import parse_limits
-from holdfast.runtime.background import Recurring
-from holdfast.runtime.pools import EffectPools
-from holdfast.runtime.runner import Runner
+from holdfast.runtime.cluster.plugin_tasks import Recurring
+from holdfast.runtime.effects.pools import EffectPools
+from holdfast.runtime.inline.runner import Runner
+from holdfast.runtime.steps.limits.spec import parse_limits
 
 if TYPE_CHECKING:
-    from holdfast.runtime.durable.placement import Placement
-    from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.runtime.commits.placement import Placement
+    from holdfast.runtime.facade import Runtime
 
 DATABASE = "database"
 """The address of the transport that needs none: the store's work table."""
@@ -74,7 +74,7 @@ class Parts(Library):
         """Where effects run: by the settings, with steps carried by that transport, or handed to that dispatcher. Who takes no
         work leaves those that name no queue to the workers: it may be a command, gone before they end."""
         from holdfast.dispatch.steps import TransportSteps
-        from holdfast.runtime.durable.placement import INLINE, Placement
+        from holdfast.runtime.commits.placement import INLINE, Placement
 
         queue = self.settings.effects_queue
         if steps is None:
@@ -110,9 +110,9 @@ class Parts(Library):
         those of the settings.
         """
         from holdfast.engine.outlets import outlets_of
-        from holdfast.runtime.durable.node import Node
-        from holdfast.runtime.durable.placement import Placement
-        from holdfast.runtime.durable.runtime import Runtime
+        from holdfast.runtime.cluster.node import Node
+        from holdfast.runtime.commits.placement import Placement
+        from holdfast.runtime.facade import Runtime
         from holdfast.settings import History
 
         settings = self.settings

@@ -11,9 +11,9 @@ from holdfast.expressions.javascript import JavaScriptEvaluator
 from holdfast.expressions.javascript.engine import JsLimits
 from holdfast.expressions.liquid import LiquidEvaluator
 from holdfast.expressions.python import PythonEvaluator
+from holdfast.management.definitions.workflow_activities import WorkflowActivities
 from holdfast.ports import EndpointPolicy, MiddlewarePlacement, Registration
-from holdfast.runtime.catalog import DefinitionCatalog
-from holdfast.runtime.workflow_activities import WorkflowActivities
+from holdfast.runtime.plans.catalog import DefinitionCatalog
 from holdfast.settings import Settings
 
 

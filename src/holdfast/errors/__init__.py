@@ -92,18 +92,29 @@ from holdfast.errors.access import (
     PermissionDenied,
     TooManyAttempts,
 )
+from holdfast.errors.authoring import (
+    ActivityDeclarationError,
+    CompositionCycle,
+    ConversionError,
+    DefinitionError,
+    ExpressionError,
+    ExpressionFailed,
+    ExpressionLimit,
+    ExpressionRefused,
+    ExpressionSyntax,
+    InvalidCron,
+    InvalidDefinition,
+    InvalidInput,
+    PluginError,
+    SettingsError,
+    UnknownLanguage,
+    UnknownValueType,
+    ValueRefused,
+)
 from holdfast.errors.base import (
     HoldfastError,
 )
-from holdfast.errors.carrying import (
-    DelayUnsupported,
-    TransportClosed,
-    TransportError,
-    TransportMisconfigured,
-    TransportUnavailable,
-    UnreadableTicket,
-)
-from holdfast.errors.dispatching import (
+from holdfast.errors.dispatch import (
     AlreadyStarted,
     CodeMissing,
     DefinitionNotFound,
@@ -161,24 +172,13 @@ from holdfast.errors.tasks import (
     TaskNotYours,
     TaskTaken,
 )
-from holdfast.errors.writing import (
-    ActivityDeclarationError,
-    CompositionCycle,
-    ConversionError,
-    DefinitionError,
-    ExpressionError,
-    ExpressionFailed,
-    ExpressionLimit,
-    ExpressionRefused,
-    ExpressionSyntax,
-    InvalidCron,
-    InvalidDefinition,
-    InvalidInput,
-    PluginError,
-    SettingsError,
-    UnknownLanguage,
-    UnknownValueType,
-    ValueRefused,
+from holdfast.errors.transport import (
+    DelayUnsupported,
+    TransportClosed,
+    TransportError,
+    TransportMisconfigured,
+    TransportUnavailable,
+    UnreadableTicket,
 )
 
 __all__ = [

@@ -10,12 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.errors import CompositionCycle, ExpressionError, InvalidDefinition
+from holdfast.execution.activation_slot import slot_rule
 from holdfast.execution.builder import NodeBuilder, constant
 from holdfast.execution.composite import as_workflow_node, compile_composite, find_workflow
-from holdfast.execution.discretion import INCLUDE, rule_of
+from holdfast.execution.journal_policy import INCLUDE, rule_of
 from holdfast.execution.pipeline import commit_after, commit_period_ns, commits_around, wrap
 from holdfast.execution.plan import Done, Node, Plan
-from holdfast.execution.slots import slot_rule
 from holdfast.model.definition import ActivityNode, Definition, Expression, IncidentStrategy, Storage, Variable
 from holdfast.model.hashing import content_hash
 from holdfast.model.policy import ActivityOptions

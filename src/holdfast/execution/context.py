@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from holdfast.errors import ActivityDeclarationError, ExecutionError
 from holdfast.execution.record import ALL_CHILDREN, NewBookmark, Record, ScheduledChild
 from holdfast.model import values
-from holdfast.model.texts import storable
+from holdfast.model.storable_text import storable
 from holdfast.ports import Services
 
 T = TypeVar("T")

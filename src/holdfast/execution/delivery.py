@@ -16,7 +16,7 @@ from holdfast.errors import (
     PayloadRefused,
     UnknownValueType,
 )
-from holdfast.execution import cancellation, faults, operating
+from holdfast.execution import cancellation, faults, operator_actions
 from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import PASSED, Plan
@@ -91,7 +91,7 @@ def begin(live: LiveInstance) -> None:
     if live.principal is not None:
         data["principal"] = live.principal
     live.note(INSTANCE_STARTED, None, data or None)
-    operating.begin(live)
+    operator_actions.begin(live)
 
 
 # -- bookmarks ---------------------------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def hear_itself(live: LiveInstance) -> bool:
 
 def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
     if bookmark.kind is _RETRY:
-        operating.again(live, activation)
+        operator_actions.again(live, activation)
         return
     if bookmark.kind is _TIMEOUT:
         cancellation.cancel_kids(live, activation)
@@ -252,7 +252,7 @@ def retry(live: LiveInstance) -> int:
     """Run the failed activities of a faulted (or incident-laden) instance again; their number is returned."""
     if live.status in (Status.FINISHED, Status.CANCELED):
         raise InstanceAtRest(live.id, live.status, remedy="Only faulted and suspended instances can be retried.")
-    return operating.retry(live, operating.failed(live))
+    return operator_actions.retry(live, operator_actions.failed(live))
 
 
 def refuse_at_rest(live: LiveInstance) -> None:

@@ -17,8 +17,8 @@ from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import BookmarkKind, Incident, JournalEvent
 from holdfast.model.policy import Retry
 from holdfast.model.scope import Scope
+from holdfast.model.values.display import readable
 from holdfast.model.values.exceptions import KeptException
-from holdfast.model.values.showing import readable
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from holdfast.execution.discretion import permitted
+from holdfast.execution.journal_policy import permitted
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
 from holdfast.model.values import preview
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from holdfast.execution import faults
 from holdfast.execution.cancellation import end_leftovers
-from holdfast.execution.settling import settle, stop_runaway
+from holdfast.execution.settle import settle, stop_runaway
 
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance

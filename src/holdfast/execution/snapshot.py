@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from holdfast.errors import InvalidState
-from holdfast.execution.discretion import permitted
+from holdfast.execution.journal_policy import permitted
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.state_document import from_document, to_document
-from holdfast.execution.state_reading import damaged, revived
-from holdfast.execution.state_writing import written
+from holdfast.execution.state_reader import damaged, revived
+from holdfast.execution.state_writer import written
 from holdfast.model import values
 from holdfast.ports import Services
 

@@ -14,8 +14,8 @@ from holdfast.identity.api_keys import PREFIX as KEY_PREFIX, ApiKeys
 from holdfast.identity.backoff import BackOff
 from holdfast.identity.passwords import Passwords, make_password
 from holdfast.identity.roles import Roles
-from holdfast.identity.secrets_kept import signing_secret
 from holdfast.identity.sessions import Session, Sessions
+from holdfast.identity.signing_secret import signing_secret
 from holdfast.identity.tokens import AccessClaims, AccessTokens, ResumeTokens
 from holdfast.identity.users import User, Users
 from holdfast.model.principal import ADMIN, Principal

@@ -15,8 +15,8 @@ from hmac import compare_digest
 from msgspec import Struct
 
 from holdfast.errors import AccountNotFound, AccountRefused
+from holdfast.identity.records import Shelf
 from holdfast.identity.roles import Roles
-from holdfast.identity.shelf import Shelf
 from holdfast.ports.store import RecordStore
 
 PREFIX = "hfk"

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from holdfast.errors import TooManyAttempts
-from holdfast.identity.shelf import Shelf
+from holdfast.identity.records import Shelf
 from holdfast.ports.store import RecordStore
 
 FIRST_WAIT = timedelta(seconds=1)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
-from holdfast.identity.secrets_kept import signing_secret
+from holdfast.identity.signing_secret import signing_secret
 from holdfast.identity.tokens import ResumeClaims, ResumeTokens
 from holdfast.ports.store import RecordStore
 

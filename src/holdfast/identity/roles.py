@@ -9,7 +9,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from holdfast.errors import AccountNotFound, AccountRefused
-from holdfast.identity.shelf import Shelf
+from holdfast.identity.records import Shelf
 from holdfast.model.principal import PERMISSIONS, ROLES
 from holdfast.ports.store import RecordStore
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.errors import NotSignedIn
-from holdfast.identity.shelf import Shelf
+from holdfast.identity.records import Shelf
 from holdfast.ports.store import RecordStore
 
 PREFIX = "hfr"

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored
 from holdfast.identity.passwords import Passwords, check_password
+from holdfast.identity.records import Shelf
 from holdfast.identity.roles import Roles
-from holdfast.identity.shelf import Shelf
 from holdfast.model.principal import ADMIN
 from holdfast.ports.store import RecordStore
 

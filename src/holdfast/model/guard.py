@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from holdfast.model.texts import storable
+from holdfast.model.storable_text import storable
 
 _NAME_MAX = 200
 _SEPARATOR = "|"

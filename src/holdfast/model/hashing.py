@@ -19,7 +19,7 @@ import msgspec
 
 from holdfast.model.definition import Definition
 from holdfast.model.values import TypeRegistry, encode
-from holdfast.model.values.encoding import TAG
+from holdfast.model.values.encoder import TAG
 from holdfast.model.writer import write_definition, write_node
 
 __all__ = ["content_hash", "stimulus_hash"]

@@ -16,11 +16,11 @@ from holdfast.model.definition import (
     OutputDeclaration,
     Variable,
 )
+from holdfast.model.parse.findings import Findings, kind_of
+from holdfast.model.parse.nodes import has_type, read_activity, read_object
+from holdfast.model.parse.records import read_record, read_records
 from holdfast.model.pointers import pointer
 from holdfast.model.problem import Problem, errors_in
-from holdfast.model.reading.findings import Findings, kind_of
-from holdfast.model.reading.nodes import has_type, read_activity, read_object
-from holdfast.model.reading.records import read_record, read_records
 from holdfast.model.upgrades import bring_up_to_date
 from holdfast.model.values import TypeRegistry
 

@@ -8,9 +8,9 @@ from holdfast.model.checks.activities import check_activity, check_ids
 from holdfast.model.checks.declarations import check_declarations, check_own_declarations
 from holdfast.model.checks.expressions import check_expressions
 from holdfast.model.checks.flowcharts import check_flowchart
-from holdfast.model.checks.misplaced import check_keys_of_activity, check_keys_of_definition
 from holdfast.model.checks.survey import Language, Survey
 from holdfast.model.checks.times import check_times
+from holdfast.model.checks.unread_keys import check_keys_of_activity, check_keys_of_definition
 from holdfast.model.cron import CRON
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor

@@ -12,7 +12,7 @@ from msgspec import NODEFAULT, Struct
 
 from holdfast.model.definition import FORMAT, ActivityNode, Definition, Expression, PortEntry
 from holdfast.model.durations import format_duration
-from holdfast.model.reading.nodes import needs_literal
+from holdfast.model.parse.nodes import needs_literal
 from holdfast.model.values import TypeRegistry, encode
 
 __all__ = ["write_definition", "write_node"]

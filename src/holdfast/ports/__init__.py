@@ -27,7 +27,7 @@ from holdfast.ports.access import (
 )
 from holdfast.ports.context import Child, ChildResult, Context
 from holdfast.ports.definition_store import DefinitionStore
-from holdfast.ports.dispatching import WorkflowDispatcher
+from holdfast.ports.dispatcher import WorkflowDispatcher
 from holdfast.ports.outlets import ClosableOutlet, LifecycleEvent, Outlet
 from holdfast.ports.store import (
     Claim,

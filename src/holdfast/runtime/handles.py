@@ -8,20 +8,20 @@ from datetime import timedelta
 from inspect import isawaitable, signature
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
-from holdfast.authoring.calling import Call, StartOptions
 from holdfast.authoring.compiled import WorkflowFunction
+from holdfast.authoring.start_options import Call, StartOptions
 from holdfast.authoring.workflow import Workflow
 from holdfast.errors import AlreadyStarted, DefinitionError, HoldfastError, InstanceFaulted, InstanceNotFound, NoResult
 from holdfast.model.inputs import check_inputs
 from holdfast.model.instance import Bookmark, Status
 from holdfast.ports import WorkTables
-from holdfast.runtime.durable import messages
-from holdfast.runtime.durable.waits import LOOK_AGAIN
+from holdfast.runtime.commits import work_rows
+from holdfast.runtime.dispatchers.event_names import named_event
 from holdfast.runtime.result import RunResult
-from holdfast.runtime.sending import named_event
+from holdfast.runtime.waits import LOOK_AGAIN
 
 if TYPE_CHECKING:
-    from holdfast.runtime.durable.runtime import Runtime
+    from holdfast.runtime.facade import Runtime
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -191,7 +191,7 @@ async def start_in(
             "Give it to Holdfast(workflows=[…])."
         )
     inputs = check_inputs(plan.definition, _inputs(target, args, kwargs), plan.types)
-    row = messages.outside_start(
+    row = work_rows.outside_start(
         node.tenant,
         options.instance_id or node.next_id(),
         plan.definition.id,

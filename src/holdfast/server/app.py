@@ -20,7 +20,7 @@ from holdfast.ports import Authenticator
 from holdfast.server import auth, health, http_workflows, metrics, problems, users
 from holdfast.server.backend import Backend
 from holdfast.server.documentation import documentation_routes
-from holdfast.server.documented import answers, operation_id
+from holdfast.server.documented_answers import answers, operation_id
 from holdfast.server.live import connection
 from holdfast.server.middleware import Entrance, wrapped
 from holdfast.server.openapi import describe
@@ -28,10 +28,10 @@ from holdfast.server.routes import (
     bookmarks,
     definitions,
     descriptors,
+    executions,
     instances,
     moments,
     operations,
-    running,
     schedules,
     stimuli,
     system,
@@ -49,7 +49,7 @@ ROUTERS = (
     verbs.router,
     transfer.router,
     definitions.router,
-    running.router,
+    executions.router,
     tasks.router,
     bookmarks.router,
     descriptors.router,

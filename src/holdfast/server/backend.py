@@ -17,13 +17,13 @@ from holdfast.identity.accounts import Accounts
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Which
 from holdfast.ports import Authenticator, Store
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from holdfast.server.live.watch import Watch
 from holdfast.server.security import Security
 from holdfast.server.upkeep import sweeping
 
 if TYPE_CHECKING:
-    from holdfast.runtime.health.metrics import Metrics
+    from holdfast.runtime.observability.metrics import Metrics
 
 FACTS_MAX = 5_000
 
@@ -102,7 +102,7 @@ class Backend:
         await stack.enter_async_context(sweeping(self.runtime.node, accounts))
 
     async def _open_metrics(self, stack: AsyncExitStack) -> None:
-        from holdfast.runtime.health.metrics import Metrics
+        from holdfast.runtime.observability.metrics import Metrics
 
         self.metrics = Metrics([self.runtime])
         self.metrics.open()

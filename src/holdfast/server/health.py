@@ -6,7 +6,7 @@ from fastapi import Request, Response
 from starlette.responses import JSONResponse
 
 from holdfast import __version__
-from holdfast.runtime.health.readiness import why_unready
+from holdfast.runtime.observability.readiness import why_unready
 from holdfast.server.backend import Server
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import Health

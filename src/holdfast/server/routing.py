@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter
 
-from holdfast.server.documented import Responses
-from holdfast.server.slashes import give_back
+from holdfast.server.documented_answers import Responses
+from holdfast.server.path_decoding import give_back
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,7 +12,7 @@ from holdfast.identity.accounts import Accounts
 from holdfast.model.record_rows import RecordQuery
 from holdfast.model.replies import REPLY
 from holdfast.ports import Store
-from holdfast.runtime.durable.node import Node
+from holdfast.runtime.cluster.node import Node
 
 EVERY = timedelta(minutes=10)
 PAGE = 500

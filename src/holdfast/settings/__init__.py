@@ -9,8 +9,8 @@ overrules them: all of them at once, each with what is allowed. `docs/reference/
 from __future__ import annotations
 
 from holdfast.settings.addresses import MASK, masked_address
-from holdfast.settings.described import DeclaredSetting, SettingDescription, describe_settings
-from holdfast.settings.reading import load_settings
+from holdfast.settings.loader import load_settings
+from holdfast.settings.rows import DeclaredSetting, SettingDescription, describe_settings
 from holdfast.settings.table import History, JournalMode, LogFormat, LogLevel, Settings
 from holdfast.settings.values import parse_duration
 

@@ -26,15 +26,15 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.fields import expr
 from holdfast.authoring.function import activity
-from holdfast.authoring.words import wait_for
+from holdfast.authoring.primitives import wait_for
 from holdfast.authoring.workflow import Workflow
 from holdfast.engine import Holdfast
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
 from holdfast.model.requests import DispatchDefinition
 from holdfast.ports import Context
-from holdfast.runtime.durable.runtime import Runtime
-from holdfast.runtime.garbage import calm_collector
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.garbage_collector import calm_collector
 from holdfast.testing.worker_process import WorkerProcess
 
 QUEUE = "bench"

@@ -23,8 +23,8 @@ from holdfast.dispatch import transport_from_url
 from holdfast.dispatch.local import LocalBus, LocalTransport
 from holdfast.dispatch.steps import TransportSteps
 from holdfast.ports import Transport
-from holdfast.runtime.durable.placement import INLINE, Placement
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.commits.placement import INLINE, Placement
+from holdfast.runtime.facade import Runtime
 from holdfast.runtime.result import RunResult
 from tests.integration.conftest import Cluster
 from tests.support.services.availability import Needed

@@ -19,7 +19,7 @@ from holdfast.activities import Event, Sequence, SetVariable
 from holdfast.errors import HoldfastError, NotSignedIn, StoreUnavailable
 from holdfast.model.principal import LOCAL, ROLES, Principal
 from holdfast.ports import RequestFacts
-from holdfast.server.live import connection, renderings
+from holdfast.server.live import connection, messages
 from tests.integration.server.conftest import Caller, Serve
 
 ROUNDS = 6
@@ -132,7 +132,7 @@ async def test_a_lost_connection_is_resumed_without_a_gap(api: Caller) -> None:
 async def test_who_is_far_behind_gets_the_state_instead_of_a_backlog(
     api: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(renderings, "CHANGES_MAX", 2)
+    monkeypatch.setattr(messages, "CHANGES_MAX", 2)
     identity = await started(api)
     seen = (await api.get(f"/api/instances/{identity}"))["position"]
     await go(api, identity, 4)
@@ -393,7 +393,7 @@ async def test_a_client_that_does_not_read_holds_nobody_up_and_is_told_the_lates
     api: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a message is on its way nothing piles up: the next one is made of what is true by then."""
-    monkeypatch.setattr(renderings, "CHANGES_MAX", 2)
+    monkeypatch.setattr(messages, "CHANGES_MAX", 2)
     identity = await started(api)
     slow_send = asyncio.Event()
     real = WebSocket.send_text

@@ -15,8 +15,8 @@ from holdfast.activities import Delay, Event, HttpEndpoint, Sequence, WriteHttpR
 from holdfast.errors import StoreUnavailable
 from holdfast.identity.accounts import BELIEVED, REMEMBERED
 from holdfast.ports import LifecycleEvent
-from holdfast.runtime.health import metrics
-from holdfast.runtime.outbox import FunctionOutlet
+from holdfast.runtime.observability import metrics
+from holdfast.runtime.outbox.relay import FunctionOutlet
 from tests.integration.server.conftest import Caller, Serve
 
 

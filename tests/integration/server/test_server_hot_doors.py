@@ -11,9 +11,9 @@ import pytest
 
 from holdfast.engine import Holdfast
 from holdfast.server import create_app
-from holdfast.server.doors import DOORS
+from holdfast.server.fast_routes import DOORS
 from holdfast.server.middleware import Entrance
-from holdfast.server.starting import Starter
+from holdfast.server.start_requests import Starter
 from tests.support.server_documents import FAILING, HELLO, WAITING
 
 Spoken = tuple[int, dict[str, str], Any]

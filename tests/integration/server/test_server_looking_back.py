@@ -78,8 +78,8 @@ async def test_an_activity_that_waits_is_skipped_by_the_client(keeping: Caller) 
 async def test_stimuli_that_nobody_came_for_are_listed(serve: Serve) -> None:
     from holdfast.model.values import encode
     from holdfast.model.work import InboxRow
-    from holdfast.runtime.durable.leftovers import note_expired
-    from holdfast.runtime.durable.messages import Stimulus, encoded
+    from holdfast.runtime.commits.work_rows import Stimulus, encoded
+    from holdfast.runtime.stimuli.inbox_expiry import note_expired
 
     api = await serve()
     node = api.engine.runtime.node

@@ -16,7 +16,7 @@ from time import monotonic
 from holdfast.engine import Holdfast
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from holdfast.testing.worker_process import WorkerProcess
 from tests.support.chaos.cluster_driver import all_at_rest, drive_cases, drive_orders, patiently
 from tests.support.chaos.cluster_report import ClusterReport, Kill, Open, report

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from holdfast.authoring.workflow import Workflow
 from holdfast.errors import HoldfastError
+from holdfast.management.instances.alterations import Alterations
+from holdfast.management.tasks import Tasks
 from holdfast.model.alterations import ModifyVariable, PlanState
 from holdfast.model.listing import InstanceFilter
 from holdfast.model.requests import DispatchDefinition
 from holdfast.model.stored import InstanceKey
-from holdfast.runtime.alterations import Alterations
-from holdfast.runtime.durable.runtime import Runtime
-from holdfast.runtime.tasks import Tasks
+from holdfast.runtime.facade import Runtime
 from tests.support.chaos.cluster_workflows import case, order
 
 T = TypeVar("T")

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from holdfast.model.instance import JournalEntry, JournalEvent, Status
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from tests.support.chaos.cluster_workflows import OF_CASE, OF_CHILD, OF_ORDER, Call, Ledger
 
 Open = tuple[str, int, int]

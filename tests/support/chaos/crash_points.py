@@ -21,7 +21,7 @@ from holdfast.model.listing import InstanceQuery
 from holdfast.model.requests import DispatchDefinition
 from holdfast.persistence import store_from_url
 from holdfast.ports import Store
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from holdfast.testing.store_process import answer_of
 from tests.support.chaos.cluster_workflows import LEDGER, OF_ORDER, QUEUE, Ledger, book, item, order
 from tests.support.chaos.processes import start

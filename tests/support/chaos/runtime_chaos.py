@@ -24,7 +24,7 @@ import msgspec
 from holdfast.model.instance import BookmarkKind, JournalEvent, Status
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.persistence import store_from_url
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from tests.support.chaos.contention import ChaosReport, Crash, Fight
 from tests.support.chaos.runtime_contender import CHARGES, TENANT, node_on, workflow
 

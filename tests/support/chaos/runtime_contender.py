@@ -26,7 +26,7 @@ from holdfast.authoring.workflow import Workflow
 from holdfast.engine import Holdfast
 from holdfast.errors import ExecutionError, StoreError
 from holdfast.ports import Context, Store
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 
 TENANT = "fight"
 AT_ONCE = 16

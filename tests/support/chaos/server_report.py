@@ -12,7 +12,7 @@ from holdfast.model.instance import JournalEvent, Status
 from holdfast.model.listing import InstanceQuery, InstanceSort
 from holdfast.model.work import WorkKind
 from holdfast.persistence import store_from_url
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.facade import Runtime
 from tests.support.chaos import server_workflows as work
 from tests.support.chaos.cluster_workflows import Ledger, book
 from tests.support.chaos.contention import ChaosReport

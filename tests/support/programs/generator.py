@@ -287,7 +287,7 @@ def program(seed: int, statements: int = 12) -> str:
     head = [
         "from tests.support.programs.namespace import *",
         "from holdfast.authoring.compiled import workflow",
-        "from holdfast.authoring.words import gather",
+        "from holdfast.authoring.primitives import gather",
         "",
     ]
     generator.inner = True

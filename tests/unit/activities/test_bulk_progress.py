@@ -8,7 +8,7 @@ from holdfast import Status
 from holdfast.activities.bulk import CHUNK, Progress, dump, load
 from holdfast.execution.state import ActivationState, State
 from holdfast.model.values import TypeRegistry
-from holdfast.runtime.durable.large_values import pack_state
+from holdfast.runtime.commits.large_values import pack_state
 
 TYPES = TypeRegistry()
 

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from holdfast import Runner, RunResult, Workflow
 from holdfast.activities import DownloadHttpFile, FlowSendHttpRequest, SendHttpRequest, Sequence, WriteLine
-from holdfast.activities.http import sending
+from holdfast.activities.http import send_request
 from holdfast.activities.http.outbound import AddressRefused, OutboundHttp
 from holdfast.errors import ExecutionError, SettingsError
 
@@ -58,7 +58,7 @@ def runner(make_engine: Any) -> Runner:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "FIRST_DELAY", timedelta(0))
+    monkeypatch.setattr(send_request, "FIRST_DELAY", timedelta(0))
 
 
 async def sent(runner: Runner, request: Any) -> RunResult:

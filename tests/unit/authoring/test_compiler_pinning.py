@@ -22,7 +22,7 @@ from holdfast.model.writer import write_definition
 COMMON = """\
 from holdfast import activity
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import wait_for
+from holdfast.authoring.primitives import wait_for
 
 LIMIT = {limit}
 

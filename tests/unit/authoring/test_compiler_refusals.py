@@ -20,7 +20,7 @@ from typing import Any, Callable, Generator, IO
 import io
 from holdfast import activity
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import ask, compensate, first, gather, parallel, poll, run_child, sleep, wait_for
+from holdfast.authoring.primitives import ask, compensate, first, gather, parallel, poll, run_child, sleep, wait_for
 
 @dataclass
 class Form:

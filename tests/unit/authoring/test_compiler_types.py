@@ -15,7 +15,7 @@ from datetime import timedelta
 from holdfast import Holdfast, activity, Retry
 from holdfast.testing import Harness
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import ask, first, gather, parallel, poll, run_child, sleep, wait_for
+from holdfast.authoring.primitives import ask, first, gather, parallel, poll, run_child, sleep, wait_for
 
 @dataclass
 class Approval:
@@ -65,7 +65,7 @@ BADLY = """\
 from typed_well import Approval, charge, fetch, good, sub
 from holdfast import Holdfast
 from holdfast.testing import Harness
-from holdfast.authoring.words import gather, run_child, sleep, wait_for
+from holdfast.authoring.primitives import gather, run_child, sleep, wait_for
 
 async def mistakes() -> None:
     await charge("x")  # E

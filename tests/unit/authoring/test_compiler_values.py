@@ -13,7 +13,7 @@ import pytest
 from holdfast import Holdfast, RunResult, Status
 from holdfast.activities.code.attempt import matches
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import sleep
+from holdfast.authoring.primitives import sleep
 from holdfast.execution.delivery import RemoteError
 from holdfast.execution.heap import Unkept, read_heap, write_heap
 from holdfast.execution.record import EffectFailure

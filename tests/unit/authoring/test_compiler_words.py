@@ -13,7 +13,7 @@ import pytest
 
 from holdfast import Holdfast, Retry, RunResult, Status, Workflow, activity
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.words import (
+from holdfast.authoring.primitives import (
     ask,
     compensate,
     doubles,

@@ -15,7 +15,7 @@ import pytest
 from click.testing import Result
 
 from holdfast import __version__
-from holdfast.cli import bursts
+from holdfast.cli import terminal_run
 from holdfast.cli.commands import COMMANDS
 from holdfast.model.reader import read_definition
 
@@ -68,7 +68,7 @@ def test_run_loads_no_drawing_and_no_tables() -> None:
     loaded = loaded_by("run", fixture("delay.json"), "--auto-resume")
 
     assert "holdfast.engine" in loaded
-    assert not loaded & {"rich", "quickjs", "liquid", "sqlite3", "holdfast.model.drawing", "holdfast.model.schema"}
+    assert not loaded & {"rich", "quickjs", "liquid", "sqlite3", "holdfast.model.diagram", "holdfast.model.schema"}
 
 
 def test_validate_tells_all_problems_on_stderr(call: Call) -> None:
@@ -190,7 +190,7 @@ def test_activities_as_lines_and_as_data(call: Call) -> None:
 
 
 def test_auto_resume_gives_up_in_the_end(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bursts, "RESUMES_MAX", 5)
+    monkeypatch.setattr(terminal_run, "RESUMES_MAX", 5)
     event = {"type": "Event", "inputs": {"event_name": "again"}}
     loop = {"id": "loop", "root": {"type": "While", "inputs": {"condition": True}, "body": event}}
     (folder / "loop.json").write_text(json.dumps({"format": "holdfast/definition@1", **loop}), encoding="utf-8")

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from holdfast.management.nodes import NodeDetails
 from holdfast.persistence.url import store_from_url
-from holdfast.runtime.nodes import NodeDetails
 from tests.unit.cli.conftest import Call
 
 STORE = ("--store", "sqlite:///kept.db")

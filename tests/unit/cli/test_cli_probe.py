@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.cli import probe
+from holdfast.cli import probe_server
 from holdfast.cli.failures import BadInput
-from holdfast.cli.probe import Probe, Question, Refused, Reply, read_question
-from holdfast.cli.probing import listen_for_probes
+from holdfast.cli.probe_answers import listen_for_probes
+from holdfast.cli.probe_server import Probe, Question, Refused, Reply, read_question
 
 from .conftest import Call
 
@@ -141,13 +141,13 @@ async def test_one_that_goes_in_the_middle_is_told(door: Door) -> None:
 
 async def test_a_slow_sender_is_not_waited_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as hasty:
-        hasty.setattr(probe, "HEAD_TIME", 0.01)
+        hasty.setattr(probe_server, "HEAD_TIME", 0.01)
         assert (await door.send(b"GET /hello HTTP/1.1\r\nHost: he")).startswith(b"HTTP/1.1 408")
     assert await door.is_well()
 
 
 async def test_a_head_without_an_end_is_not_read_on(door: Door) -> None:
-    endless = b"GET /hello HTTP/1.1\r\nHost: here\r\nX: " + b"y" * probe.HEAD_MAX
+    endless = b"GET /hello HTTP/1.1\r\nHost: here\r\nX: " + b"y" * probe_server.HEAD_MAX
 
     assert (await door.send(endless)).startswith(b"HTTP/1.1 431")
     assert await door.is_well()
@@ -165,7 +165,7 @@ async def test_a_flood_harms_nobody_else(door: Door) -> None:
 
 
 async def test_one_that_does_not_take_its_answer_is_cut_off(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "SEND_TIME", 0.01)
+    monkeypatch.setattr(probe_server, "SEND_TIME", 0.01)
     reader, writer = await door.connect()
     writer.write(b"GET /large HTTP/1.0\r\n\r\n")
     await asyncio.wait_for(door.asked_much.wait(), 30)
@@ -181,7 +181,7 @@ async def test_a_large_answer_arrives_whole(door: Door) -> None:
 
 
 async def test_more_connections_than_it_takes_are_closed(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "CONNECTIONS_MAX", 2)
+    monkeypatch.setattr(probe_server, "CONNECTIONS_MAX", 2)
     first, second = await door.connect(), await door.connect()
     try:
         assert await door.send(b"") == b""
@@ -206,7 +206,7 @@ async def test_a_mistake_of_ours_is_logged_and_told(door: Door, caplog: pytest.L
 
 
 async def test_an_answer_that_does_not_come_is_not_waited_for(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "ANSWER_TIME", 0.01)
+    monkeypatch.setattr(probe_server, "ANSWER_TIME", 0.01)
 
     assert (await door.send(b"GET /silent HTTP/1.0\r\n\r\n")).startswith(b"HTTP/1.1 503")
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from holdfast.dispatch.patience import patiently, pauses
+from holdfast.dispatch.backoff import patiently, pauses
 from holdfast.errors import TransportUnavailable
 
 

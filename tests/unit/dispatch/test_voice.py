@@ -6,14 +6,14 @@ import logging
 
 import pytest
 
-from holdfast.dispatch.voice import REMIND, Voice, hush
+from holdfast.dispatch.transport_log import REMIND, Voice, hush
 
 
 def test_a_broker_that_stays_away_is_mentioned_once_a_minute(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("holdfast.dispatch.voice.monotonic", lambda: now)
+    monkeypatch.setattr("holdfast.dispatch.transport_log.monotonic", lambda: now)
     voice = Voice("rabbitmq")
     for second in range(int(REMIND * 2) + 1):
         now = float(second)

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import given, strategies as st
 
-from holdfast.elsa.residue import difference, restore
+from holdfast.elsa.round_trip import difference, restore
 
 _LEAVES = st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=3)
 _KEYS = st.sampled_from(["id", "name", "label", "type", "value", "expression", "a/b", "~", "", "text"])

@@ -1,6 +1,6 @@
 """Elsa → ours → Elsa gives the same document; ours → Elsa → ours gives the same definition.
 
-The same document means: after the normalisation that `holdfast.elsa.normal` describes, written here a second time,
+The same document means: after the normalisation that `holdfast.elsa.normalize` describes, written here a second time,
 independently and on the whole tree at once.
 """
 

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.execution.heap import read_heap, write_heap, writing
+from holdfast.execution.heap import read_heap, write_heap, writer
 from holdfast.model.values import TypeRegistry, trees
 
 
@@ -169,13 +169,13 @@ def test_every_object_stays_one_object_however_small_blocks_are(given_graph: tup
 
 def test_lists_that_share_lists_are_looked_at_a_few_times_each(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    whole = writing._Writer._look_into
+    whole = writer._Writer._look_into
 
     def noted(self: Any, item: Any, met: Any, todo: list[Any]) -> None:
         seen.append(item)
         whole(self, item, met, todo)
 
-    monkeypatch.setattr(writing._Writer, "_look_into", noted)
+    monkeypatch.setattr(writer._Writer, "_look_into", noted)
     again = Order(3)
     one: list[Any] = [Order(1)] * 70
     two: list[Any] = [Order(2)] * 70

@@ -9,8 +9,8 @@ import pytest
 from holdfast import Holdfast, Runner, Status, Workflow, expr
 from holdfast.activities import Parallel, Sequence, SetVariable, While, WriteLine
 from holdfast.execution import delivery
-from holdfast.execution.lines import LONGEST
 from holdfast.execution.segment import STRIDE, Ended, Limits, run_segment
+from holdfast.execution.straight_lines import LONGEST
 
 
 def lines(name: str, count: int) -> Sequence:

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
+from holdfast.execution.lazy_values import Items, Resting, RestingScope, joined, paged, reference, references, rested
 from holdfast.execution.pages import PAGE, pack_pages, runs_of, unpack_value
-from holdfast.execution.resting import Items, Resting, RestingScope, joined, paged, reference, references, rested
 from holdfast.model import values
 from holdfast.model.scope import Shape
 from holdfast.model.values import TypeRegistry

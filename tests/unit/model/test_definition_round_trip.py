@@ -23,9 +23,9 @@ from holdfast.model.definition import (
     Storage,
     Variable,
 )
+from holdfast.model.parse.nodes import OWN_KEYS, needs_literal
 from holdfast.model.policy import ActivityOptions, JournalRule, MergeMode, OnLost, Retry
 from holdfast.model.reader import parse_definition
-from holdfast.model.reading.nodes import OWN_KEYS, needs_literal
 from holdfast.model.writer import write_definition
 
 storable = st.characters(codec="utf-8", exclude_characters="\0")

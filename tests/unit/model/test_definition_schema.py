@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from holdfast.model.descriptor import ActivityDescriptor, InputDescriptor, OutputDescriptor, PortDescriptor, PortKind
+from holdfast.model.parse.nodes import OWN_KEYS
 from holdfast.model.reader import ROOT_KEYS, read_definition
-from holdfast.model.reading.nodes import OWN_KEYS
 from holdfast.model.schema import DIALECT, definition_schema
 from holdfast.model.types import describe
 

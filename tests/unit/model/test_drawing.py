@@ -12,9 +12,9 @@ from hypothesis import given, strategies as st
 from holdfast import activity, parallel, wait_for, workflow
 from holdfast.model.definition import ActivityNode, Connection, Definition
 from holdfast.model.descriptor import ActivityDescriptor
-from holdfast.model.drawing import to_mermaid, to_svg
-from holdfast.model.drawing.layout import Placed, place
-from holdfast.model.drawing.sketch import sketch
+from holdfast.model.diagram import to_mermaid, to_svg
+from holdfast.model.diagram.layout import Placed, place
+from holdfast.model.diagram.shapes import sketch
 from holdfast.model.reader import parse_definition
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -4,7 +4,7 @@ import pytest
 
 from holdfast.errors import UnstorableText
 from holdfast.model.guard import idempotency_key
-from holdfast.model.texts import is_storable, storable
+from holdfast.model.storable_text import is_storable, storable
 
 
 @pytest.mark.parametrize("text", ["", "order-4711", "Grüße", "🙂", "a\nb\tc\x01"])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.model.values import TypeRegistry, encode, tree_of
-from holdfast.model.values.checking import MAX_DEPTH
+from holdfast.model.values.check import MAX_DEPTH
 
 
 class Word(StrEnum):

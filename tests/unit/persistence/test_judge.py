@@ -11,8 +11,8 @@ from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import NOBODY, EffectRef, ScheduleStep
-from holdfast.persistence.judge import Holder, judge
-from holdfast.persistence.sql.evidence import Found
+from holdfast.persistence.guard_rules import Holder, judge
+from holdfast.persistence.sql.guard_evidence import Found
 from holdfast.testing.store_rows import commit_of, instance, later
 
 KEY = idempotency_key(operation="start", target="t", key="k")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.errors import SettingsError
-from holdfast.runtime.allowance import Allowance, Limit, parse_limits
+from holdfast.runtime.steps.limits.spec import Allowance, Limit, parse_limits
 
 
 def test_limits_are_read_from_one_line() -> None:
@@ -35,7 +35,7 @@ def test_so_many_at_a_time() -> None:
 
 def test_so_many_per_second_and_no_credit_for_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("holdfast.runtime.allowance.time.monotonic", lambda: now)
+    monkeypatch.setattr("holdfast.runtime.steps.limits.spec.time.monotonic", lambda: now)
     five = Allowance(Limit(per_second=5.0))
     assert five.room(0) == 5
     five.take(5)

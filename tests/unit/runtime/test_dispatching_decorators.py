@@ -17,8 +17,8 @@ from holdfast.model.requests import (
     DispatchStimulus,
     DispatchTrigger,
 )
-from holdfast.runtime.dispatching import Prioritised, RateLimited, Routed
-from holdfast.runtime.dispatching.decorators import target_of
+from holdfast.runtime.dispatchers import Prioritised, RateLimited, Routed
+from holdfast.runtime.dispatchers.decorators import target_of
 
 
 class Recorder:

@@ -6,21 +6,21 @@ import asyncio
 
 import pytest
 
-from holdfast.runtime import ending
+from holdfast.runtime import task_end
 
 
 async def test_all_have_ended() -> None:
     tasks = [asyncio.create_task(asyncio.Event().wait()) for _ in range(3)]
 
-    await ending.end(tasks)
+    await task_end.end(tasks)
 
     assert all(task.cancelled() for task in tasks)
-    await ending.end(tasks)
-    await ending.end([])
+    await task_end.end(tasks)
+    await task_end.end([])
 
 
 async def test_one_that_did_not_hear_it_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ending, "AGAIN", 0.01)
+    monkeypatch.setattr(task_end, "AGAIN", 0.01)
     deaf = 2
 
     async def hardly_hears() -> None:
@@ -37,6 +37,6 @@ async def test_one_that_did_not_hear_it_is_told_again(monkeypatch: pytest.Monkey
     await asyncio.sleep(0)
 
     async with asyncio.timeout(30):
-        await ending.end([task])
+        await task_end.end([task])
 
     assert (task.cancelled(), deaf) == (True, 0)

@@ -14,9 +14,9 @@ from holdfast import Holdfast
 from holdfast.model.cluster import NodeState
 from holdfast.model.work import Owner
 from holdfast.persistence.memory import MemoryStore
-from holdfast.runtime.durable import heart as heart_module
-from holdfast.runtime.durable.heart import Heart
-from holdfast.runtime.durable.runtime import Runtime
+from holdfast.runtime.cluster import heartbeat as heart_module
+from holdfast.runtime.cluster.heartbeat import Heart
+from holdfast.runtime.facade import Runtime
 
 WITHIN = 20.0
 

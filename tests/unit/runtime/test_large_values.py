@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.errors import InvalidState
-from holdfast.execution.resting import Resting
+from holdfast.execution.lazy_values import Resting
 from holdfast.execution.state import ActivationState, BookmarkState, ScopeState, State
 from holdfast.model.instance import Status
-from holdfast.runtime.durable.large_values import SPLIT, ValueCache, pack_state, refers_to, unpack_state
+from holdfast.runtime.commits.large_values import SPLIT, ValueCache, pack_state, refers_to, unpack_state
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(max_size=20)
 LARGE_TEXTS = st.sampled_from([130, 300, 380, 500, 1_000]).map(lambda times: "long text " * times)

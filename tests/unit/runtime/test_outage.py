@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from holdfast.errors import StoreError, StoreUnavailable
-from holdfast.runtime.outage import EVERY, QUIET, Outage
+from holdfast.runtime.observability.outage_log import EVERY, QUIET, Outage
 
 GONE = StoreUnavailable("PostgreSQL at db:5432/shop does not answer. Check that it runs.")
 

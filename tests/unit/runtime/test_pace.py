@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.runtime.durable.pace import AIM, FEWEST, FIRST, MOST, Pace
+from holdfast.runtime.work_queue.claim_size import AIM, FEWEST, FIRST, MOST, Pace
 
 SECONDS = AIM.total_seconds()
 

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Holdfast, activity
 from holdfast.errors import DefinitionError, HoldfastError
-from holdfast.runtime.sending import named_event
+from holdfast.runtime.dispatchers.event_names import named_event
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.runtime.sparing import EVERY, Sparing
+from holdfast.runtime.observability.throttled_log import EVERY, Sparing
 
 
 def test_what_comes_often_is_said_once_a_minute_with_how_often_it_was_not(caplog: pytest.LogCaptureFixture) -> None:

@@ -13,7 +13,7 @@ from holdfast.activities import Sequence, SetVariable
 from holdfast.execution.journal import RawEntry
 from holdfast.execution.plan import Plan
 from holdfast.model.instance import JournalEvent
-from holdfast.runtime.durable.encoding import decode_journal, encode_journal
+from holdfast.runtime.commits.state_codec import decode_journal, encode_journal
 
 NOON = 1_900_000_000_000_000_000
 EVENTS = st.sampled_from(list(JournalEvent))

@@ -9,7 +9,7 @@ from urllib.error import HTTPError
 import pytest
 
 from holdfast.ports import LifecycleEvent
-from holdfast.runtime.webhook import Webhook
+from holdfast.runtime.outbox.webhook import Webhook
 from tests.support.hostile_http import Talk, endless_body, no_http, redirect_loop, silent, slow_head, speaking
 
 EVENT = LifecycleEvent(

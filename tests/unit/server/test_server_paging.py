@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.errors import InvalidCursor
-from holdfast.server.paging import paged
+from holdfast.server.pagination import paged
 from holdfast.server.problems import Refusal
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -15,7 +15,7 @@ from holdfast.server.views import settings
 from holdfast.server.views.descriptors import spaced
 from holdfast.server.views.journal import told_executions
 from holdfast.server.views.statistics import percentile, read_range
-from holdfast.server.views.waiting import told, wait_of
+from holdfast.server.views.waits import told, wait_of
 from holdfast.settings import MASK
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,10 +10,10 @@ from holdfast.activities.code.attempt import Attempt
 from holdfast.activities.code.block import Code
 from holdfast.activities.code.branches import Branch, First, Gather, Undo
 from holdfast.activities.code.children import RunChild
-from holdfast.activities.code.choose import Choose
+from holdfast.activities.code.choice import Choose
 from holdfast.activities.code.function import Function, Return
 from holdfast.activities.code.loops import LoopOver, LoopWhile
-from holdfast.activities.code.waiting import Sleep, WaitFor
+from holdfast.activities.code.waits import Sleep, WaitFor
 
 ACTIVITIES = (
     Function,

@@ -16,8 +16,8 @@ from holdfast.execution.frames import RESULT, make_function
 from holdfast.execution.heap.tracebacks import before, without_ours
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Node, Op, Outcome
-from holdfast.model.homes import public_name
 from holdfast.model.instance import JournalEvent
+from holdfast.model.module_names import public_name
 from holdfast.model.scope import Scope
 
 BODY, HANDLER, ELSE, FINALLY = "body", "handler", "else", "finally"

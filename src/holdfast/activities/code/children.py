@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.activities.composition import ExecuteWorkflow
-from holdfast.authoring.words import child_result
+from holdfast.authoring.primitives import child_result
 
 
 class RunChild(ExecuteWorkflow, pure=True, category="Code", icon="workflow", browsable=False):

@@ -13,9 +13,9 @@ from holdfast.execution import faults
 from holdfast.execution.activation import BREAKING, Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.journal import DECIDED
+from holdfast.execution.lazy_values import Items, Resting, paged
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
-from holdfast.execution.resting import Items, Resting, paged
 from holdfast.model import values
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert

@@ -8,9 +8,9 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import children
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.lines import container, join
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Done, Op, Outcome
+from holdfast.execution.straight_lines import container, join
 from holdfast.model.scope import Scope
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.activities.http.download import DownloadHttpFile
 from holdfast.activities.http.endpoint import HttpEndpoint
 from holdfast.activities.http.response import WriteFileHttpResponse, WriteHttpResponse
-from holdfast.activities.http.sending import FlowSendHttpRequest, SendHttpRequest
+from holdfast.activities.http.send_request import FlowSendHttpRequest, SendHttpRequest
 
 ACTIVITIES = (
     HttpEndpoint,

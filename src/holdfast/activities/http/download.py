@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from holdfast.activities.http.outbound import AddressRefused, OutboundHttp, OutboundResponse
 from holdfast.activities.http.response import encoded
-from holdfast.activities.http.sending import DEFAULT_TIMEOUT, DONE, NO_CONNECTION, TIMEOUT, UNMATCHED
+from holdfast.activities.http.send_request import DEFAULT_TIMEOUT, DONE, NO_CONNECTION, TIMEOUT, UNMATCHED
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output
 from holdfast.errors import ExecutionError

@@ -24,10 +24,10 @@ from holdfast.authoring.compiler.source import Source, read_source
 from holdfast.authoring.compiler.statements import Statements
 from holdfast.authoring.compiler.types import check_annotations, classes_in, type_names
 from holdfast.authoring.compiler.unit import Unit
-from holdfast.authoring.compiler.walking import nodes_of
+from holdfast.authoring.compiler.walk import nodes_of
 from holdfast.errors import ValueRefused
 from holdfast.model.definition import Expression, InputDeclaration, OutputDeclaration, Variable
-from holdfast.model.homes import public_name
+from holdfast.model.module_names import public_name
 from holdfast.model.values import encode
 from holdfast.model.values.registry import is_registrable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from holdfast.authoring.compiler.unit import Unit
-from holdfast.authoring.compiler.walking import nodes_of
+from holdfast.authoring.compiler.walk import nodes_of
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Assert)
 

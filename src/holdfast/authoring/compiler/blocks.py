@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from holdfast.authoring.compiler.refusals import Place
-from holdfast.authoring.compiler.walking import children_of, nodes_of
+from holdfast.authoring.compiler.walk import children_of, nodes_of
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _NO_FLOW = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -7,14 +7,14 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from holdfast.authoring import words
+from holdfast.authoring import primitives
 from holdfast.authoring.compiler.arguments import Argument, bind_arguments, bind_workflow, word_arguments
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.names import MISSING
 from holdfast.authoring.compiler.unit import Out, Unit
 from holdfast.authoring.function import FunctionActivity
-from holdfast.authoring.words import Finished
+from holdfast.authoring.primitives import Finished
 from holdfast.model.definition import Expression
 from holdfast.model.descriptor import Kind
 from holdfast.model.forms import form_of
@@ -357,7 +357,7 @@ class Calls:
     def helped(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.expr:
         """A function of ours that the stored code calls by reference."""
         alias = f"__holdfast_{name}"
-        self.unit.helpers[alias] = {"of": f"{words.__name__}:{name}"}
+        self.unit.helpers[alias] = {"of": f"{primitives.__name__}:{name}"}
         if name == Finished.__name__:
             self.unit.value_types[Finished] = None
         found: ast.expr = located(ast.Call(ast.Name(alias, ast.Load()), arguments, []), at)

@@ -13,7 +13,7 @@ from uuid import UUID
 from holdfast.authoring.compiler.blocks import has_await
 from holdfast.authoring.compiler.names import COMPREHENSIONS, World, is_temporary, local_names
 from holdfast.authoring.compiler.source import Source
-from holdfast.authoring.compiler.walking import nodes_of
+from holdfast.authoring.compiler.walk import nodes_of
 
 _FRAME_MAGIC = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "globals", "breakpoint"})
 _MADE = (ast.List, ast.Dict, ast.Set, ast.Call, ast.Lambda, *COMPREHENSIONS)

@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.authoring.compiler.blocks import located
 from holdfast.authoring.compiler.names import COMPREHENSIONS
 from holdfast.authoring.compiler.unit import Out, Unit
-from holdfast.authoring.compiler.walking import nodes_of
+from holdfast.authoring.compiler.walk import nodes_of
 
 _EMPTY = {ast.ListComp: "[]", ast.SetComp: "set()", ast.DictComp: "{}"}
 

@@ -11,9 +11,9 @@ from inspect import getattr_static
 from typing import Any
 
 from holdfast.authoring.compiler.source import Source
-from holdfast.authoring.compiler.walking import children_of, nodes_of
+from holdfast.authoring.compiler.walk import children_of, nodes_of
 from holdfast.errors import ValueRefused
-from holdfast.model.homes import home_of, module_at
+from holdfast.model.module_names import home_of, module_at
 from holdfast.model.values import SCALARS, encode
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from holdfast.authoring.compiler.refusals import Place, WorkflowRefused
-from holdfast.model.homes import home_of
+from holdfast.model.module_names import home_of
 
 
 @dataclass(frozen=True, slots=True)

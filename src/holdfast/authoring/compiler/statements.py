@@ -8,8 +8,8 @@ from typing import Any
 
 from holdfast.authoring.compiler.assignment import deleted_in, note_assignments, targets_of, walrus_in
 from holdfast.authoring.compiler.blocks import escapes, has_await, located
+from holdfast.authoring.compiler.context_managers import managed
 from holdfast.authoring.compiler.drafts import Draft, Entry
-from holdfast.authoring.compiler.managers import managed
 from holdfast.authoring.compiler.names import is_temporary
 from holdfast.authoring.compiler.parallel import lower_parallel
 from holdfast.authoring.compiler.unit import Condition, Out, Unit

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 from holdfast.authoring.compiler.source import Source
-from holdfast.authoring.compiler.walking import nodes_of
+from holdfast.authoring.compiler.walk import nodes_of
 from holdfast.model.types import describe
 from holdfast.model.values.registry import is_registrable
 

@@ -13,7 +13,7 @@ from holdfast.authoring.compiler.blocks import Completions, located, text_of
 from holdfast.authoring.compiler.drafts import Draft, Ids
 from holdfast.authoring.compiler.names import COMPREHENSIONS, FUNCTIONS, World, is_temporary, local_names
 from holdfast.authoring.compiler.source import Source
-from holdfast.authoring.compiler.walking import nodes_of
+from holdfast.authoring.compiler.walk import nodes_of
 from holdfast.model.definition import Expression
 
 if TYPE_CHECKING:

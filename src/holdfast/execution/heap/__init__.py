@@ -8,7 +8,7 @@ and functions that the definition itself refers to. Nothing is imported because 
 from __future__ import annotations
 
 from holdfast.execution.heap.iterators import is_kept_iterator
-from holdfast.execution.heap.reading import read_heap
-from holdfast.execution.heap.writing import Unkept, write_heap
+from holdfast.execution.heap.reader import read_heap
+from holdfast.execution.heap.writer import Unkept, write_heap
 
 __all__ = ["Unkept", "is_kept_iterator", "read_heap", "write_heap"]

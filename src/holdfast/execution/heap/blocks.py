@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from holdfast.model.values import TypeRegistry, decode, encode, tree_of
-from holdfast.model.values.encoding import TAG
+from holdfast.model.values.encoder import TAG
 
 BLOCK = "block"
 

@@ -25,7 +25,7 @@ from holdfast.expressions.javascript.engine import (
 from holdfast.expressions.javascript.outputs import recorded_output
 from holdfast.expressions.javascript.prelude import TOOLS, around
 from holdfast.expressions.javascript.references import References, Slot, references_of
-from holdfast.expressions.plain import from_js, to_js
+from holdfast.expressions.plain_values import from_js, to_js
 from holdfast.model.scope import Names, Scope, facts_of, find, find_input
 from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
 

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.errors import ExpressionRefused, ExpressionSyntax, UnknownLanguage
 from holdfast.expressions.budget import Budget, OutOfBounds, charge
 from holdfast.expressions.failure import failed, out_of_bounds, quoted
-from holdfast.expressions.plain import plain
+from holdfast.expressions.plain_values import plain
 from holdfast.model.scope import Names, Scope, facts_of, find, find_input
 from holdfast.ports import CompiledExpression, CompiledScript
 

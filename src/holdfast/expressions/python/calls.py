@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 
 from holdfast.expressions.python import functions, methods
-from holdfast.expressions.python.places import NameUnknown, suggestion
+from holdfast.expressions.python.names import NameUnknown, suggestion
 from holdfast.expressions.python.rewrite import BUDGET, Rewriter, guard, local, weight_of
 
 _ROOTS = frozenset({"inputs", "variables", "outputs", "instance", "input", "output", "execution_context", "outcome"})

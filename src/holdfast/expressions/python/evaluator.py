@@ -17,7 +17,7 @@ from holdfast.expressions.budget import Budget, OutOfBounds, weigh
 from holdfast.expressions.failure import failed, out_of_bounds, quoted
 from holdfast.expressions.python.calls import CallRewriter
 from holdfast.expressions.python.guards import GUARDS
-from holdfast.expressions.python.places import Places
+from holdfast.expressions.python.names import Places
 from holdfast.expressions.python.rewrite import ColdBudget
 from holdfast.expressions.python.statements import ScriptRewriter
 from holdfast.model.scope import Names, Scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.expressions import budget
-from holdfast.expressions.python import access, arithmetic, changes, functions, methods, text
+from holdfast.expressions.python import access, arithmetic, functions, methods, mutation, text
 
 GUARDS: dict[str, Any] = {
     "__builtins__": {},
@@ -42,11 +42,11 @@ GUARDS: dict[str, Any] = {
     "g_formatted": text.formatted,
     "g_joined": text.joined,
     "g_is": isinstance,
-    "g_own": changes.own,
-    "g_put": changes.put,
-    "g_drop": changes.drop,
-    "g_change": changes.change,
-    "g_outcomes": changes.set_outcomes,
+    "g_own": mutation.own,
+    "g_put": mutation.put,
+    "g_drop": mutation.drop,
+    "g_change": mutation.change,
+    "g_outcomes": mutation.set_outcomes,
     **{f"f_{name}": function for name, function in functions.FUNCTIONS.items()},
     **{f"f_{name.replace('.', '_')}": function for name, function in functions.MEMBERS.items()},
     **{f"c_{name.replace('.', '_')}": value for name, value in functions.CONSTANTS.items()},

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from holdfast.errors import ExpressionRefused
 from holdfast.expressions.budget import INT_BITS
 from holdfast.expressions.failure import quoted
-from holdfast.expressions.python.places import NameUnknown, Places, suggestion
+from holdfast.expressions.python.names import NameUnknown, Places, suggestion
 
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "g_add",

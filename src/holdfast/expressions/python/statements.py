@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 
 from holdfast.expressions.python.calls import CallRewriter
-from holdfast.expressions.python.changes import CHANGES
-from holdfast.expressions.python.places import NameUnknown, slot, suggestion
+from holdfast.expressions.python.mutation import CHANGES
+from holdfast.expressions.python.names import NameUnknown, slot, suggestion
 from holdfast.expressions.python.rewrite import _OPERATORS, BUDGET, guard, local, weight_of
 
 _OWNED = ast.Name("O", ast.Load())

@@ -12,15 +12,15 @@ because data names it, and nothing is pickled. People never see a tag: `shown` a
 
 from __future__ import annotations
 
-from holdfast.model.values.checking import SCALARS, check
-from holdfast.model.values.copying import copy
-from holdfast.model.values.decoding import decode
-from holdfast.model.values.encoding import encode
+from holdfast.model.values.check import SCALARS, check
+from holdfast.model.values.copies import copy
+from holdfast.model.values.decoder import decode
+from holdfast.model.values.display import readable, shown
+from holdfast.model.values.encoder import encode
 from holdfast.model.values.exceptions import KeptException, exception_names
 from holdfast.model.values.omitted import Omitted
 from holdfast.model.values.previews import preview
 from holdfast.model.values.registry import TypeRegistry
-from holdfast.model.values.showing import readable, shown
 from holdfast.model.values.trees import Tree, is_large, tree_of
 
 __all__ = [

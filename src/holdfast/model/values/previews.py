@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from holdfast.errors import ValueRefused
-from holdfast.model.values.encoding import TAG, encode
+from holdfast.model.values.encoder import TAG, encode
 from holdfast.model.values.registry import TypeRegistry, default_name
 
 __all__ = ["preview"]

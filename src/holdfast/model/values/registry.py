@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.errors import ActivityDeclarationError, PluginError
-from holdfast.model.homes import public_name
+from holdfast.model.module_names import public_name
 from holdfast.model.values.forms import form_of
 
 __all__ = ["TypeRegistry", "default_name"]

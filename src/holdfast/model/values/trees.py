@@ -12,7 +12,7 @@ from math import isfinite
 from types import NoneType
 from typing import Any, NamedTuple
 
-from holdfast.model.values.checking import MAX_DEPTH, SCALARS
+from holdfast.model.values.check import MAX_DEPTH, SCALARS
 
 __all__ = ["Tree", "is_large", "tree_of"]
 

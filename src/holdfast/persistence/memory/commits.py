@@ -13,7 +13,7 @@ from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.model.work import EffectRef
 from holdfast.persistence import faultpoints
-from holdfast.persistence.judge import Holder, judge
+from holdfast.persistence.guard_rules import Holder, judge
 from holdfast.persistence.memory.records import write_record
 from holdfast.persistence.memory.tables import MemoryPart, Tables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from holdfast.model.filtering import matches
+from holdfast.model.filter_match import matches
 from holdfast.model.listing import (
     InstanceFilter,
     InstancePage,

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.stored import InstanceRow
 from holdfast.persistence import faultpoints
-from holdfast.persistence.judge import judge
+from holdfast.persistence.guard_rules import judge
 from holdfast.persistence.sql.dialect import Dialect
-from holdfast.persistence.sql.evidence import gather
 from holdfast.persistence.sql.first_segment import INSERT_NEW, NOT_HERE, first_of, keep_first
+from holdfast.persistence.sql.guard_evidence import gather
 from holdfast.persistence.sql.instance_tables import (
     BOOKMARK,
     EFFECT,

@@ -21,8 +21,8 @@ from holdfast.model.catalog import (
     check_origin,
 )
 from holdfast.model.listing import folded
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Rows, Script, Value, all_of, ask, each, marks
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.work_tables import CONTENT, TRIGGER, VERSION
 
 _OF = " where tenant = ? and definition_id = ?"

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
 from holdfast.persistence.sql.instance_tables import EFFECT
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, ask
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.tables import micros
 
 _ORDER = " order by tenant, instance_id, execution"

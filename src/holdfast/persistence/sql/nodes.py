@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from holdfast.model.cluster import NodeRow, NodeState, Registration, free_worker
 from holdfast.model.work import Owner
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, ask
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.tables import micros, moment
 from holdfast.persistence.sql.work_tables import NODE
 

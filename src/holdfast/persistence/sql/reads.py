@@ -9,8 +9,8 @@ from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, IncidentRow, InstanceKey, InstanceRow, JournalSegment
 from holdfast.persistence.sql.first_segment import FIRST_SEGMENT, read_first
 from holdfast.persistence.sql.instance_tables import BOOKMARK, GUARD, INCIDENT, INSTANCE, JOURNAL
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, all_of, ask, grouped
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.ports import Loaded, Matches
 
 _LOAD = INSTANCE.select + " where tenant = ? and id in ({marks})"

@@ -10,8 +10,8 @@ from typing import Any
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
 from holdfast.model.work import WorkRow
 from holdfast.persistence.sql.dialect import Dialect
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, ask, each, marks
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
 from holdfast.persistence.sql.work_tables import WORK
 from holdfast.ports import Codec

@@ -20,8 +20,8 @@ from holdfast.model.listing import (
     folded,
 )
 from holdfast.persistence.sql.instance_tables import SUMMARY, read_summary
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, ask, marks
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.tables import micros
 
 _OPTIONAL_TEXTS = frozenset({InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT})

@@ -22,9 +22,9 @@ from holdfast.persistence.sql.instance_tables import (
     VALUE,
     StoredSegment,
 )
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.records import RECORD
 from holdfast.persistence.sql.script import Script, Statement, ask, each
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.tables import Table
 from holdfast.persistence.sql.work_tables import INBOX, OUTBOX, WORK
 

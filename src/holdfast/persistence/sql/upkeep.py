@@ -10,8 +10,8 @@ from datetime import timedelta
 from holdfast.errors import DeletionRefused
 from holdfast.model.stored import ENDED, InstanceKey
 from holdfast.model.upkeep import RetentionRule, StoreStats
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, Value, all_of, ask, each, marks
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.tables import micros, moment_or_none
 from holdfast.persistence.sql.work_tables import AT_ONCE
 

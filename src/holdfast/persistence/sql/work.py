@@ -11,8 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
-from holdfast.persistence.sql.part import SqlPart
 from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped, marks
+from holdfast.persistence.sql.store_part import SqlPart
 from holdfast.persistence.sql.tables import common_micros, micros
 from holdfast.persistence.sql.work_tables import AT_ONCE, DEAD_LETTER, SCHEDULE, WORK
 

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from holdfast.model.guard import Guard, idempotency_key
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.principal import Principal
-from holdfast.server.http_workflows.matching import Address
-from holdfast.server.http_workflows.reading import Body
+from holdfast.server.http_workflows.endpoint_match import Address
+from holdfast.server.http_workflows.request_body import Body
 from holdfast.server.problems import Refusal
 
 KEY_LENGTH_MAX = 200

@@ -28,9 +28,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from holdfast.errors import HoldfastError, NotSignedIn, PermissionDenied, StoreUnavailable
 from holdfast.model.principal import Principal
-from holdfast.model.texts import storable
+from holdfast.model.storable_text import storable
 from holdfast.server.live import topics
-from holdfast.server.live.renderings import Rendering, Renderings
+from holdfast.server.live.messages import Rendering, Renderings
 from holdfast.server.problems import answer_for
 from holdfast.server.security import Security, facts_of
 

@@ -14,7 +14,7 @@ import msgspec
 
 from holdfast.errors import DefinitionNotFound, InstanceNotFound
 from holdfast.model.catalog import DefinitionQuery, Which
-from holdfast.server.live.renderings import Rendering, Renderings
+from holdfast.server.live.messages import Rendering, Renderings
 from holdfast.server.live.watch import GONE
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from holdfast.errors import HoldfastError
 from holdfast.model.stored import InstanceKey
-from holdfast.runtime.durable.node import Node
+from holdfast.runtime.cluster.node import Node
 
 APART = timedelta(milliseconds=20)
 LOOK_ANYWAY = timedelta(seconds=1)

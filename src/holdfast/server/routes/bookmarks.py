@@ -12,9 +12,9 @@ from holdfast.errors import NotSignedIn
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Backend, Server
-from holdfast.server.documented import answers
-from holdfast.server.operating import Operating
-from holdfast.server.paging import Cursor, Limit
+from holdfast.server.documented_answers import answers
+from holdfast.server.operator_service import Operating
+from holdfast.server.pagination import Cursor, Limit
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.instances import BookmarkPage, InstanceResult

@@ -8,10 +8,10 @@ from urllib.parse import quote
 from fastapi import Body, Header, Path, Query, Response
 
 from holdfast.model.principal import Principal
-from holdfast.server.authors import Authors
 from holdfast.server.backend import Server
-from holdfast.server.documented import answers
-from holdfast.server.paging import Cursor, Limit, Sort, paged
+from holdfast.server.definition_service import Authors
+from holdfast.server.documented_answers import answers
+from holdfast.server.pagination import Cursor, Limit, Sort, paged
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import BulkResult, Document, Page

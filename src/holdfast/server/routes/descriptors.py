@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.server.backend import Server
-from holdfast.server.documented import answers
+from holdfast.server.documented_answers import answers
 from holdfast.server.problems import not_found
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.descriptors import (

@@ -10,8 +10,8 @@ from fastapi import Depends, Query
 from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Backend, Server
-from holdfast.server.documented import answers
-from holdfast.server.paging import Cursor, Limit, Sort, read_sort
+from holdfast.server.documented_answers import answers
+from holdfast.server.pagination import Cursor, Limit, Sort, read_sort
 from holdfast.server.problems import Refusal
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page

@@ -8,7 +8,7 @@ from fastapi import Path
 
 from holdfast.model.instance import Status
 from holdfast.server.backend import Server
-from holdfast.server.documented import answers
+from holdfast.server.documented_answers import answers
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.instances import MomentDetail, MomentItem, MomentList
 from holdfast.server.security import requires

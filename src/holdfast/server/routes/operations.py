@@ -11,9 +11,9 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.principal import Principal
 from holdfast.model.values import shown
 from holdfast.server.backend import Server
-from holdfast.server.documented import answers
-from holdfast.server.operating import as_filter
-from holdfast.server.paging import Cursor, Limit
+from holdfast.server.documented_answers import answers
+from holdfast.server.operator_service import as_filter
+from holdfast.server.pagination import Cursor, Limit
 from holdfast.server.problems import Refusal, not_found
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Done, Page

@@ -8,13 +8,13 @@ from typing import Annotated
 import msgspec
 from fastapi import Query
 
+from holdfast.management.schedules import Schedule
 from holdfast.model.catalog import Which
 from holdfast.model.values import shown
-from holdfast.runtime.schedules import Schedule
-from holdfast.runtime.triggers import Trigger
+from holdfast.runtime.plans.triggers import Trigger
 from holdfast.server.backend import Backend, Server
-from holdfast.server.documented import answers
-from holdfast.server.paging import Cursor, Limit, Sort, paged
+from holdfast.server.documented_answers import answers
+from holdfast.server.pagination import Cursor, Limit, Sort, paged
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import NextTimes, ScheduleItem, StartedNow, TriggerItem

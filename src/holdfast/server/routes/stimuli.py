@@ -14,8 +14,8 @@ from holdfast.model.requests import EVENT, DispatchStimulus, Receipt as Given
 from holdfast.model.routes import ENDPOINT
 from holdfast.model.values import shown
 from holdfast.server.backend import Backend, Server
-from holdfast.server.documented import answers
-from holdfast.server.paging import Limit
+from holdfast.server.documented_answers import answers
+from holdfast.server.pagination import Limit
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import (
     EventRequest,
@@ -75,7 +75,7 @@ async def list_expired_stimuli(server: Server, limit: Limit = 50) -> list[Expire
 @router.post("/stimuli/explain", dependencies=[requires("instances:read")])
 async def explain_stimulus(server: Server, body: ExplainRequest) -> Explanation:
     """What a stimulus would match, and which field differs in what nearly matches; nothing is sent."""
-    from holdfast.runtime.doctor.stimulus import diagnose
+    from holdfast.management.doctor.stimulus import diagnose
 
     found = await diagnose(
         server.runtime,

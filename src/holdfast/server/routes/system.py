@@ -8,9 +8,9 @@ import msgspec
 from fastapi import Query
 
 from holdfast.model.principal import Principal
-from holdfast.server import trying
+from holdfast.server import preview
 from holdfast.server.backend import Server
-from holdfast.server.documented import answers
+from holdfast.server.documented_answers import answers
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.operations import (
     ActivityTrialRequest,
@@ -74,10 +74,10 @@ async def preview_expression(
     """What an expression gives now, with the values of an instance (for those who may see them) or with made-up ones."""
     if body.instance_id is not None:
         admitted(who, "instances:read")
-    return await trying.preview(server, body)
+    return await preview.preview(server, body)
 
 
 @router.post("/test-activity", dependencies=[requires("definitions:write"), requires("definitions:execute")])
 async def test_activity(server: Server, body: ActivityTrialRequest) -> ActivityTrialResult:
     """Run one activity by itself, without storage, as one who writes and starts workflows. Effects touch the world."""
-    return await trying.run_activity(server, body)
+    return await preview.run_activity(server, body)

@@ -12,8 +12,8 @@ from holdfast.model.principal import ADMIN, Principal
 from holdfast.model.tasks import Task
 from holdfast.model.values import shown
 from holdfast.server.backend import Backend, Server
-from holdfast.server.documented import answers
-from holdfast.server.paging import Cursor, Limit
+from holdfast.server.documented_answers import answers
+from holdfast.server.pagination import Cursor, Limit
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import CompleteTaskRequest, TaskItem

@@ -8,11 +8,11 @@ from fastapi import File, Query, UploadFile
 from starlette.responses import Response
 
 from holdfast.server.backend import Server
-from holdfast.server.documented import answers
+from holdfast.server.definition_transfer import Transfers
+from holdfast.server.documented_answers import answers
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.definitions import ExportFormat, ExportRequest, ImportResult
 from holdfast.server.security import requires
-from holdfast.server.transfers import Transfers
 
 router = Routes("/definitions", tags=["definitions"], responses=answers(404))
 

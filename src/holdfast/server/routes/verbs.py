@@ -9,9 +9,9 @@ from starlette.responses import Response
 
 from holdfast.model.principal import Principal
 from holdfast.server.backend import Server
-from holdfast.server.documented import answers
-from holdfast.server.operating import Operating
-from holdfast.server.removals import Removals
+from holdfast.server.documented_answers import answers
+from holdfast.server.instance_transfer import Removals
+from holdfast.server.operator_service import Operating
 from holdfast.server.routing import Routes
 from holdfast.server.schemas.base import Done
 from holdfast.server.schemas.instances import (

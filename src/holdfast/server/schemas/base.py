@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holdfast.errors import UnstorableText
-from holdfast.model.texts import is_storable
+from holdfast.model.storable_text import is_storable
 
 T = TypeVar("T")
 

@@ -10,9 +10,9 @@ import msgspec
 from holdfast.errors import HoldfastError, InvalidCursor
 from holdfast.model.values import TypeRegistry, shown
 from holdfast.model.work import DeadLetterRow
-from holdfast.runtime.durable.encoding import decode_payload
+from holdfast.runtime.commits.state_codec import decode_payload
 from holdfast.server.backend import Backend
-from holdfast.server.paging import read_cursor, write_cursor
+from holdfast.server.pagination import read_cursor, write_cursor
 from holdfast.server.schemas.base import Page
 from holdfast.server.schemas.operations import DeadLetterItem
 

@@ -7,7 +7,7 @@ from typing import Any
 from holdfast.errors import HoldfastError
 from holdfast.model.stored import IncidentRow
 from holdfast.model.values import TypeRegistry, readable
-from holdfast.runtime.durable.encoding import decode_payload
+from holdfast.runtime.commits.state_codec import decode_payload
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import IncidentItem
 from holdfast.server.views.instances import incident, read, shown_all

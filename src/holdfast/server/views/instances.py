@@ -13,7 +13,7 @@ from holdfast.model.principal import Principal
 from holdfast.model.stored import InstanceRow
 from holdfast.model.values import readable, shown
 from holdfast.model.writer import write_definition
-from holdfast.runtime.durable.encoding import decode_state
+from holdfast.runtime.commits.state_codec import decode_state
 from holdfast.runtime.result import RunResult
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import (
@@ -28,7 +28,7 @@ from holdfast.server.schemas.instances import (
     MomentDetail,
     PinnedDefinition,
 )
-from holdfast.server.views.waiting import told, waits_of
+from holdfast.server.views.waits import told, waits_of
 
 
 def shown_all(values: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEntry, JournalEvent
 from holdfast.model.values import readable
-from holdfast.runtime.durable.encoding import decode_journal
+from holdfast.runtime.commits.state_codec import decode_journal
 from holdfast.server.backend import Backend
 from holdfast.server.schemas.instances import (
     ExecutionItem,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.activities.code.waiting import TIMED_OUT
+from holdfast.activities.code.waits import TIMED_OUT
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import Bookmark, BookmarkKind
 

@@ -28,8 +28,8 @@ from holdfast.engine import Holdfast
 from holdfast.errors import DefinitionError, InstanceFaulted, NoResult
 from holdfast.model import values
 from holdfast.model.instance import Bookmark, BookmarkKind, JournalEntry, Status
+from holdfast.runtime.dispatchers.event_names import named_event
 from holdfast.runtime.result import RunResult
-from holdfast.runtime.sending import named_event
 from holdfast.testing.clock import START, VirtualClock
 from holdfast.testing.harness.events import Letter, name_of
 from holdfast.testing.harness.stubs import NOTHING, Raised, Stub, Stubs

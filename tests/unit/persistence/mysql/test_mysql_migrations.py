@@ -74,7 +74,7 @@ async def test_schema_from_scratch_equals_all_migrations_in_order(database: str)
 
 async def test_what_was_stored_before_goes_on(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("holdfast.persistence.sql.mysql.migrating.migrations_of", lambda dialect: KNOWN[:3])
+        patch.setattr("holdfast.persistence.sql.mysql.migrate.migrations_of", lambda dialect: KNOWN[:3])
         await store_from_url(database).migrate()
     await executed(database, *filled_before.inserts("x'{}'"))
     store = store_from_url(database)
@@ -119,7 +119,7 @@ async def test_checking_changes_nothing(database: str) -> None:
 
 async def test_a_schema_that_is_older_names_the_remedy(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("holdfast.persistence.sql.mysql.migrating.migrations_of", lambda dialect: KNOWN[:1])
+        patch.setattr("holdfast.persistence.sql.mysql.migrate.migrations_of", lambda dialect: KNOWN[:1])
         await store_from_url(database).migrate()
     store = store_from_url(database)
 

@@ -12,7 +12,7 @@ from asyncmy.converters import escape_bytes_prefixed as quote
 
 from holdfast.errors import StoreError
 from holdfast.persistence.sql.mysql.errors import MysqlError, MysqlTransient, is_lost
-from holdfast.persistence.sql.mysql.lanes import BATCH_MAX, CommitJob, next_group
+from holdfast.persistence.sql.mysql.group_commit import BATCH_MAX, CommitJob, next_group
 from holdfast.persistence.sql.mysql.statements import rewritten, text_of, texts_of
 from holdfast.persistence.sql.script import Script, ask, each
 from holdfast.testing.store_rows import commit_of, instance

@@ -13,7 +13,7 @@ from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.migrations import migrations_of, statements_of
 from holdfast.persistence.sql.postgresql import PostgresStore
 from holdfast.persistence.sql.postgresql.connection import Connection
-from holdfast.persistence.sql.postgresql.migrating import check_server, migrate
+from holdfast.persistence.sql.postgresql.migrate import check_server, migrate
 from holdfast.testing import faults
 from holdfast.testing.store_process import answer_of, start
 from tests.support import legacy_rows as filled_before
@@ -82,7 +82,7 @@ async def test_what_was_stored_before_goes_on(
 ) -> None:
     known = migrations_of("postgresql")
     with monkeypatch.context() as patch:
-        patch.setattr("holdfast.persistence.sql.postgresql.migrating.migrations_of", lambda dialect: known[:2])
+        patch.setattr("holdfast.persistence.sql.postgresql.migrate.migrations_of", lambda dialect: known[:2])
         await migrate(connection)
     for statement in filled_before.inserts(r"'\x{}'"):
         await connection.execute(statement)

@@ -16,10 +16,10 @@ from holdfast.model.work import EffectRef, Owner
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.postgresql.connection import numbered
-from holdfast.persistence.sql.postgresql.lanes import BATCH_BYTES_MAX, BATCH_MAX, Lanes
+from holdfast.persistence.sql.postgresql.group_commit import BATCH_BYTES_MAX, BATCH_MAX, Lanes
+from holdfast.persistence.sql.postgresql.query_batch import Together
 from holdfast.persistence.sql.postgresql.rows import rows_of
 from holdfast.persistence.sql.postgresql.statement import KINDS, ROW_TYPE, statement_of, type_of
-from holdfast.persistence.sql.postgresql.together import Together
 from holdfast.testing.store_rows import bookmark, commit_of, instance, settlement, work
 
 CODEC = PayloadCodec()

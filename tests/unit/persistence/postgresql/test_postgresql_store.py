@@ -23,7 +23,7 @@ from holdfast.persistence.codec import EncryptingCodec, PayloadCodec
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.postgresql import PostgresStore
 from holdfast.persistence.sql.postgresql.connection import LANE, Connection, connect
-from holdfast.persistence.sql.postgresql.listening import CHANNEL
+from holdfast.persistence.sql.postgresql.notifications import CHANNEL
 from holdfast.persistence.sql.postgresql.pool import end
 from holdfast.persistence.sql.postgresql.rows import rows_of
 from holdfast.persistence.sql.postgresql.statement import statement_of

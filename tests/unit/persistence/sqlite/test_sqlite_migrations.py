@@ -14,7 +14,7 @@ from holdfast.errors import SchemaMismatch, StoreMisconfigured
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.migrations import Migration, migrations_of, pending_after, statements_of
 from holdfast.persistence.sql.sqlite import SqliteStore
-from holdfast.persistence.sql.sqlite.migrating import migrate
+from holdfast.persistence.sql.sqlite.migrate import migrate
 from holdfast.testing import faults
 from holdfast.testing.store_process import answer_of, start
 from tests.support import legacy_rows as filled_before
@@ -78,7 +78,7 @@ async def test_checking_changes_nothing(database: Path, connection: sqlite3.Conn
 async def test_a_schema_that_is_older_names_the_remedy(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = migrations_of("sqlite")
     with monkeypatch.context() as patch:
-        patch.setattr("holdfast.persistence.sql.sqlite.migrating.migrations_of", lambda dialect: known[:1])
+        patch.setattr("holdfast.persistence.sql.sqlite.migrate.migrations_of", lambda dialect: known[:1])
         await SqliteStore(database).migrate()
     store = SqliteStore(database)
 
@@ -93,7 +93,7 @@ async def test_what_was_stored_before_goes_on(
 ) -> None:
     known = migrations_of("sqlite")
     with monkeypatch.context() as patch:
-        patch.setattr("holdfast.persistence.sql.sqlite.migrating.migrations_of", lambda dialect: known[:3])
+        patch.setattr("holdfast.persistence.sql.sqlite.migrate.migrations_of", lambda dialect: known[:3])
         migrate(connection)
     for statement in filled_before.inserts("x'{}'"):
         connection.execute(statement)

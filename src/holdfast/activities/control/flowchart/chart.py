@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from holdfast.activities.control.flowchart.carrying import carry, layout_of
 from holdfast.activities.control.flowchart.counter import CounterFlow
+from holdfast.activities.control.flowchart.migration import carry, layout_of
 from holdfast.activities.control.flowchart.routes import Routes
 from holdfast.activities.control.flowchart.token import TokenFlow
 from holdfast.authoring.activity import Activity, Link

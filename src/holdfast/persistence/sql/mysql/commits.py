@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import faultpoints
-from holdfast.persistence.judge import judge
+from holdfast.persistence.guard_rules import judge
 from holdfast.persistence.sql.commits import writes
 from holdfast.persistence.sql.dialect import Dialect
-from holdfast.persistence.sql.evidence import gather
+from holdfast.persistence.sql.guard_evidence import gather
 from holdfast.persistence.sql.mysql.statements import rewritten
 from holdfast.persistence.sql.script import Script, all_of, grouped
 from holdfast.ports import Codec

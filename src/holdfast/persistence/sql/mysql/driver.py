@@ -18,16 +18,16 @@ from holdfast.errors import StoreClosed
 from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence import faultpoints
-from holdfast.persistence.closed import forked, not_open
 from holdfast.persistence.retry import RetryPolicy, retrying
 from holdfast.persistence.sql.mysql.address import MysqlAddress
-from holdfast.persistence.sql.mysql.changes import Changes, count_changes
+from holdfast.persistence.sql.mysql.change_poll import Changes, count_changes
 from holdfast.persistence.sql.mysql.errors import DEADLOCK, DUPLICATE, MysqlError, code_of, explained
-from holdfast.persistence.sql.mysql.lanes import Lanes
-from holdfast.persistence.sql.mysql.migrating import check_schema, migrate
+from holdfast.persistence.sql.mysql.group_commit import Lanes
+from holdfast.persistence.sql.mysql.migrate import check_schema, migrate
 from holdfast.persistence.sql.mysql.pool import Pool
 from holdfast.persistence.sql.mysql.session import Session, Use
 from holdfast.persistence.sql.script import Rows, Script, Statement
+from holdfast.persistence.store_state import forked, not_open
 from holdfast.ports import TransientErrors
 
 T = TypeVar("T")

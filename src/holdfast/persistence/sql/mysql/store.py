@@ -20,7 +20,7 @@ from holdfast.persistence.retry import DEFAULT_POLICY, DEFAULT_TRANSIENT, RetryP
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.effects import SqlEffects
-from holdfast.persistence.sql.mail import SqlMail
+from holdfast.persistence.sql.inbox_outbox import SqlMail
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 from holdfast.persistence.sql.mysql.claim import Hands, MysqlClaim, key_of
 from holdfast.persistence.sql.mysql.commits import commit_script
@@ -28,11 +28,11 @@ from holdfast.persistence.sql.mysql.driver import MysqlDriver
 from holdfast.persistence.sql.mysql.errors import MysqlTransient
 from holdfast.persistence.sql.mysql.statements import rewritten
 from holdfast.persistence.sql.nodes import SqlNodes
-from holdfast.persistence.sql.part import system_now
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script, ask, marks
 from holdfast.persistence.sql.search import SqlSearch
+from holdfast.persistence.sql.store_part import system_now
 from holdfast.persistence.sql.transfer import SqlTransfer
 from holdfast.persistence.sql.upkeep import SqlUpkeep
 from holdfast.persistence.sql.work import SqlWork, claim_order

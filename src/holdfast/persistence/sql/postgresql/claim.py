@@ -16,7 +16,7 @@ from functools import lru_cache
 from holdfast.model.commit import Commit, CommitOutcome, check_batch
 from holdfast.model.work import WorkRow
 from holdfast.persistence import faultpoints
-from holdfast.persistence.sql.postgresql.committing import Committer
+from holdfast.persistence.sql.postgresql.batch_commit import Committer
 from holdfast.persistence.sql.postgresql.connection import Connection
 from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
 from holdfast.persistence.sql.work import claim_order

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence.retry import RetryPolicy, retrying
+from holdfast.persistence.sql.postgresql.batch_commit import Committer
 from holdfast.persistence.sql.postgresql.claim import Claims, LockedClaim
-from holdfast.persistence.sql.postgresql.committing import Committer
 from holdfast.persistence.sql.postgresql.connection import (
     DATABASE_ERRORS,
     LANE,
@@ -23,15 +23,15 @@ from holdfast.persistence.sql.postgresql.connection import (
     explained,
     run,
 )
+from holdfast.persistence.sql.postgresql.fallback_commit import SNAPSHOT, Settler
+from holdfast.persistence.sql.postgresql.group_commit import Lanes
 from holdfast.persistence.sql.postgresql.inserts import insert_new
-from holdfast.persistence.sql.postgresql.lanes import Lanes
-from holdfast.persistence.sql.postgresql.listening import Listener
-from holdfast.persistence.sql.postgresql.listing import Projector
-from holdfast.persistence.sql.postgresql.migrating import check_schema, check_server, migrate
+from holdfast.persistence.sql.postgresql.instance_list import Projector
+from holdfast.persistence.sql.postgresql.migrate import check_schema, check_server, migrate
+from holdfast.persistence.sql.postgresql.notifications import Listener
 from holdfast.persistence.sql.postgresql.pool import Pool, end, roll_back
+from holdfast.persistence.sql.postgresql.query_batch import Together
 from holdfast.persistence.sql.postgresql.reads import Lookups
-from holdfast.persistence.sql.postgresql.settling import SNAPSHOT, Settler
-from holdfast.persistence.sql.postgresql.together import Together
 from holdfast.persistence.sql.script import Rows, Script
 from holdfast.persistence.sql.work_tables import WORK
 from holdfast.ports import Codec, TransientErrors

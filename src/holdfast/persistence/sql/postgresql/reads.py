@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.stored import FIRST, BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
-from holdfast.persistence.sql.postgresql.together import Together
+from holdfast.persistence.sql.postgresql.query_batch import Together
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.script import Rows, grouped
 from holdfast.persistence.sql.work_tables import TRIGGER

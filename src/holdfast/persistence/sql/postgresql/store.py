@@ -13,26 +13,26 @@ from holdfast.model.listing import InstanceFilter, InstancePage, InstanceQuery
 from holdfast.model.upkeep import MigrationReport, RetentionRule
 from holdfast.model.work import InboxRow, WorkRow
 from holdfast.persistence import faultpoints
-from holdfast.persistence.closed import forked, not_open
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.retry import DEFAULT_POLICY, RetryPolicy, TransientTypes
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.effects import SqlEffects
 from holdfast.persistence.sql.nodes import SqlNodes
-from holdfast.persistence.sql.part import system_now
 from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
+from holdfast.persistence.sql.postgresql.inbox_lookup import PostgresMail
 from holdfast.persistence.sql.postgresql.inserts import insert_new
-from holdfast.persistence.sql.postgresql.mail import PostgresMail
 from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
 from holdfast.persistence.sql.postgresql.search import PostgresSearch
 from holdfast.persistence.sql.postgresql.upkeep import PostgresTransfer, PostgresUpkeep
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Rows, Script
+from holdfast.persistence.sql.store_part import system_now
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.persistence.sql.work_tables import INBOX, WORK
+from holdfast.persistence.store_state import forked, not_open
 from holdfast.ports import Codec, TransientErrors
 
 T = TypeVar("T")

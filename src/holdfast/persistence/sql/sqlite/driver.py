@@ -14,14 +14,14 @@ from typing import TypeVar
 
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
-from holdfast.persistence.closed import forked, not_open
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.sqlite.connection import connect, patiently
-from holdfast.persistence.sql.sqlite.migrating import check_schema, migrate
-from holdfast.persistence.sql.sqlite.neighbours import Neighbours
+from holdfast.persistence.sql.sqlite.migrate import check_schema, migrate
+from holdfast.persistence.sql.sqlite.other_processes import Neighbours
 from holdfast.persistence.sql.sqlite.readers import Reader, ReadJob
 from holdfast.persistence.sql.sqlite.threads import WorkerThread
 from holdfast.persistence.sql.sqlite.writer import CommitJob, CommitScript, ScriptJob, WriteJob, Writer
+from holdfast.persistence.store_state import forked, not_open
 
 T = TypeVar("T")
 

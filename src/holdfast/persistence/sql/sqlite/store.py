@@ -20,15 +20,15 @@ from holdfast.persistence.sql.commits import commit_script
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.effects import SqlEffects
-from holdfast.persistence.sql.mail import SqlMail
+from holdfast.persistence.sql.inbox_outbox import SqlMail
 from holdfast.persistence.sql.nodes import SqlNodes
-from holdfast.persistence.sql.part import system_now
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
 from holdfast.persistence.sql.sqlite.driver import SqliteDriver
+from holdfast.persistence.sql.store_part import system_now
 from holdfast.persistence.sql.transfer import SqlTransfer
 from holdfast.persistence.sql.upkeep import SqlUpkeep
 from holdfast.persistence.sql.work import SqlWork

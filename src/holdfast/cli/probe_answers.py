@@ -1,0 +1,102 @@
+"""What `holdfast worker --probe` answers: the same as a server does, and without what only a server needs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from socket import socket
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from holdfast import __version__
+from holdfast.cli.failures import BadInput
+from holdfast.cli.probe_server import Answers, Probe, Question, Reply
+from holdfast.cli.sockets import listen
+from holdfast.runtime.cluster.worker import Worker
+from holdfast.runtime.observability.readiness import why_unready
+
+if TYPE_CHECKING:
+    from holdfast.runtime.observability.metrics import Metrics
+
+HOST = "127.0.0.1"
+NO_PROMETHEUS = b"Metrics need the package 'prometheus_client'. Install it with: pip install 'holdfast[metrics]'\n"
+
+
+def listen_for_probes(text: str) -> list[socket]:
+    """At `PORT` or `HOST:PORT`; nowhere without a text."""
+    if not text:
+        return []
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) <= 65535) or (host.count(":") and not host.startswith("[")):
+        raise BadInput(
+            f"'{text}' is no address for probes. Give --probe (or HOLDFAST_PROBE) a PORT or HOST:PORT, such as 9600, "
+            "0.0.0.0:9600 or [::]:9600."
+        )
+    remedy = "Choose another address for --probe (or HOLDFAST_PROBE); port 0 takes a free one."
+    return listen(host.strip("[]") or HOST, int(port), remedy)
+
+
+@asynccontextmanager
+async def probed(worker: Worker, sockets: Sequence[socket]) -> AsyncIterator[None]:
+    """Inside it probes are answered, from before the worker has opened until after it has closed."""
+    if not sockets:
+        yield
+        return
+    metrics = _metrics(worker)
+    async with Probe(sockets, _answers(worker, metrics)):
+        try:
+            yield
+        finally:
+            if metrics is not None:
+                await metrics.close()
+
+
+def _metrics(worker: Worker) -> Metrics | None:
+    try:
+        from holdfast.runtime.observability.metrics import Metrics
+    except ModuleNotFoundError as error:
+        if error.name != "prometheus_client":
+            raise
+        return None
+    made = Metrics(worker.runtimes)
+    made.open()
+    return made
+
+
+def _answers(worker: Worker, metrics: Metrics | None) -> Answers:
+    async def live(_: Question) -> Reply:
+        return _health([])
+
+    async def ready(_: Question) -> Reply:
+        return _health(await _why_unready(worker))
+
+    async def figures(question: Question) -> Reply:
+        if metrics is None:
+            return Reply(HTTPStatus.NOT_IMPLEMENTED, NO_PROMETHEUS)
+        if not worker.is_open:
+            return Reply(HTTPStatus.SERVICE_UNAVAILABLE, b"The worker has not started, or it has ended.\n")
+        body, kind = await metrics.written(question.headers.get("accept", ""))
+        return Reply(HTTPStatus.OK, body, kind)
+
+    return {"/health": live, "/health/live": live, "/health/ready": ready, "/metrics": figures}
+
+
+async def _why_unready(worker: Worker) -> list[str]:
+    if worker.is_stopping:
+        return ["The worker drains, or has ended: it takes no new work."]
+    if not worker.is_open:
+        return ["The worker has not started."]
+    nodes = [runtime.node for runtime in worker.runtimes]
+    reasons = await why_unready(nodes)
+    if any(node.gate.paused for node in nodes):
+        reasons.append("This node is paused: it takes no new work.")
+    return reasons
+
+
+def _health(reasons: list[str]) -> Reply:
+    """As the server's `Health` is written."""
+    body = {"status": "unavailable" if reasons else "ok", "version": __version__, "reasons": reasons}
+    status = HTTPStatus.SERVICE_UNAVAILABLE if reasons else HTTPStatus.OK
+    return Reply(status, msgspec.json.encode(body), "application/json")

@@ -1,0 +1,149 @@
+"""A server process, from the options of `holdfast serve`: engine, application, uvicorn, and what is told at the start."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+import click
+import uvicorn
+
+from holdfast.cli.documents import STDIN
+from holdfast.cli.failures import BadInput
+from holdfast.cli.logs import set_up_logs
+from holdfast.cli.references import code_of
+from holdfast.cli.sockets import address_of
+from holdfast.cli.sources import open_source
+from holdfast.engine import Holdfast
+from holdfast.plugins import load_plugins
+from holdfast.runtime.garbage_collector import calm_collector
+from holdfast.server.app import entrance
+from holdfast.server.backend import Backend
+from holdfast.settings import Settings, load_settings, masked_address
+
+GRACE = timedelta(seconds=30)
+"""How long requests that are under way may take after the signal to stop."""
+
+
+def workflow_of(text: str) -> Any:
+    """A file or folder of documents as its path, so that it can be watched; a name in a module as what it stands for."""
+    path = Path(text)
+    if text == STDIN:
+        raise BadInput("A server cannot read a workflow from stdin. Name a file, a folder or module:name.")
+    if path.is_dir():
+        return path
+    source = open_source(text)
+    return path if source.is_document else source.workflow
+
+
+async def serving(
+    wishes: dict[str, Any],
+    sockets: list[socket],
+    *,
+    quiet: bool = False,
+    on_ready: Callable[[], None] | None = None,
+) -> None:
+    """Open, tell, serve until a signal, drain, close."""
+    async with opened(wishes) as (app, backend):
+        await Told(configured(app, wishes), backend, quiet=quiet, on_ready=on_ready).serve(sockets)
+
+
+@asynccontextmanager
+async def opened(wishes: dict[str, Any]) -> AsyncIterator[tuple[Any, Backend]]:
+    """The application, open: a store that does not answer is told here, in plain words, before anything listens."""
+    workflows = [workflow_of(text) for text in wishes["workflows"]]
+    code = code_of(wishes["activities"])
+    known = load_settings(declared=load_plugins().settings)
+    engine = Holdfast(
+        store=wishes["store"] or known.store,
+        activities=code.activities,
+        definitions=code.workflows,
+        workflows=workflows,
+        watch=wishes["watch"],
+        worker=wishes["worker"],
+        docs_dir=wishes["docs"] or known.docs_dir,
+        # Links lead to where it listens, unless somebody said how others reach it.
+        public_url=wishes["address"] if known.public_url == Settings().public_url else known.public_url,
+    )
+    set_up_logs(engine.settings, wishes["log_format"], wishes["log_level"])
+    async with engine:
+        backend = Backend(engine, auth=wishes["auth"], base_path=wishes["base_path"])
+        # The first admin's password is hashed while the routes are made.
+        app, _ = await asyncio.gather(asyncio.to_thread(entrance, backend, studio=wishes["studio"]), backend.open())
+        await app.open()
+        calm_collector()
+        try:
+            yield app, app.backend
+        finally:
+            await app.close()
+
+
+def configured(app: Any, wishes: dict[str, Any]) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        ws="websockets-sansio",
+        ws_per_message_deflate=False,  # Messages are small; it would cost each subscriber its own compression and memory.
+        lifespan="off",
+        log_config=None,  # What it says goes where everything goes.
+        access_log=False,
+        server_header=False,
+        proxy_headers=True,
+        forwarded_allow_ips=wishes["trust_proxy"],
+        timeout_graceful_shutdown=int(GRACE.total_seconds()),
+        timeout_keep_alive=75,
+        loop="none",
+    )
+
+
+class Told(uvicorn.Server):
+    """Says where it listens, once it does, and who may sign in."""
+
+    def __init__(
+        self, config: uvicorn.Config, backend: Backend, *, quiet: bool, on_ready: Callable[[], None] | None
+    ) -> None:
+        super().__init__(config)
+        self._backend = backend
+        self._quiet = quiet
+        self._on_ready = on_ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn sends itself the signal again when it has stopped, and the process would be gone before the engine has
+        drained: so the signal only asks to stop. A second SIGINT does not wait for open requests."""
+        loop = asyncio.get_running_loop()
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, self.handle_exit, number, None)
+        except NotImplementedError:  # Windows
+            with super().capture_signals():
+                yield
+            return
+        yield
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started and self._on_ready is not None:
+            self._on_ready()
+        if self._quiet or not self.started:
+            return
+        for listening in self.servers:
+            for bound in listening.sockets:
+                click.echo(f"Holdfast at {address_of(bound)}{self._backend.base_path}")
+        click.echo(f"  store     {masked_address(self._backend.engine.settings.store)}")
+        click.echo(f"  sign-in   {_sign_in(self._backend)}")
+
+
+def _sign_in(backend: Backend) -> str:
+    if not backend.auth:
+        return "none: everybody on this machine is an admin"
+    if backend.first_password is not None:
+        return f"admin, password {backend.first_password} (shown once; keep it)"
+    if backend.engine.settings.admin_password:
+        return "admin, with the password of the setting admin_password when the store was new"
+    return "users of the store; `holdfast users` lists them"

@@ -1,0 +1,79 @@
+"""`holdfast serve --workers N`: the same sockets, several processes, each a node of its own.
+
+The first one starts alone: it migrates and publishes, and what is wrong is told once. The others follow when it listens.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from socket import socket
+from typing import Any
+
+import click
+import uvicorn  # noqa: F401 - if it is missing, that is told here and not by each process
+
+from holdfast.cli.failures import plain_words
+from holdfast.cli.loop import run_loop
+
+
+def serve_many(wishes: dict[str, Any], sockets: list[socket], workers: int) -> int:
+    """Until all have ended; the exit code of the first that failed."""
+    context = multiprocessing.get_context("spawn")
+    processes: list[SpawnProcess] = []
+    stopping: list[int] = []
+
+    def forward(number: int, frame: Any) -> None:
+        """Each drains by itself; a child that has ended has no pid to hear it any more."""
+        stopping.append(number)
+        for process in processes:
+            if process.is_alive() and process.pid is not None:
+                os.kill(process.pid, number)
+
+    for heard in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(heard, forward)
+    ready, says = context.Pipe(duplex=False)
+    for number in range(workers):
+        process = context.Process(target=_serve, args=(wishes, sockets, says if number == 0 else None))
+        processes.append(process)
+        process.start()
+        if number == 0:
+            wait([ready, process.sentinel])
+            if not ready.poll():
+                break
+        if stopping:
+            forward(stopping[-1], None)
+            break
+    for process in processes:
+        process.join()
+    for listening in sockets:
+        listening.close()
+    return next((code for process in processes if (code := _code(process, stopping)) != 0), 0)
+
+
+def _code(process: SpawnProcess, stopping: Sequence[int]) -> int:
+    """As a shell counts: of a process that a signal ended, 128 and the signal. One that was asked to stop while it started did
+    so."""
+    code = process.exitcode or 0
+    if -code in stopping:
+        return 0
+    return code if code >= 0 else 128 - code
+
+
+def _serve(wishes: dict[str, Any], sockets: list[socket], says: Connection | None) -> None:
+    from holdfast.cli.server_process import serving
+
+    told: Callable[[], None] | None = None if says is None else (lambda: says.send(True))
+    try:
+        with plain_words():
+            run_loop(serving(wishes, sockets, quiet=says is None, on_ready=told))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)

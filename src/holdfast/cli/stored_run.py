@@ -1,0 +1,206 @@
+"""Runs that a store keeps: started in one process, gone on with in another, also after `kill -9`.
+
+A command is a node of its own for as long as it lives. It works on the instance that it was asked for, and on its children,
+and leaves other work of the store alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from holdfast.cli.failures import BadInput
+from holdfast.cli.report import Kept
+from holdfast.cli.resume import choose, tell_early, waits_for_time
+from holdfast.cli.terminal_run import RESUMES_MAX, LinePrinter, Wishes, finish
+from holdfast.engine import Holdfast
+from holdfast.management.instances import families
+from holdfast.model.definition import Definition
+from holdfast.model.inputs import check_inputs
+from holdfast.model.instance import Bookmark
+from holdfast.runtime.facade import Runtime
+from holdfast.runtime.result import RunResult
+from holdfast.settings import masked_address
+
+TIME_TO_LIVE = timedelta(seconds=5)
+LOOK = timedelta(milliseconds=500)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run is kept, and what the next command on it must bring again."""
+
+    url: str
+    modules: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+    def kept(self, instance_id: str) -> Kept:
+        modules = "".join(f" --activities {name}" for name in dict.fromkeys(self.modules))
+        store = f"--store {masked_address(self.url)}"
+        retry = f"{instance_id} {store}{modules}"
+        worker = " ".join((*dict.fromkeys(self.modules), store))
+        return Kept(retry + "".join(f" --with {name}" for name in self.others), retry, worker)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    definition: Definition
+    inputs: Mapping[str, Any]
+    correlation_id: str | None
+    flowchart_mode: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which instance to go on with, and how."""
+
+    instance_id: str
+    bookmark: str | None
+    payload: Any
+    is_given: bool
+
+
+def run(engine: Holdfast, place: Place, start: Start, printer: LinePrinter, wishes: Wishes) -> int:
+    async def work(runtime: Runtime) -> tuple[RunResult, bool]:
+        check_inputs(start.definition, start.inputs, engine.plan(start.definition).types)
+        identity = runtime.new_id()
+        # Said before anything runs: whoever kills this process knows what to go on with.
+        click.echo(f"instance {identity} is kept in {masked_address(place.url)}", err=True)
+        answer = await runtime.start(
+            start.definition,
+            start.inputs,
+            instance_id=identity,
+            correlation_id=start.correlation_id,
+            flowchart_mode=start.flowchart_mode,
+            on_line=printer,
+        )
+        if answer.result is None:
+            raise BadInput(
+                f"Instance {answer.existing} is running, and '{start.definition.id}' allows one at a time. "
+                "Resume or cancel that one first."
+            )
+        if start.definition.options.transient and answer.result.status.at_rest:
+            return answer.result, True  # A transient workflow that ended at once left nothing in the store.
+        return await _follow(runtime, identity, printer, wishes)
+
+    return _driven(engine, place, work, printer, wishes)
+
+
+def resume(engine: Holdfast, place: Place, wanted: Wanted, printer: LinePrinter, wishes: Wishes) -> int:
+    async def work(runtime: Runtime) -> tuple[RunResult, bool]:
+        identity = wanted.instance_id
+        runtime.node.listen(identity, printer)
+        before = await families.read_family(runtime, identity)
+        recovered = False if before.status.at_rest else await _recover(runtime, before, printer)
+        waiting = await families.settle_family(runtime, identity)
+        ended = waiting.status.at_rest and not before.status.at_rest  # What was due brought it to its end.
+        timed = wishes.wait and waits_for_time(waiting)
+        if (recovered or ended or timed) and wanted.bookmark is None and not wanted.is_given:
+            return await _follow(runtime, identity, printer, wishes)
+        any_will_do = wishes.auto_resume and not wanted.is_given
+        retry = f"holdfast instances retry {place.kept(identity).retry}"
+        chosen = choose(waiting, wanted.bookmark, f"Instance {identity}", any_will_do=any_will_do, retry=retry)
+        if not wishes.auto_resume:
+            tell_early(chosen, await runtime.node.store.now())
+        await _resume(runtime, identity, chosen, wanted.payload, printer)
+        return await _follow(runtime, identity, printer, wishes)
+
+    return _driven(engine, place, work, printer, wishes)
+
+
+def _driven(
+    engine: Holdfast,
+    place: Place,
+    work: Callable[[Runtime], Awaitable[tuple[RunResult, bool]]],
+    printer: LinePrinter,
+    wishes: Wishes,
+) -> int:
+    async def drive() -> tuple[RunResult, bool]:
+        async with opened(engine, place.url) as runtime:
+            return await work(runtime)
+
+    return finish(engine, drive, printer, wishes, lambda result: place.kept(result.instance_id))
+
+
+@asynccontextmanager
+async def opened(engine: Holdfast, url: str | None) -> AsyncIterator[Runtime]:
+    store = engine.store(url)
+    await store.open()
+    try:
+        name = f"cli-{socket.gethostname()[:40]}-{os.getpid()}"
+        runtime = engine.runtime_on(store, node=name, takes_work=False, does_own=True)
+        runtime.node.heart.time_to_live = TIME_TO_LIVE
+        async with runtime:
+            yield runtime
+    finally:
+        await store.close()
+
+
+# -- going on ----------------------------------------------------------------------------------------------------------
+
+
+async def _follow(runtime: Runtime, identity: str, printer: LinePrinter, wishes: Wishes) -> tuple[RunResult, bool]:
+    """Until nothing more happens here; the last state, and whether `--auto-resume` came to an end."""
+    resumes = 0
+    while True:
+        result = await families.settle_family(runtime, identity)
+        waiting = result.bookmarks
+        if wishes.auto_resume and waiting:
+            if resumes == RESUMES_MAX:
+                return result, False
+            resumes += 1
+            await _resume(runtime, identity, waiting[0], {}, printer)
+            continue
+        due = families.next_due(result) if wishes.wait else None
+        if due is None:
+            return result, True
+        now = await runtime.node.store.now()
+        if due > now:
+            await asyncio.sleep((due - now).total_seconds())
+        families.fire_due(runtime, result, await runtime.node.store.now())
+
+
+async def _resume(runtime: Runtime, identity: str, bookmark: Bookmark, payload: Any, printer: LinePrinter) -> None:
+    """Bookmarks of children are named `<child>/b1`."""
+    *path, mark = bookmark.id.split("/")
+    target = path[-1] if path else identity
+    await runtime.resume(target, mark, payload, on_line=printer)
+
+
+async def _recover(runtime: Runtime, result: RunResult, printer: LinePrinter) -> bool:
+    """Take over what a process that died left of this run."""
+    names = families.members(result)
+    for name in names:
+        runtime.node.listen(name, printer)
+    await _wait_for_owners(runtime, names)
+    taken = await families.take_up(runtime, names)
+    for name in names:
+        taken += await runtime.recover(name)
+    return taken > 0
+
+
+async def _wait_for_owners(runtime: Runtime, names: list[str]) -> None:
+    """A process that was killed counts as alive until its heartbeat is too old. One that renews it is alive."""
+    store = runtime.node.store
+    first = await families.owners(runtime, names)
+    for node in first:
+        left = (node.heartbeat + node.time_to_live - await store.now()).total_seconds()
+        click.echo(
+            f"Process '{node.id}' was at work on this instance. If it does not show up within {max(left, 0):.0f} s, "
+            "its work is taken over.",
+            err=True,
+        )
+    beats = {node.owner: node.heartbeat for node in first}
+    while found := await families.owners(runtime, names):
+        alive = next((node for node in found if node.heartbeat != beats.get(node.owner, node.heartbeat)), None)
+        if alive is not None:
+            raise BadInput(f"Process '{alive.id}' is alive and at work on this instance. Let it end, or stop it first.")
+        await asyncio.sleep(LOOK.total_seconds())

@@ -1,0 +1,138 @@
+"""Running in the terminal: lines as they come, bookmarks resumed if that is wanted, the report, the exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import click
+
+from holdfast.cli import statefile
+from holdfast.cli.failures import BAD_INPUT, INTERRUPTED, close_quietly
+from holdfast.cli.report import Kept, as_data, summarize
+from holdfast.cli.statefile import Run
+from holdfast.cli.tables import show_json
+from holdfast.engine import Holdfast
+from holdfast.model.instance import Status
+from holdfast.runtime.inline.runner import Runner
+from holdfast.runtime.result import RunResult
+
+RESUMES_MAX = 1_000
+"""`--auto-resume` gives up then: a workflow that waits in an endless loop would never come back, and each resumption copies
+the whole instance with its journal."""
+
+FAULTED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the options of `run` and `resume` ask for."""
+
+    state: str | None
+    as_json: bool
+    auto_resume: bool
+    wait: bool
+
+
+class LinePrinter:
+    """Prints each line when it is committed. A reader that goes away does not stop the run."""
+
+    def __init__(self) -> None:
+        self.lost: OSError | None = None
+
+    def __call__(self, line: str) -> None:
+        if self.lost is not None:
+            return
+        try:
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
+        except OSError as error:
+            self.lost = error
+            close_quietly()
+
+
+def drive(
+    engine: Holdfast, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, run: Run, wishes: Wishes
+) -> int:
+    """Runs the burst and whatever follows it, keeps the state, reports. The exit code."""
+
+    def keep(result: RunResult) -> Kept | None:
+        if wishes.state is None:
+            return None
+        statefile.save(wishes.state, run, result)
+        return Kept(f"--state {wishes.state}")
+
+    return finish(engine, lambda: _follow(engine.runner, burst, printer, wishes), printer, wishes, keep)
+
+
+def finish(
+    engine: Holdfast,
+    work: Callable[[], Coroutine[Any, Any, tuple[RunResult, bool]]],
+    printer: LinePrinter,
+    wishes: Wishes,
+    keep: Callable[[RunResult], Kept | None],
+) -> int:
+    """Does the work and reports. `keep` says how others find the run again."""
+    try:
+        result, ended = asyncio.run(work())
+    except KeyboardInterrupt:
+        if engine.runner.pools.lost:
+            click.echo("Interrupted.", err=True)
+            _leave_behind(INTERRUPTED)
+        raise
+    finally:
+        engine.close()
+    kept = keep(result)
+    if wishes.as_json and printer.lost is None:
+        show_json(as_data(result))
+        sys.stdout.flush()
+    elif not wishes.as_json:
+        summarize(result, kept)
+    code = _exit_code(result, printer, ended=ended)
+    if engine.runner.pools.lost:
+        _leave_behind(code)
+    return code
+
+
+def _leave_behind(code: int) -> NoReturn:
+    """End now. Python would wait for threads whose effects timed out or were canceled, perhaps for ever."""
+    for process in multiprocessing.active_children():
+        process.terminate()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+async def _follow(
+    runner: Runner, burst: Coroutine[Any, Any, RunResult], printer: LinePrinter, wishes: Wishes
+) -> tuple[RunResult, bool]:
+    """The last result, and whether `--auto-resume` came to an end."""
+    result = await burst
+    for _ in range(RESUMES_MAX if wishes.auto_resume else 0):
+        waiting = result.bookmarks
+        if not waiting:
+            break
+        result = await runner.resume(result, waiting[0], {}, wait=wishes.wait, on_line=printer)
+    return result, not wishes.auto_resume or not result.bookmarks
+
+
+def _exit_code(result: RunResult, printer: LinePrinter, *, ended: bool) -> int:
+    if printer.lost is not None:
+        reason = printer.lost.strerror or printer.lost
+        click.echo(
+            f"Error: Lines could not be written ({reason}). The run went on without them: {result.status}.", err=True
+        )
+        return BAD_INPUT
+    if not ended:
+        click.echo(
+            f"Error: --auto-resume gave up after {RESUMES_MAX:,} bookmarks; the workflow waits again and again. "
+            "Resume single bookmarks instead: --state FILE, then holdfast resume --bookmark ID.",
+            err=True,
+        )
+        return BAD_INPUT
+    return FAULTED if result.status is Status.FAULTED else 0

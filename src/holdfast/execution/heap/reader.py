@@ -1,0 +1,185 @@
+"""From JSON back to live variables, with the same objects behind the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from holdfast.errors import InvalidState, UnknownValueType
+from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
+from holdfast.execution.heap.iterators import put_together
+from holdfast.execution.heap.tracebacks import rebuild
+from holdfast.model.values import TypeRegistry, decode
+from holdfast.model.values.encoder import TAG
+from holdfast.model.values.exceptions import rebuild_exception
+from holdfast.model.values.forms import form_of
+
+Keep = Callable[[Any], Any]
+
+
+def read_heap(
+    document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]
+) -> list[tuple[dict[str, Any], dict[str, str]]]:
+    """For each frame its variables, and those that could not be kept with the reason."""
+    reader = _Reader(types, references)
+    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
+    frames = [{name: reader.value(data) for name, data in frame.items()} for frame in document["frames"]]
+    return list(zip(frames, document["lost"], strict=True))
+
+
+class Unread(NamedTuple):
+    frame: int
+    name: str
+
+
+def first_unread(document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]) -> Unread | None:
+    """The first variable of a document that cannot be read back."""
+    reader = _Reader(types, references)
+    read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
+    for number, frame in enumerate(document["frames"]):
+        for name, data in frame.items():
+            try:
+                reader.value(data)
+            except Exception:  # noqa: BLE001 - a part that is not there yet, or code of others that stumbles over it
+                return Unread(number, name)
+    return None
+
+
+class _Reader:
+    def __init__(self, types: TypeRegistry, references: Mapping[str, Any]) -> None:
+        self.types = types
+        self.references = references
+        self.blocks: list[Any] = []
+        self.known: dict[int, Any] = {}
+
+    def value(self, data: Any) -> Any:
+        if data.__class__ is list:
+            return [self.value(item) for item in data]
+        if data.__class__ is not dict:
+            return data
+        tag = data.get(TAG)
+        if tag is None:
+            return {name: self.value(item) for name, item in data.items()}
+        if tag == "same":
+            return self.known[data["id"]]
+        if tag == BLOCK:
+            return at(self.blocks, data)
+        read = _READERS.get(tag)
+        if read is None or ("in" not in data):
+            return decode(data, self.types)
+        number = data.get("id")
+
+        def keep(made: Any) -> Any:
+            if number is not None:
+                self.known[number] = made
+            return made
+
+        return read(self, data, keep)
+
+    def inside(self, data: Mapping[str, Any]) -> list[Any]:
+        return [self.value(item) for item in data["in"]]
+
+    def find(self, name: str) -> type:
+        cls = self.types.find(name)
+        if cls is None:
+            raise UnknownValueType(name)
+        return cls
+
+
+def _list(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    made = keep([])
+    made.extend(reader.value(item) for item in data["in"])
+    return made
+
+
+def _dict(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    made = keep({})
+    items = iter(data["in"])
+    for key in items:
+        name = reader.value(key)
+        made[name] = reader.value(next(items))
+    return made
+
+
+def _set(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    made = keep(set())
+    made.update(reader.inside(data))
+    return made
+
+
+def _data(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    """A dataclass is made before its parts: it may hold itself."""
+    cls = reader.find(data["of"])
+    made = keep(object.__new__(cls))
+    form = form_of(cls)
+    assert form is not None
+    parts = dict(zip(data["names"], reader.inside(data), strict=True))
+    if set(parts) != set(form.part_names):
+        return keep(form.together(parts))
+    for name, part in parts.items():
+        object.__setattr__(made, name, part)
+    return made
+
+
+def _object(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    form = form_of(reader.find(data["of"]))
+    if form is None:
+        raise InvalidState(f"'{data['of']}' has no fields here.")
+    return keep(form.together(dict(zip(data["names"], reader.inside(data), strict=True))))
+
+
+def _error(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    cls = reader.find(data["of"])
+    if not issubclass(cls, BaseException):
+        raise InvalidState(f"'{data['of']}' is no exception here.")
+    count = data["args"]
+    cause, context, *rest = data["in"]
+    made: BaseException = keep(
+        rebuild_exception(cls, tuple(reader.value(item) for item in rest[:count]), {})
+        if count
+        else rebuild_exception(cls, (), {})
+    )
+    vars(made).update(zip(data["attributes"], [reader.value(item) for item in rest[count:]], strict=True))
+    made.__cause__, made.__context__ = reader.value(cause), reader.value(context)
+    made.__suppress_context__ = data["suppress"]
+    made.__traceback__ = rebuild(data["lines"])
+    return made
+
+
+def _iterator(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    parts, at = reader.inside(data)
+    return keep(put_together(data["maker"], parts, at))
+
+
+def _method(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    return keep(getattr(reader.inside(data)[0], data["name"]))
+
+
+def _reference(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
+    name, known = data["of"], reader.references
+    module, _, path = str(name).partition(":")
+    if name in known:
+        return keep(known[name])
+    if isinstance(known.get(module), ModuleType) and hasattr(known[module], path):
+        return keep(getattr(known[module], path))
+    raise InvalidState(f"The definition does not refer to '{name}', which its state names.")
+
+
+_READERS: dict[str, Callable[[_Reader, Mapping[str, Any], Keep], Any]] = {
+    "list": _list,
+    "dict": _dict,
+    "set": _set,
+    "data": _data,
+    "object": _object,
+    "error": _error,
+    "iterator": _iterator,
+    "method": _method,
+    "reference": _reference,
+    "leaf": lambda reader, data, keep: keep(decode(data["v"], reader.types)),
+    "tuple": lambda reader, data, keep: keep(tuple(reader.inside(data))),
+    "frozenset": lambda reader, data, keep: keep(frozenset(reader.inside(data))),
+    "range": lambda reader, data, keep: keep(range(*reader.inside(data))),
+    "slice": lambda reader, data, keep: keep(slice(*reader.inside(data))),
+    "complex": lambda reader, data, keep: keep(complex(*data["v"])),
+}

@@ -1,0 +1,352 @@
+"""From live variables to JSON: one walk counts who is met twice, a second writes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from datetime import datetime, time
+from enum import Enum
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, ModuleType
+from typing import Any
+
+from holdfast.errors import ValueRefused
+from holdfast.execution.heap.blocks import Blocks
+from holdfast.execution.heap.iterators import is_kept_iterator, take_apart
+from holdfast.execution.heap.reader import first_unread
+from holdfast.execution.heap.tracebacks import entries_of
+from holdfast.model.module_names import home_of
+from holdfast.model.values import SCALARS, KeptException, TypeRegistry, encode, is_large
+from holdfast.model.values.encoder import TAG
+from holdfast.model.values.exceptions import arguments_of
+from holdfast.model.values.forms import form_of
+
+Part = tuple[str, dict[str, Any], list[Any]]
+"""A tag, what is plain JSON already, and the values inside."""
+
+_UNMARKED = (Enum, datetime, time)
+"""Nobody asks which of two equal ones it is: written wherever it is met."""
+_METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
+
+
+class Unkept(ValueError):
+    """A value that cannot be kept."""
+
+
+def write_heap(
+    frames: list[dict[str, Any]], types: TypeRegistry, references: Mapping[str, Any], *, trusting: bool = False
+) -> dict[str, Any]:
+    """`{"frames": […], "lost": […]}`: variables that cannot be kept are named with the reason, not written. Large ones stand
+    under `blocks`; trusting, those that look like JSON are there themselves (see `Blocks`).
+
+    `references` are the modules, classes and functions that definitions refer to, by name.
+    """
+    lost: list[dict[str, str]] = [{} for _ in frames]
+    writer = _Writer(types, references, trusting=trusting)
+    try:
+        written = _write(frames, writer, lost)
+        if not writer.has_loops:
+            return written
+    except _TooDeep:
+        pass  # Of which variable, the other way tells.
+    return _write_with_care(frames, lost, types, references, trusting=trusting)
+
+
+def _write_with_care(
+    frames: list[dict[str, Any]],
+    lost: list[dict[str, str]],
+    types: TypeRegistry,
+    references: Mapping[str, Any],
+    *,
+    trusting: bool,
+) -> dict[str, Any]:
+    """What holds itself is read back only if the loop is met at something that is there before its parts: it is tried, and
+    what is in the way is left out."""
+    ordered = [_open_first(frame) for frame in frames]
+    while True:
+        try:
+            written = _write(ordered, _Writer(types, references, trusting=trusting, objects_in_blocks=False), lost)
+        except _TooDeep as error:
+            lost[error.frame][error.name] = _DEEP
+            continue
+        unread = first_unread(written, types, references)
+        if unread is None:
+            return written
+        lost[unread.frame][unread.name] = _LOOP
+
+
+_LOOP = (
+    "it holds itself by way of something that is complete when it is made: a tuple, a frozen object, the arguments of an "
+    "exception, an iterator. Keep a key or an index there, or use a list"
+)
+
+
+DEEPEST = 150
+"""Objects in objects in objects: the reader, which needs four calls for each, must not run out of stack. Rows of a loop do not
+count, a chain of records does."""
+_DEEP = f"it is nested more than {DEEPEST} levels deep. Keep a list of the parts instead of a chain"
+
+
+class _TooDeep(Exception):
+    def __init__(self, frame: int = -1, name: str = "") -> None:
+        super().__init__(name)
+        self.frame, self.name = frame, name
+
+
+def _write(frames: list[dict[str, Any]], writer: _Writer, lost: list[dict[str, str]]) -> dict[str, Any]:
+    for reasons, name, value in sorted(_variables(frames, lost), key=_weight):
+        reason = writer.count_in(value)
+        if reason is not None:
+            reasons[name] = reason
+    blocks = writer.blocks.written(writer.emit_item)
+    written = [_emitted(frame, number, lost[number], writer) for number, frame in enumerate(frames)]
+    return {"frames": written, "lost": lost, "blocks": blocks} if blocks else {"frames": written, "lost": lost}
+
+
+def _emitted(frame: dict[str, Any], number: int, reasons: dict[str, str], writer: _Writer) -> dict[str, Any]:
+    found, name = dict[str, Any](), ""
+    try:
+        for name, value in frame.items():
+            if name not in reasons:
+                found[name] = writer.emit(value)
+    except _TooDeep:
+        raise _TooDeep(number, name) from None
+    return found
+
+
+def _open_first(frame: dict[str, Any]) -> dict[str, Any]:
+    """Variables whose objects are there before their parts come first: the others then refer to them."""
+    return dict(sorted(frame.items(), key=lambda item: not _is_open(item[1])))
+
+
+def _is_open(value: Any) -> bool:
+    return value.__class__ in (list, dict, set) or dataclasses.is_dataclass(value)
+
+
+_Variable = tuple[dict[str, str], str, Any]
+"""Where a reason goes if it cannot be kept, its name, its value."""
+
+
+def _variables(frames: list[dict[str, Any]], lost: list[dict[str, str]]) -> Iterator[_Variable]:
+    for frame, reasons in zip(frames, lost, strict=True):
+        for name, value in frame.items():
+            if name not in reasons:
+                yield reasons, name, value
+
+
+def _weight(variable: _Variable) -> int:
+    """The heavy ones first, then their iterators: what else refers to a block is met when it is known."""
+    value = variable[2]
+    if is_large(value):
+        return 0
+    return 1 if is_kept_iterator(value) else 2
+
+
+class _Writer:
+    def __init__(
+        self, types: TypeRegistry, references: Mapping[str, Any], *, trusting: bool, objects_in_blocks: bool = True
+    ) -> None:
+        self.types = types
+        self.objects_in_blocks = objects_in_blocks
+        self.blocks = Blocks(types, trusting=trusting)
+        self.references = {id(found): name for name, found in references.items()}
+        self.modules = {name: found for name, found in references.items() if isinstance(found, ModuleType)}
+        self.counts: dict[int, int] = {}
+        self.parts: dict[int, Part] = {}
+        self.alive: list[Any] = []
+        """What is only looked at must not be freed: another object would get its id."""
+        self.numbers: dict[int, int] = {}
+        self.open: set[int] = set()
+        """Large lists that are being looked into."""
+        self.refused: set[int] = set()
+        """Those that are no blocks: tried once, or lists that share lists would be tried once for each way to them."""
+        self.taken_apart: dict[int, Part] = {}
+        """Once: what is left of an iterator is another list each time, and one that reaches itself would be met for ever."""
+        self.under_way: set[int] = set()
+        """Shared objects whose parts are being written."""
+        self.has_loops = False
+        self.depth = 0
+
+    # -- counting ------------------------------------------------------------------------------------------------------
+
+    def count_in(self, value: Any) -> str | None:
+        """Count the objects in a value; why it cannot be kept, if it cannot (then nothing of it is counted)."""
+        met = _Met()
+        try:
+            self._walk([value], met)
+        except (Unkept, ValueRefused) as error:
+            self.open.clear()
+            return str(error)
+        met.add_to(self.counts, self.parts)
+        return None
+
+    def _walk(self, todo: list[Any], met: _Met) -> None:
+        counts = met.counts
+        while todo:
+            item = todo.pop()
+            if item.__class__ in SCALARS or item in self.blocks:
+                continue
+            key = id(item)
+            counts[key] = counts.get(key, 0) + 1
+            if counts[key] > 1 or key in self.counts or key in self.open:
+                continue
+            may_be_block = is_large(item) and key not in self.refused
+            if not may_be_block:
+                self._look_into(item, met, todo)
+            if isinstance(item, _UNMARKED) or (may_be_block and self._is_block(item, met)):
+                del counts[key]
+
+    def _look_into(self, item: Any, met: _Met, todo: list[Any]) -> None:
+        self.alive.append(item)
+        part = self.taken_apart.get(id(item))
+        if part is None:
+            part = self.taken_apart[id(item)] = self._apart(item)
+            self.alive.append(part)
+        met.parts[id(item)] = part
+        todo.extend(part[2])
+
+    def _is_block(self, item: Any, met: _Met) -> bool:
+        """If it is not, everything in it has been counted."""
+        if self.blocks.take_plain(item):
+            return True
+        inside, todo = _Met(), list[Any]()
+        self.open.add(id(item))
+        self._look_into(item, met, todo)
+        self._walk(todo, inside)
+        self.open.discard(id(item))
+        is_whole = (
+            self.objects_in_blocks
+            and item.__class__ is list
+            and self.open.isdisjoint(inside.counts)
+            and id(item) not in inside.counts
+        )
+        if is_whole and inside.counts.keys().isdisjoint(self.counts) and self.blocks.take_objects(item, inside.counts):
+            inside.add_to(self.counts, self.parts)
+            return True
+        inside.add_to(met.counts, met.parts)
+        self.refused.add(id(item))
+        return False
+
+    def _apart(self, value: Any) -> Part:
+        cls = value.__class__
+        if cls is list or cls is tuple or cls is set or cls is frozenset:
+            return cls.__name__, {}, list(value)
+        if cls is dict:
+            return "dict", {}, [item for pair in value.items() for item in pair]
+        name = self.references.get(id(value))
+        if name is not None:
+            return "reference", {"of": name}, []
+        if isinstance(value, Enum):
+            return "leaf", {"v": encode(value, self.types)}, []
+        if isinstance(value, BaseException):
+            return self._exception(value)
+        if cls is range or cls is slice:
+            return cls.__name__, {}, [value.start, value.stop, value.step]
+        if cls is complex:
+            return "complex", {"v": [value.real, value.imag]}, []
+        return self._object(value, cls)
+
+    def _object(self, value: Any, cls: type) -> Part:
+        try:
+            position = take_apart(value)
+        except ValueError as error:
+            raise Unkept(str(error)) from error
+        if position is not None:
+            return "iterator", {"maker": position.maker}, [position.parts, position.at]
+        if isinstance(value, _METHODS) and not isinstance(value.__self__, ModuleType | type(None)):
+            if getattr(value.__self__, value.__name__, None) != value:
+                raise Unkept(f"the method {value.__name__} is no attribute of its object")
+            return "method", {"name": value.__name__}, [value.__self__]
+        if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type):
+            name = self._in_module(value)
+            if name is not None:
+                return "reference", {"of": name}, []
+            raise Unkept(
+                f"{getattr(value, '__qualname__', value)} is no value, and the workflow does not name it. "
+                "Keep a name or plain data, or define the function at module level and use it where you need it."
+            )
+        form = form_of(cls)
+        if form is None:
+            return "leaf", {"v": encode(value, self.types)}, []
+        if cls not in self.types:
+            raise Unkept(f"the class {cls.__qualname__} is not registered: Holdfast(types=[{cls.__qualname__}])")
+        parts = form.apart(value)
+        tag = "data" if dataclasses.is_dataclass(cls) else "object"
+        return tag, {"of": self.types.name_of(cls), "names": list(parts)}, list(parts.values())
+
+    def _in_module(self, value: Any) -> str | None:
+        """The name of a function or class of a module that the definition refers to."""
+        module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
+        if not isinstance(module, str) or (home := home_of(module)) not in self.modules:
+            return None
+        return f"{home}:{path}" if getattr(self.modules[home], path, None) is value else None
+
+    def _exception(self, error: BaseException) -> Part:
+        if isinstance(error, KeptException) or type(error) not in self.types:
+            return "leaf", {"v": encode(error, self.types)}, []
+        head = {
+            "of": self.types.name_of(type(error)),
+            "suppress": error.__suppress_context__,
+            "lines": entries_of(error.__traceback__),
+            "attributes": list(vars(error)),
+        }
+        args = arguments_of(error)
+        return "error", {**head, "args": len(args)}, [error.__cause__, error.__context__, *args, *vars(error).values()]
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    def emit(self, value: Any) -> Any:
+        if value.__class__ in SCALARS:
+            return encode(value, self.types)
+        if value in self.blocks:
+            return self.blocks.address(value)
+        key = id(value)
+        number = self.numbers.get(key)
+        if number is not None:
+            self.has_loops = self.has_loops or key in self.under_way
+            return {TAG: "same", "id": number}
+        if self.counts.get(key, 1) == 1:
+            return self._emit(value, {})
+        self.numbers[key] = len(self.numbers) + 1
+        self.under_way.add(key)
+        found = self._emit(value, {"id": self.numbers[key]})
+        self.under_way.discard(key)
+        return found
+
+    def emit_item(self, item: Any) -> Any:
+        """An item of a block, at its place."""
+        return encode(item, self.types) if item.__class__ in SCALARS else self._emit(item, {})
+
+    def _emit(self, value: Any, shared: dict[str, int]) -> Any:
+        if self.depth >= DEEPEST:
+            raise _TooDeep
+        self.depth += 1
+        found = self._written(value, shared)
+        self.depth -= 1
+        return found
+
+    def _written(self, value: Any, shared: dict[str, int]) -> Any:
+        tag, head, inside = self.parts[id(value)]
+        if not shared:
+            if tag == "leaf":
+                return head["v"]
+            if tag == "list":
+                return [self.emit(item) for item in inside]
+            if tag == "dict" and all(name.__class__ is str and name[:1] != "$" for name in value):
+                return {name: self.emit(item) for name, item in value.items()}
+        if tag == "error":  # Its arguments first: they are read first.
+            before, rest = inside[:2], [self.emit(item) for item in inside[2:]]
+            return {TAG: tag, **shared, **head, "in": [*[self.emit(item) for item in before], *rest]}
+        return {TAG: tag, **shared, **head, "in": [self.emit(item) for item in inside]}
+
+
+class _Met:
+    """What a walk has come by."""
+
+    def __init__(self) -> None:
+        self.counts: dict[int, int] = {}
+        self.parts: dict[int, Part] = {}
+
+    def add_to(self, counts: dict[int, int], parts: dict[int, Part]) -> None:
+        for key, times in self.counts.items():
+            counts[key] = counts.get(key, 0) + times
+        parts.update(self.parts)

@@ -1,0 +1,163 @@
+"""Large values that nobody has read yet: a burst costs what it touches, not what its instance holds (rule H14).
+
+A stored state refers to its large values. They come back as `Resting`: bytes, until somebody asks for them. A scope with such
+values is a `RestingScope`, a list whose items wake when they are read by index, as expressions do; all other scopes are plain
+lists, so nobody else pays for it. What was not woken is written as it came: the same reference, without a look at the value.
+
+A long list is stored in pages (`execution.pages`), and a loop reads those that it is at (`Items`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, SupportsIndex, cast
+
+import msgspec
+from msgspec.msgpack import Ext
+
+from holdfast.execution.pages import PAGE, pages_of, split_pages, unpack_value
+from holdfast.model import values
+from holdfast.model.values import TypeRegistry
+from holdfast.model.values.encoder import TAG
+
+VALUE, RUNS = 1, 2
+"""The type codes of references in MessagePack: nothing that a user stores looks like one."""
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder().decode
+_PACKED_TAG = _pack(TAG)
+
+
+# -- references --------------------------------------------------------------------------------------------------------
+
+
+def reference(ref: str) -> Ext:
+    return Ext(VALUE, ref.encode())
+
+
+def references(refs: Iterable[str], rest: list[Any]) -> Ext:
+    """To the runs of a list, and what is behind them."""
+    return Ext(RUNS, _pack((list(map(bytes.fromhex, refs)), rest)))
+
+
+def _named(part: Ext) -> tuple[list[str], list[Any]]:
+    """The values that a reference names, and the items that it has itself."""
+    data = bytes(part.data)
+    if part.code == VALUE:
+        return [data.decode()], []
+    refs, rest = _unpack(data)
+    return list(map(bytes.hex, refs)), rest
+
+
+def joined(part: Any, stored: Mapping[str, bytes]) -> Any:
+    """A part of a state with the values that it refers to in their places."""
+    kind = part.__class__
+    if kind is dict:
+        return {name: joined(item, stored) for name, item in part.items()}
+    if kind is list:
+        return [joined(item, stored) for item in part]
+    if kind is not Ext:
+        return part
+    refs, rest = _named(part)
+    if part.code == VALUE:
+        return unpack_value(stored[refs[0]])
+    return [*chain.from_iterable(unpack_value(stored[ref]) for ref in refs), *rest]
+
+
+def _references(part: Any) -> Iterator[str]:
+    kind = part.__class__
+    if kind is Ext:
+        yield from _named(part)[0]
+    elif kind is dict or kind is list:
+        for item in part.values() if kind is dict else part:
+            yield from _references(item)
+
+
+# -- values that rest --------------------------------------------------------------------------------------------------
+
+
+class Resting:
+    """A value as it is stored: a reference, or something small with references in it."""
+
+    __slots__ = ("part", "stored")
+
+    def __init__(self, part: Any, stored: Mapping[str, bytes]) -> None:
+        self.part = part
+        self.stored = stored
+        """The values that it refers to."""
+
+    def data(self) -> Any:
+        """As JSON."""
+        return joined(self.part, self.stored)
+
+    def read(self, types: TypeRegistry) -> Any:
+        return self.data() if self._is_plain() else values.decode(self.data(), types)
+
+    def _is_plain(self) -> bool:
+        if self.part.__class__ is not Ext or _PACKED_TAG in bytes(self.part.data):
+            return False
+        return not any(_PACKED_TAG in packed for packed in self.stored.values())
+
+
+def rested(part: Any, stored: Mapping[str, bytes]) -> Any:
+    """The part itself, if it refers to nothing."""
+    refs = tuple(_references(part))
+    return Resting(part, {ref: stored[ref] for ref in refs}) if refs else part
+
+
+class RestingScope(list[Any]):
+    """A scope some of whose values rest."""
+
+    __slots__ = ("types",)
+
+    def __init__(self, items: list[Any], types: TypeRegistry) -> None:
+        super().__init__(items)
+        self.types = types
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+        found = super().__getitem__(index)
+        if found.__class__ is Resting:
+            found = found.read(self.types)
+            self[index] = found
+        return found
+
+
+class Items:
+    """The items of a loop whose list rests, read page by page. The list is the loop's own: nobody changes it."""
+
+    __slots__ = ("_at", "_count", "_page", "_pages", "_types", "resting")
+
+    def __init__(self, resting: Resting, pages: list[bytes], types: TypeRegistry) -> None:
+        self.resting = resting
+        self._pages = pages
+        self._count = PAGE * (len(pages) - 1) + len(_unpack(pages[-1]))
+        self._types = types
+        self._at = -1
+        self._page: list[Any] = []
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Any:
+        at, place = divmod(index, PAGE)
+        if at != self._at:
+            self._at, self._page = at, values.decode(_unpack(self._pages[at]), self._types)
+        return self._page[place]
+
+
+def paged(resting: Resting, types: TypeRegistry) -> Items | list[Any]:
+    """What a loop goes through: page by page, if it is stored so."""
+    pages = _pages(resting) if resting.part.__class__ is Ext else None
+    return cast("list[Any]", resting.read(types)) if pages is None else Items(resting, pages, types)
+
+
+def _pages(resting: Resting) -> list[bytes] | None:
+    refs, rest = _named(resting.part)
+    found: list[bytes] = []
+    for ref in refs:
+        pages = pages_of(resting.stored[ref])
+        if pages is None:
+            return None
+        found += pages
+    return [*found, *split_pages(rest)]

@@ -1,0 +1,236 @@
+"""From a `State` back to a live instance: with the same continuation, on any machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import proxy
+
+import msgspec
+
+from holdfast.errors import InvalidState
+from holdfast.execution.activation import Activation
+from holdfast.execution.frames import LOST
+from holdfast.execution.heap import read_heap
+from holdfast.execution.lazy_values import Resting, RestingScope
+from holdfast.execution.live import ChildStart, Compensation, LiveInstance
+from holdfast.execution.plan import Plan
+from holdfast.execution.record import EffectRequest, argument_of
+from holdfast.execution.state import ActivationState, BookmarkState, EffectState, ScopeState, State
+from holdfast.execution.state_writer import references, slots
+from holdfast.model import values
+from holdfast.model.instance import Bookmark, Incident, JournalEvent
+from holdfast.model.scope import Scope, Shape
+from holdfast.ports import Services
+
+CLEANUP, ROOT = 0, 1
+"""Execution ids that every instance has."""
+
+_CONTAINERS = frozenset({dict, list})
+"""What may hold typed values; everything else is written as it is."""
+_NOTHING: Mapping[str, Any] = {}
+
+
+def revived(
+    state: State, plan: Plan, now: Callable[[], int], services: Services, *, into: LiveInstance | None = None
+) -> LiveInstance:
+    """The instance that a state describes. Raises `InvalidState` if it does not fit the plan. `into` is made anew in place."""
+    try:
+        return _Reader(state, plan, now, services, into).live
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(state.id, error) from error
+
+
+def damaged(instance_id: Any, error: Exception) -> InvalidState:
+    return InvalidState(f"The state of instance {instance_id!r} is damaged: {error!r}.")
+
+
+class _Reader:
+    __slots__ = ("activations", "frames", "live", "plan", "scopes")
+
+    def __init__(
+        self, state: State, plan: Plan, now: Callable[[], int], services: Services, into: LiveInstance | None
+    ) -> None:
+        self.plan = plan
+        self.live = live = _blank(state, plan, now, services)
+        if into is not None:
+            self.live = live = into.made_anew(live)
+        self.frames = read_heap(state.heap, plan.types, references(plan)) if state.heap else []
+        self.scopes = self._read_scopes(state.scopes)
+        self.activations: dict[int, Activation] = {}
+        self._read_activations(state.activations)
+        for key, owner, scope in state.queue:
+            live.queue.append((plan.by_key[key], self.activations[owner], self.scopes[scope]))
+        if state.bookmarks:
+            self._read_bookmarks(state.bookmarks)
+        if state.effects:
+            self._read_effects(state.effects)
+        if state.child_starts or state.compensations or state.incidents or state.journal:
+            self._read_rare(state)
+        self._read_values(state)
+
+    def value(self, data: Any) -> Any:
+        return values.decode(data, self.plan.types) if data.__class__ in _CONTAINERS else data
+
+    def _data(self, data: Any) -> Any:
+        """Data of an activity that does not read it by itself."""
+        if data.__class__ is list:
+            data = [item.data() if item.__class__ is Resting else item for item in data]
+        return self.value(data)
+
+    def _read_scopes(self, stored: list[ScopeState]) -> list[Scope]:
+        scopes: list[Scope] = []
+        types, shapes = self.plan.types, self.plan.shapes
+        outermost = proxy(self.live)  # As `open_scope` has it.
+        for item in stored:
+            shape, parent, found = shapes[item.shape], item.parent, item.values
+            scope = [outermost if parent is None else scopes[parent], shape, *shape.defaults]
+            scopes.append(scope)
+            if found:
+                places = shape.places or places_of(shape)
+                for label, data in found.items():
+                    scope[places[label]] = values.decode(data, types) if type(data) in _CONTAINERS else data
+                if Resting in map(type, found.values()):
+                    scope = scopes[-1] = RestingScope(scope, types)
+            if item.frame is not None:
+                places = places_of(shape)
+                kept, lost = self.frames[item.frame]
+                for label, value in kept.items():
+                    scope[places[label]] = value
+                if lost:
+                    scope[places[LOST]] = lost
+            if shape.mutable:
+                shape.own(scope)  # Now, since most of them are stored, and may be large.
+        return scopes
+
+    def _read_activations(self, stored: list[ActivationState]) -> None:
+        activations, scopes, nodes = self.activations, self.scopes, self.plan.by_key
+        for item in stored:
+            number, data, inner, owned = item.id, item.data, item.scope, item.owner
+            node, outer = nodes[item.node], scopes[item.outer]
+            owner = None if owned is None else activations[owned]
+            activation = activations[number] = Activation(
+                number,
+                node,
+                owner,
+                outer,
+                outer if inner is None else scopes[inner],
+                item.status,
+                item.flags,
+                item.attempt,
+                None,
+                item.bookmarks,
+            )
+            if owner is None:
+                self._read_top(activation, data)
+                continue
+            load_data = node.hooks.load
+            if load_data is not None:
+                activation.data = load_data(data, activation, self.plan.types)
+            elif data is not None:
+                activation.data = self._data(data)
+            if owner.kids is None:
+                owner.kids = {number: activation}
+            else:
+                owner.kids[number] = activation
+        root = activations.get(ROOT)
+        if root is None:
+            raise ValueError("there is no root")
+        if CLEANUP not in activations:
+            self.live.cleanup = Activation(CLEANUP, root.node, None, root.outer, root.scope, data=[])
+
+    def _read_top(self, activation: Activation, data: Any) -> None:
+        if activation.id == CLEANUP:
+            self.live.cleanup = activation
+            activation.data = [(self.plan.by_key[key], self.scopes[scope]) for key, scope in data or ()]
+            return
+        activation.data = self._data(data)
+        if activation.id == ROOT:
+            self.live.root = activation
+        else:
+            self.live.leftovers = (*self.live.leftovers, activation)
+
+    def _read_bookmarks(self, stored: list[BookmarkState]) -> None:
+        marks, waiters, activations = self.live.bookmarks, self.live.waiters, self.activations
+        for item in stored:
+            name, execution_id = item.id, item.execution_id
+            marks[name] = Bookmark(
+                name,
+                item.name,
+                item.activity_id,
+                execution_id,
+                item.kind,
+                self.value(item.payload),
+                item.hash.hex(),
+                item.due,
+                item.auto_burn,
+                item.auto_complete,
+                item.callback,
+                self.value(item.metadata) if item.metadata else _NOTHING,
+            )
+            waiters[execution_id] = activations[execution_id]
+
+    def _read_effects(self, stored: list[EffectState]) -> None:
+        live, activations = self.live, self.activations
+        for item in stored:
+            n, inputs, argument = item.execution_id, item.inputs, item.argument
+            activation = live.waiters[n] = activations[n]
+            request = live.effects[n] = EffectRequest(
+                n,
+                item.activity_id,
+                item.attempt,
+                activation.data["inputs"] if inputs is None else self.value(inputs),
+                item.method,
+                None if argument is None else argument_of(self.value(argument)),
+            )
+            live.new_effects.append(request)
+
+    def _read_rare(self, state: State) -> None:
+        live = self.live
+        live.child_starts = tuple(map(self._child_start, state.child_starts))
+        live.compensations = tuple(
+            Compensation(execution_id, name, self.plan.by_key[key], self.scopes[scope])
+            for execution_id, name, key, scope in state.compensations
+        )
+        live.incidents = [msgspec.convert(item, Incident) for item in state.incidents]
+        live.journal = [
+            (JournalEvent(event), index, n, at, self.value(data)) for event, index, n, at, data in state.journal
+        ]
+
+    def _child_start(self, stored: dict[str, Any]) -> ChildStart:
+        given = dict(stored)
+        execution_id, reference, child_input = given.pop("execution_id"), given.pop("reference"), given.pop("input")
+        return ChildStart(execution_id, reference, self.value(child_input), **given)
+
+    def _read_values(self, state: State) -> None:
+        live = self.live
+        if state.trigger_payload is not None:
+            live.trigger_payload = self.value(state.trigger_payload)
+        if state.results:
+            live.results = self.value(state.results)
+        if state.spare_outputs:
+            live.spare_outputs = self.value(state.spare_outputs)
+        if state.published:
+            live.published = self.value(state.published)
+        if state.properties:
+            live.properties = self.value(state.properties)
+
+
+def _blank(state: State, plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
+    """The instance without its activities."""
+    live = LiveInstance(
+        plan, state.id, now, services,
+        state.status, state.created, state.correlation_id, state.name, state.parent_id, state.principal, state.trace,
+        state.flowchart_mode, state.trigger, state.trigger_open, state.sequence, state.waited_at,
+        state.bookmark_count, state.journal_base, state.commits, state.fault_pending, state.stopping, state.outcome,
+    )  # fmt: skip
+    if isinstance(state.outcome, list):
+        live.outcome = tuple(state.outcome)
+    return live
+
+
+def places_of(shape: Shape) -> dict[str, int]:
+    """Where in a scope each stored value goes, by its label."""
+    if not shape.places:
+        shape.places = dict(slots(shape))
+    return shape.places

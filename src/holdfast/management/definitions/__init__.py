@@ -1,0 +1,1 @@
+"""Definitions in a store: drafts, versions, publishing, dry runs, providers, workflows used as activities."""

@@ -1,0 +1,123 @@
+"""Publishing without publishing: everything that would be refused, while the store is as it was.
+
+Those that are published together are rehearsed together: they may use each other in any order, and two of them may not claim
+the same id or route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+
+from holdfast.errors import DefinitionError, HoldfastError, InvalidDefinition, OriginRefused
+from holdfast.management.definitions.http_routes import check_endpoints
+from holdfast.management.definitions.workflow_as_activity import embedded
+from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Source, TriggerRow, Which
+from holdfast.model.definition import Definition
+from holdfast.model.problem import Problem, errors_in
+from holdfast.runtime.plans.triggers import trigger_rows
+
+if TYPE_CHECKING:
+    from holdfast.management.definitions.versions import Definitions, Engine
+    from holdfast.runtime.cluster.node import Node
+
+Place = TypeVar("Place")
+
+
+class Rehearsed(Struct, frozen=True, kw_only=True):
+    definition: Definition
+    triggers: Sequence[TriggerRow]
+    """What the index will hold of it."""
+
+
+class Rehearsal:
+    def __init__(self, definitions: Definitions, node: Node, engine: Engine) -> None:
+        self._definitions = definitions
+        self._node = node
+        self._engine = engine
+
+    async def one(self, workflow: Any, *, beside: Sequence[TriggerRow] = (), trusted: bool = False) -> Rehearsed:
+        """All that publishing would refuse, and nothing is written. `beside` are rows that will be in the index by then;
+        `trusted` is a workflow of this process' code."""
+        definition = self._definitions.parsed(workflow)
+        refuse(self._definitions.validate(definition), definition)
+        full = embedded(definition, self._engine)
+        label = DefinitionVersion(
+            tenant=self._node.tenant,
+            definition_id=full.id,
+            version=full.version,
+            content="",
+            created=self._node.clock.now(),
+        )
+        rows = self.indexed(full, label)
+        refuse(await check_endpoints(self._node, full, rows, beside), full)
+        if not trusted:
+            await self._refuse_code(full.id)
+        return Rehearsed(definition=definition, triggers=rows)
+
+    async def together(
+        self, documents: Mapping[Place, Any], *, beside: Sequence[Rehearsed] = ()
+    ) -> dict[Place, HoldfastError]:
+        """What keeps these documents from being published, by their places; `beside` is code that will be there by then."""
+        reuse = self._definitions.reuse
+        read, problems = self._read(documents, {item.definition.id for item in beside})
+        await reuse.refresh()
+        with reuse.offering(read.values()) as offer:
+            rows = [row for item in beside for row in item.triggers]
+            for place, definition in read.items():
+                try:
+                    rows += (await self.one(definition, beside=rows)).triggers
+                except HoldfastError as error:
+                    problems[place] = error
+            if not problems:
+                offer.keep()
+        return problems
+
+    def indexed(self, definition: Definition, label: DefinitionVersion) -> Sequence[TriggerRow]:
+        """The index of a definition that is to be published; `InvalidDefinition` if it cannot be."""
+        refuse(self._engine.validate(definition), definition)
+        plan = self._engine.plan(definition)
+        return trigger_rows(definition, self._engine, label, plan.types)
+
+    def _read(
+        self, documents: Mapping[Place, Any], in_code: set[str]
+    ) -> tuple[dict[Place, Definition], dict[Place, HoldfastError]]:
+        read: dict[Place, Definition] = {}
+        problems: dict[Place, HoldfastError] = {}
+        places: dict[str, Place] = {}
+        for place, document in documents.items():
+            try:
+                definition = self._definitions.parsed(document)
+                if definition.id in in_code:
+                    raise _written_in_code(definition.id)
+                if definition.id in places:
+                    first = places[definition.id]
+                    raise DefinitionError(
+                        f"The id '{definition.id}' is that of {first}. Give one of the two another id."
+                    )
+            except HoldfastError as error:
+                problems[place] = error
+            else:
+                read[place], places[definition.id] = definition, place
+        return read, problems
+
+    async def _refuse_code(self, definition_id: str) -> None:
+        """As the store will: a definition that is written in code takes no document."""
+        query = DefinitionQuery(which=Which.ALL, definition_ids=(definition_id,), limit=10_000)
+        rows, _ = await self._definitions.list(query)
+        if any(row.details.source is Source.CODE for row in rows):
+            raise _written_in_code(definition_id)
+
+
+def refuse(problems: Sequence[Problem], definition: Definition) -> None:
+    errors = errors_in(problems)
+    if errors:
+        raise InvalidDefinition(errors, name=f"Workflow '{definition.title}'")
+
+
+def _written_in_code(name: str) -> OriginRefused:
+    return OriginRefused(
+        f"Definition '{name}' is written in code. Change the code, or save the document under another id."
+    )

@@ -1,0 +1,175 @@
+"""HTTP endpoints at publish: a route belongs to one definition, and a policy must exist.
+
+Judged by the index of triggers, so that it holds whichever process publishes. Who publishes holds its routes meanwhile, by a
+record each: of two that publish the same route at the same moment, one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from holdfast.errors import InvalidDefinition
+from holdfast.model.catalog import TriggerRow
+from holdfast.model.definition import Definition
+from holdfast.model.problem import Problem
+from holdfast.model.record_rows import RecordRow
+from holdfast.model.routes import ENDPOINT, parse_route
+from holdfast.model.values import TypeRegistry
+from holdfast.ports import EndpointPolicies
+from holdfast.runtime.commits.state_codec import decode_payload
+from holdfast.runtime.plans.triggers import placed
+
+if TYPE_CHECKING:
+    from holdfast.runtime.cluster.node import Node
+
+
+ROUTE = "http-route"
+"""The kind of the records that say who publishes a route."""
+HELD = timedelta(minutes=1)
+Found = tuple[Problem, str]
+"""A problem that names its activity, and the place within that."""
+
+
+@asynccontextmanager
+async def held_routes(node: Node, definition: Definition, rows: Sequence[TriggerRow]) -> AsyncIterator[None]:
+    """From before the routes are looked at until they are in the index. Raises `InvalidDefinition`."""
+    mine = {_route_id(endpoint): row for row in rows if row.type == ENDPOINT for endpoint in [endpoint_of(row)]}
+    held: list[str] = []
+    try:
+        for name in sorted(mine):
+            holder = await _hold(node, name, definition.id)
+            if holder is None:
+                held.append(name)
+            elif holder != definition.id:
+                raise InvalidDefinition(_at_place(definition, [_busy(mine[name], holder)]))
+        yield
+    finally:
+        for name in held:
+            await node.store.delete_record(node.tenant, ROUTE, name)
+
+
+async def _hold(node: Node, name: str, definition_id: str) -> str | None:
+    """None, or the definition that is being published with it: another one, or this one by another process, as when several
+    start together. What a process that died held is free after a while."""
+    now = await node.store.now()
+    wanted = RecordRow(
+        tenant=node.tenant,
+        kind=ROUTE,
+        id=name,
+        owner=definition_id,
+        due=now + HELD,
+        created=now,
+        updated=now,
+    )
+    if await node.store.put_record(wanted):
+        return None
+    there = await node.store.get_record(node.tenant, ROUTE, name)
+    if there is None:
+        return await _hold(node, name, definition_id)  # It was let go meanwhile.
+    is_over = there.due is not None and there.due <= now
+    if is_over and await node.store.put_record(replace(wanted, version=there.version + 1)):
+        return None
+    return there.owner
+
+
+def _route_id(endpoint: dict[str, Any]) -> str:
+    return sha256("\0".join(place_of(endpoint)).encode()).hexdigest()
+
+
+def _busy(row: TriggerRow, holder: str) -> Found:
+    endpoint = endpoint_of(row)
+    told = f"{endpoint['method'].upper()} {endpoint['template']} is being published with the workflow '{holder}' at this moment."
+    return _problem(row, "path", "route-taken", told, "Choose another path, or wait what becomes of that.")
+
+
+async def check_endpoints(
+    node: Node, definition: Definition, rows: Sequence[TriggerRow], beside: Sequence[TriggerRow] = ()
+) -> list[Problem]:
+    """What keeps a definition with these rows from being published; `beside` are rows that will be in the index by then."""
+    mine = [(row, endpoint_of(row)) for row in rows if row.type == ENDPOINT]
+    if not mine:
+        return []
+    found = await node.store.find_triggers(node.tenant, [row.key for row, _ in mine])
+    others = [
+        (row, endpoint_of(row))
+        for row in (*found, *beside)
+        if row.type == ENDPOINT and row.definition_id != mine[0][0].definition_id
+    ]
+    policies = node.services.get(EndpointPolicies).by_name
+    problems = [
+        *(problem for row, endpoint in mine for problem in _taken(row, endpoint, others)),
+        *_twice(mine),
+        *(problem for row, endpoint in mine for problem in _policy(row, endpoint, policies)),
+    ]
+    return _at_place(definition, problems)
+
+
+def _at_place(definition: Definition, problems: Iterable[Found]) -> list[Problem]:
+    paths = {activity.id: path for activity, path in placed(definition.root, "/root")}
+    return [replace(item, path=f"{paths[item.path]}{place}") for item, place in problems]
+
+
+def endpoint_of(row: TriggerRow) -> dict[str, Any]:
+    """What a trigger's row says of its endpoint."""
+    found: dict[str, Any] = decode_payload(row.payload, TypeRegistry())
+    return found
+
+
+def place_of(endpoint: dict[str, Any]) -> tuple[str, str]:
+    """What may be there once: the route without the names of its parameters, and the method."""
+    return parse_route(endpoint["template"]).shape, endpoint["method"]
+
+
+def _taken(
+    row: TriggerRow, endpoint: dict[str, Any], others: Iterable[tuple[TriggerRow, dict[str, Any]]]
+) -> list[Found]:
+    return [
+        _problem(
+            row,
+            "path",
+            "route-taken",
+            f"{endpoint['method'].upper()} {endpoint['template']} belongs to the workflow '{other.definition_id}'.",
+            "Choose another path, or retract that workflow first.",
+        )
+        for other, their in others
+        if place_of(their) == place_of(endpoint)
+    ]
+
+
+def _twice(mine: Sequence[tuple[TriggerRow, dict[str, Any]]]) -> list[Found]:
+    seen: dict[tuple[str, str], str] = {}
+    problems: list[Found] = []
+    for row, endpoint in mine:
+        first = seen.setdefault(place_of(endpoint), row.activity_id)
+        if first != row.activity_id:
+            told = f"{endpoint['method'].upper()} {endpoint['template']} starts this workflow at two activities: '{first}' and"
+            problems.append(
+                _problem(row, "path", "route-taken", f"{told} '{row.activity_id}'.", "Give each a path of its own.")
+            )
+    return problems
+
+
+def _policy(row: TriggerRow, endpoint: dict[str, Any], policies: Mapping[str, Any]) -> list[Found]:
+    name = endpoint.get("policy")
+    if not name or name in policies:
+        return []
+    known = ", ".join(sorted(policies)) or "none"
+    return [
+        _problem(
+            row,
+            "policy",
+            "unknown-policy",
+            f"There is no policy '{name}'.",
+            f"Register it: Holdfast(policies={{'{name}': …}}); registered: {known}.",
+        )
+    ]
+
+
+def _problem(row: TriggerRow, field: str, code: str, message: str, remedy: str) -> Found:
+    return Problem(path=row.activity_id, code=code, message=message, remedy=remedy), f"/inputs/{field}"

@@ -1,0 +1,376 @@
+"""Definitions in a store: drafts, versions, what is published, and what comes from code and files.
+
+A version is a number on immutable content (rule M14). The highest number is the latest; while it is not published it is the
+draft, and saving goes over it. One version at most is published; publishing checks the whole definition, and writes its
+triggers and schedules with it. Instances stay on the content that they were started with, whatever happens here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast import telemetry
+from holdfast.errors import (
+    DefinitionNotFound,
+    DefinitionNotPublished,
+    InvalidDefinition,
+    VersionConflict,
+)
+from holdfast.execution.plan import Plan
+from holdfast.management.definitions.dry_run import Rehearsal, refuse
+from holdfast.management.definitions.http_routes import check_endpoints, held_routes
+from holdfast.management.definitions.workflow_as_activity import PARTS, Reuse, Shelf, bare, embedded
+from holdfast.model.catalog import (
+    DefinitionContent,
+    DefinitionQuery,
+    DefinitionVersion,
+    Origin,
+    Source,
+    TriggerRow,
+    VersionDetails,
+    Which,
+    content_hash,
+)
+from holdfast.model.checks.declarations import unreachable
+from holdfast.model.definition import Definition
+from holdfast.model.instance import Status
+from holdfast.model.listing import InstanceFilter
+from holdfast.model.problem import Problem
+from holdfast.model.reader import parse_definition
+from holdfast.model.writer import write_definition
+from holdfast.runtime.plans.triggers import AWAITED, Workshop, triggers_of
+
+if TYPE_CHECKING:
+    from holdfast.runtime.cluster.node import Node
+
+_LIVE = tuple(status.value for status in Status if not status.at_rest)
+
+
+class Engine(Workshop, Shelf, Protocol):
+    """What the runtime needs of the engine that made it."""
+
+    def definition(self, workflow: Any) -> Definition: ...
+    def plan(self, workflow: Any) -> Plan: ...
+    def validate(self, workflow: Any) -> list[Problem]: ...
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """What publishing came to."""
+
+    version: DefinitionVersion
+    triggers: int
+    live_instances: int
+    """Of any version: they stay on theirs."""
+
+
+class Definitions:
+    def __init__(self, node: Node, engine: Engine, deployment: str = "") -> None:
+        self._node = node
+        self._deployment = deployment
+        self._engine = engine
+        self.reuse = Reuse(node, engine)
+        self.rehearsal = Rehearsal(self, node, engine)
+        self._saving = asyncio.Lock()
+        """Between the look at what is there and the write; other processes are kept apart by the store's transaction."""
+
+    # -- reading -------------------------------------------------------------------------------------------------------
+
+    async def get(self, definition_id: str, which: int | Which = Which.LATEST) -> DefinitionVersion:
+        """One version. Raises `DefinitionNotFound`, or `DefinitionNotPublished` if the published one is asked for."""
+        wanted = (Which.PUBLISHED, Which.LATEST) if which is Which.LATEST_OR_PUBLISHED else (which,)
+        for item in wanted:
+            found = await self._find(definition_id, item)
+            if found is not None:
+                return found
+        if which is Which.PUBLISHED and await self._find(definition_id, Which.LATEST) is not None:
+            raise DefinitionNotPublished(definition_id)
+        raise DefinitionNotFound(definition_id, str(which) if isinstance(which, int) else None)
+
+    async def _find(self, definition_id: str, which: int | Which) -> DefinitionVersion | None:
+        """From the store itself: who writes must see what is there now."""
+        return await self._node.store.find_version(self._node.tenant, definition_id, which)
+
+    async def content(self, definition_id: str, which: int | Which = Which.LATEST) -> dict[str, Any]:
+        """The document of a version. Its ETag is `get(…).content`."""
+        label = await self.get(definition_id, which)
+        document: dict[str, Any] = msgspec.json.decode((await self._stored(label)).document)
+        document.pop(PARTS, None)
+        return label.details.filed(document)
+
+    async def definition(self, definition_id: str, which: int | Which = Which.LATEST) -> Definition:
+        return bare((await self._read(await self.get(definition_id, which)))[0])
+
+    async def plan(self, definition_id: str, which: int | Which = Which.PUBLISHED) -> tuple[Plan, str]:
+        """What instances of a version run, and the content that they pin."""
+        label = await self.get(definition_id, which)
+        return await self._node.pins.plan(label.content), label.content
+
+    async def list(self, query: DefinitionQuery | None = None) -> tuple[Sequence[DefinitionVersion], int]:
+        """One page, and how many there are in all."""
+        return await self._node.store.list_versions(self._node.tenant, query or DefinitionQuery())
+
+    async def versions(self, definition_id: str) -> Sequence[DefinitionVersion]:
+        """All of them, latest first."""
+        query = DefinitionQuery(
+            which=Which.ALL, definition_ids=(definition_id,), sort="version", descending=True, limit=10_000
+        )
+        rows, _ = await self.list(query)
+        if not rows:
+            raise DefinitionNotFound(definition_id)
+        return rows
+
+    def validate(self, document: Any) -> Sequence[Problem]:
+        """All problems of a document, those of its triggers too; nothing is written."""
+        try:
+            definition = self._engine.definition(document)
+        except InvalidDefinition as refusal:
+            return list(refusal.problems)
+        problems = list(self._engine.validate(definition))
+        try:
+            triggers_of(definition, self._engine)
+        except InvalidDefinition as refusal:
+            problems.extend(refusal.problems)
+        return problems
+
+    def parsed(self, document: Any) -> Definition:
+        """As its author wrote it. Raises `DefinitionError` where it is none."""
+        return bare(self._engine.definition(document))
+
+    async def live_instances(self, definition_id: str) -> int:
+        return await self._node.store.count(
+            self._node.tenant, InstanceFilter(definition_ids=(definition_id,), statuses=_LIVE)
+        )
+
+    # -- writing -------------------------------------------------------------------------------------------------------
+
+    async def save_draft(
+        self,
+        document: Any,
+        *,
+        expected_hash: str | None = None,
+        source: Source = Source.API,
+        folder: str | None = None,
+    ) -> DefinitionVersion:
+        """Save over the draft, or begin a new one. With `expected_hash` only if the latest version still has that content
+        (an empty one: only if there is none); `VersionConflict` otherwise."""
+        definition = self.parsed(document)
+        async with self._saving:
+            latest = await self._find(definition.id, Which.LATEST)
+            found = latest.content if latest is not None else ""
+            if expected_hash is not None and expected_hash != found:
+                raise VersionConflict(definition.id, expected_hash, found)
+            if latest is None:  # A draft may have mistakes; one that nobody could open again would keep them.
+                refuse(unreachable(definition.id), definition)
+            details = _details(definition, document, latest, source)
+            if folder is not None:
+                details = replace(details, folder=folder)
+            number = _draft_number(latest, definition)
+            label, content = self._made(replace(definition, version=number), details)
+            return await self._save(label, content, (), expected_hash)
+
+    async def publish(self, definition_id: str, version: int | None = None) -> Published:
+        """Publish a version, the latest if none is named. One that is published already is indexed again."""
+        async with self._saving:
+            return await self._publish(await self.get(definition_id, Which.LATEST if version is None else version))
+
+    async def _publish(self, label: DefinitionVersion) -> Published:
+        """Where it uses workflows as activities, these become part of its content."""
+        await self.reuse.refresh()
+        written, content = await self._read(label)
+        definition = embedded(written, self._engine)
+        if definition.extra != written.extra:
+            made, content = self._made(definition, label.details)
+            label = replace(label, content=made.content)
+        rows = self.rehearsal.indexed(definition, label)
+        async with held_routes(self._node, definition, rows):
+            refuse(await check_endpoints(self._node, definition, rows), definition)
+            saved = await self._save(replace(label, published=True), content, rows)
+        await self._schedule(definition)
+        telemetry.emit("definition.published", definition_id=label.definition_id, version=label.version)
+        return Published(
+            version=saved,
+            triggers=sum(row.type != AWAITED for row in rows),
+            live_instances=await self.live_instances(label.definition_id),
+        )
+
+    async def save_and_publish(self, document: Any, *, source: Source = Source.API) -> Published:
+        """A draft that is published at once; nothing is written if it has problems. The same content again: no new one."""
+        await self.reuse.refresh()
+        definition = (await self.rehearsal.one(document)).definition
+        async with self._saving:
+            published = await self._find(definition.id, Which.PUBLISHED)
+            if published is not None:
+                same, _ = await self._read(published)
+                full = embedded(replace(definition, version=same.version), self._engine)
+                if write_definition(full) == write_definition(same):
+                    return Published(
+                        version=published,
+                        triggers=len(triggers_of(definition, self._engine)),
+                        live_instances=await self.live_instances(definition.id),
+                    )
+            latest = await self._find(definition.id, Which.LATEST)
+            number = _draft_number(latest, definition)
+            details = _details(definition, document, latest, source)
+            label, content = self._made(replace(definition, version=number), details)
+            await self._save(label, content, ())
+            return await self._publish(label)
+
+    async def retract(self, definition_id: str) -> bool:
+        """Publish it no more: it starts nothing, its instances go on. False if nothing was published."""
+        node = self._node
+        await self.get(definition_id)
+        retracted = await node.store.retract(node.tenant, definition_id)
+        node.pins.current.changed()
+        await self._schedule(None, definition_id)
+        if retracted:
+            telemetry.emit("definition.retracted", definition_id=definition_id)
+        return retracted
+
+    async def revert(self, definition_id: str, version: int) -> DefinitionVersion:
+        """Begin a draft with the content of that version (over the draft, if there is one)."""
+        async with self._saving:
+            old, latest = await self.get(definition_id, version), await self.get(definition_id)
+            definition = bare((await self._read(old))[0])
+            number = _draft_number(latest, definition)
+            details = old.details.kept_from(latest.details, labels=True, folder=True)
+            label, content = self._made(replace(definition, version=number), details)
+            return await self._save(label, content, ())
+
+    async def delete(self, definition_id: str) -> int:
+        """Delete all versions; how many. Instances that run keep their content."""
+        versions = await self.versions(definition_id)
+        return sum([await self.delete_version(definition_id, row.version) for row in versions])
+
+    async def delete_version(self, definition_id: str, version: int) -> bool:
+        node = self._node
+        label = await self.get(definition_id, version)
+        deleted = await node.store.delete_version(node.tenant, definition_id, version)
+        node.pins.current.changed()
+        if label.published:
+            await self._schedule(None, definition_id)
+        telemetry.emit("definition.deleted", definition_id=definition_id, version=version)
+        return deleted
+
+    async def duplicate(self, definition_id: str, new_id: str, name: str | None = None) -> DefinitionVersion:
+        """A draft of another id with the content of the latest version. Raises `VersionConflict` if that id exists."""
+        document = await self.content(definition_id)
+        return await self.save_draft({**document, "id": new_id, "name": name or new_id, "version": 1}, expected_hash="")
+
+    async def label(
+        self, definition_id: str, *, labels: Sequence[str] | None = None, folder: str | None = None
+    ) -> DefinitionVersion:
+        """Set labels or folder of the latest version. They are on the version, not in its content."""
+        async with self._saving:
+            label = await self.get(definition_id)
+            details = label.details
+            if labels is not None:
+                details = replace(details, labels=tuple(labels))
+            if folder is not None:
+                details = replace(details, folder=folder)
+            definition, content = await self._read(label)
+            rows = self.rehearsal.indexed(definition, label) if label.published else []
+            return await self._save(replace(label, metadata=details.encoded()), content, rows)
+
+    # -- code ----------------------------------------------------------------------------------------------------------
+
+    async def deploy(self, workflow: Any, deployment: str | None = None) -> DefinitionVersion:
+        """Offer a workflow of this process. It becomes the published one once per deployment (rule M14): a restart, or a node
+        that is rolled later, does not bring it back. Without a name each content is published when it is first seen."""
+        node = self._node
+        await self.reuse.refresh()
+        definition = embedded(self._engine.definition(workflow), self._engine)
+        refuse(self._engine.validate(definition), definition)
+        plan = self._engine.plan(definition)
+        content, document = await node.pins.written(plan.definition)
+        label = DefinitionVersion(
+            tenant=node.tenant,
+            definition_id=definition.id,
+            version=definition.version,
+            content=content,
+            name=definition.title,
+            published=True,
+            created=node.clock.now(),
+            metadata=VersionDetails.of(definition, Source.CODE).encoded(),
+        )
+        kept = DefinitionContent(
+            tenant=node.tenant, hash=content, origin=Origin.CODE, created=label.created, document=document
+        )
+        rows = self.rehearsal.indexed(definition, label)
+        refuse(await check_endpoints(node, definition, rows), definition)
+        saved = await node.store.deploy(label, kept, rows, deployment or self._deployment or f"content-{content}")
+        node.pins.know(plan, content, saved.version)
+        node.pins.current.changed()
+        if saved.published:
+            await self._schedule(definition)
+        return saved
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    def _made(self, definition: Definition, details: VersionDetails) -> tuple[DefinitionVersion, DefinitionContent]:
+        node = self._node
+        document, now = _written(definition), node.clock.now()
+        content = content_hash(document)
+        label = DefinitionVersion(
+            tenant=node.tenant,
+            definition_id=definition.id,
+            version=definition.version,
+            content=content,
+            name=definition.title,
+            created=now,
+            metadata=details.encoded(),
+        )
+        return label, DefinitionContent(tenant=node.tenant, hash=content, created=now, document=document)
+
+    async def _save(
+        self,
+        label: DefinitionVersion,
+        content: DefinitionContent,
+        rows: Sequence[TriggerRow],
+        expected: str | None = None,
+    ) -> DefinitionVersion:
+        saved = await self._node.store.save_version(label, content, rows, expected=expected)
+        self._node.pins.current.changed()
+        return saved
+
+    async def _stored(self, label: DefinitionVersion) -> DefinitionContent:
+        found = await self._node.store.load_content(self._node.tenant, label.content)
+        if found is None:
+            raise DefinitionNotFound(label.definition_id, str(label.version))
+        return found
+
+    async def _read(self, label: DefinitionVersion) -> tuple[Definition, DefinitionContent]:
+        content = await self._stored(label)
+        document: Mapping[str, Any] = msgspec.json.decode(content.document)
+        return parse_definition(document, trusted=content.origin is Origin.CODE), content
+
+    async def _schedule(self, definition: Definition | None, definition_id: str = "") -> None:
+        from holdfast.management.schedules import Schedules
+
+        found = () if definition is None else triggers_of(definition, self._engine)
+        name = definition_id if definition is None else definition.id
+        await Schedules(self._node).put(name, [(item.type, item.id, payload) for item, payload in found])
+
+
+def _details(definition: Definition, document: Any, latest: DefinitionVersion | None, source: Source) -> VersionDetails:
+    """Labels and folder that are not stated stay: they are on the version, and are given to it by others as well."""
+    details = VersionDetails.of(definition, source)
+    if latest is None:
+        return details
+    stated = "labels" in document if isinstance(document, Mapping) else bool(definition.labels)
+    return details.kept_from(latest.details, labels=not stated, folder="folder" not in definition.metadata)
+
+
+def _written(definition: Definition) -> bytes:
+    return msgspec.json.encode(write_definition(definition))
+
+
+def _draft_number(latest: DefinitionVersion | None, definition: Definition) -> int:
+    """The draft's own number, if there is one; else the next, or what the document says if that is higher."""
+    if latest is None:
+        return max(definition.version, 1)
+    return max(latest.version + 1, definition.version) if latest.published else latest.version

@@ -1,0 +1,187 @@
+"""Workflows used as activities, where definitions live in a store.
+
+A workflow is resolved when its user is published, and is part of the user's content (rule M14): later versions of it change
+nothing for those who were published before. The engine's catalogue follows what is published as usable, so that editors offer
+it and the compiler finds it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.errors import HoldfastError
+from holdfast.execution.composite import find_workflow
+from holdfast.management.definitions.workflow_activities import WorkflowActivityType
+from holdfast.model.catalog import DefinitionQuery, DefinitionVersion, Origin, Which
+from holdfast.model.definition import ActivityNode, Definition
+from holdfast.model.reader import parse_definition
+from holdfast.model.writer import write_definition
+from holdfast.ports import ActivityType
+from holdfast.runtime.plans.catalog import DefinitionCatalog, activity_type_name
+from holdfast.runtime.service import Rounds
+
+if TYPE_CHECKING:
+    from holdfast.runtime.cluster.node import Node
+
+logger = logging.getLogger("holdfast")
+
+PARTS = "parts"
+"""Where a published definition holds the workflows that it uses."""
+LOOK = timedelta(milliseconds=500)
+USABLE_MAX = 10_000
+
+
+class Shelf(Protocol):
+    """What is needed of the engine: its catalogue, and the types made of it."""
+
+    @property
+    def definitions(self) -> DefinitionCatalog: ...
+    def refresh(self) -> None: ...
+    def activity_type(self, name: str, version: int = 1) -> ActivityType | None: ...
+
+
+def bare(definition: Definition) -> Definition:
+    """As its author wrote it, without the workflows that it uses."""
+    if PARTS not in definition.extra:
+        return definition
+    return replace(definition, extra={key: value for key, value in definition.extra.items() if key != PARTS})
+
+
+def parts_of(definition: Definition) -> list[Definition]:
+    """The workflows that a published definition holds."""
+    found: Any = definition.extra.get(PARTS)
+    return [parse_definition(item) for item in found] if isinstance(found, list) else []
+
+
+def embedded(definition: Definition, shelf: Shelf) -> Definition:
+    """With the workflows that it uses, those that they use, and so on; itself if it uses none. Those that hold trusted code stay
+    outside: they run in their current code anyway (rule H10)."""
+    plain = bare(definition)
+    used: dict[str, Definition] = {}
+    _collect(plain, shelf, used)
+    parts = [write_definition(item) for item in used.values()]
+    parts = [item for item in parts if b'"$code"' not in msgspec.json.encode(item)]
+    return replace(plain, extra={**plain.extra, PARTS: parts}) if parts else plain
+
+
+def _collect(definition: Definition, shelf: Shelf, used: dict[str, Definition]) -> None:
+    for activity in definition.root.walk():
+        found = _workflow(activity, shelf)
+        if found is not None and found.id not in used:
+            used[found.id] = bare(found)
+            _collect(found, shelf, used)
+
+
+def _workflow(activity: ActivityNode, shelf: Shelf) -> Definition | None:
+    kind = shelf.activity_type(activity.type, activity.version)
+    if kind is None:
+        return find_workflow(shelf.definitions, activity)
+    if not isinstance(kind, WorkflowActivityType):
+        return None
+    return shelf.definitions.find(kind.definition.id) or kind.definition  # the current one
+
+
+class Resolved:
+    """What a definition's activities mean: first the workflows that it holds, then what the engine knows."""
+
+    def __init__(self, definition: Definition, shelf: Shelf) -> None:
+        parts = parts_of(definition)
+        self._own = DefinitionCatalog(parts)
+        self.types: dict[str, WorkflowActivityType] = {
+            activity_type_name(item.title): WorkflowActivityType(item) for item in parts
+        }
+        self._shelf = shelf
+
+    def activity(self, name: str, version: int) -> ActivityType | None:
+        return self.types.get(name) or self._shelf.activity_type(name, version)
+
+    def find(self, reference: str, *, version: int | None = None) -> Definition | None:
+        own = self._own.find(reference, version=version)
+        return own or self._shelf.definitions.find(reference, version=version)
+
+
+class Offer:
+    """Workflows that others may use before they are published."""
+
+    def __init__(self) -> None:
+        self.kept = False
+
+    def keep(self) -> None:
+        """They are published now: nothing is to be taken back."""
+        self.kept = True
+
+
+class Reuse:
+    """Keeps the engine's catalogue at what is published as usable in this store."""
+
+    def __init__(self, node: Node, shelf: Shelf) -> None:
+        self._node = node
+        self._shelf = shelf
+        self._epoch = -1
+        self._known: dict[str, str] = {}
+        """Id and content of those that this put there."""
+        self._rounds = Rounds("reuse", self.refresh, lambda: LOOK, "published workflows could not be read", node.outage)
+
+    def start(self) -> None:
+        self._rounds.start()
+
+    async def stop(self) -> None:
+        await self._rounds.stop()
+
+    @contextmanager
+    def offering(self, definitions: Iterable[Definition]) -> Iterator[Offer]:
+        """While these are rehearsed; taken back afterwards, unless they are kept."""
+        usable = [item for item in definitions if item.options.usable_as_activity]
+        names = {item.id for item in usable}
+        before = [item for item in self._shelf.definitions if item.id in names]
+        for definition in usable:
+            self._shelf.definitions.put(definition)
+        if usable:
+            self._shelf.refresh()
+        offer = Offer()
+        try:
+            yield offer
+        finally:
+            if usable and not offer.kept:
+                for name in names:
+                    self._shelf.definitions.remove(name)
+                for definition in before:
+                    self._shelf.definitions.add(definition)
+                self._shelf.refresh()
+
+    async def refresh(self) -> None:
+        """Look what is published, if something has changed since."""
+        epoch = await self._node.pins.current.refresh()
+        if epoch == self._epoch:
+            return
+        query = DefinitionQuery(which=Which.PUBLISHED, limit=USABLE_MAX)
+        rows, _ = await self._node.store.list_versions(self._node.tenant, query)
+        usable = {row.definition_id: row for row in rows if row.details.usable_as_activity}
+        changed = [row for name, row in usable.items() if self._known.get(name) != row.content]
+        gone = [name for name in self._known if name not in usable]
+        for definition in [item async for item in self._read(changed)]:
+            self._shelf.definitions.put(definition)
+        for name in gone:
+            self._shelf.definitions.remove(name)
+        self._known = {name: row.content for name, row in usable.items()}
+        self._epoch = epoch
+        if changed or gone:
+            self._shelf.refresh()
+
+    async def _read(self, rows: list[DefinitionVersion]) -> AsyncIterator[Definition]:
+        for row in rows:
+            content = await self._node.store.load_content(row.tenant, row.content)
+            if content is None:
+                continue
+            try:
+                document = msgspec.json.decode(content.document)
+                yield parse_definition(document, trusted=content.origin is Origin.CODE)
+            except HoldfastError:
+                logger.warning("'%s' cannot be used as an activity here", row.definition_id, exc_info=True)

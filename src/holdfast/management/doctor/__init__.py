@@ -1,0 +1,7 @@
+"""Looks at a set-up, or at one instance, and says what is wrong and what to do. It changes nothing."""
+
+from holdfast.management.doctor.findings import Finding, Level
+from holdfast.management.doctor.instance import why_it_waits
+from holdfast.management.doctor.setup import check_store, check_transport
+
+__all__ = ["Finding", "Level", "check_store", "check_transport", "why_it_waits"]

@@ -1,0 +1,131 @@
+"""Why does this instance not go on? Everything that it waits for, and who would have to do what."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from holdfast.management.doctor.findings import Finding, Level
+from holdfast.model.cluster import NodeRow
+from holdfast.model.instance import Bookmark, BookmarkKind, Status
+from holdfast.model.work import NOBODY, EffectRow, InboxRow
+from holdfast.runtime.result import RunResult
+
+if TYPE_CHECKING:
+    from holdfast.runtime.facade import Runtime
+
+REST = {
+    Status.FINISHED: ("It has finished. There is nothing to do.", ""),
+    Status.CANCELED: ("It was canceled. A canceled instance stays so.", "Start a new one."),
+    Status.FAULTED: ("It has faulted.", "Mend the cause, then: holdfast instances retry ID"),
+}
+
+
+async def why_it_waits(runtime: Runtime, instance_id: str) -> list[Finding]:
+    """In the order in which one would look. Raises `InstanceNotFound`."""
+    node = runtime.node
+    result = await runtime.read(instance_id)
+    found = [Finding(subject="status", message=f"{result.status.value}, definition '{result.definition.id}'")]
+    found += _incidents(result)
+    if result.status.at_rest:
+        message, remedy = REST[result.status]
+        return [*found, Finding(subject="end", level=Level.HINT, message=message, remedy=remedy)]
+    now = await node.store.now()
+    nodes = {row.owner: row for row in await node.store.list_nodes()}
+    effects = await node.store.effects_of(node.tenant, instance_id)
+    inbox = await node.store.inbox_of(node.tenant, instance_id)
+    # A row keeps the name that its activity had when it was written; the instance may have migrated since.
+    names = {item["execution_id"]: item["activity_id"] for item in result.state.get("effects", ())}
+    found += [_effect(row, names.get(row.execution, row.activity_id), nodes.get(row.owner), now) for row in effects]
+    found += [_bookmark(mark, now) for mark in result.bookmarks]
+    found += [_unread(row) for row in inbox]
+    if not effects and not result.bookmarks:
+        found.append(await _nothing(runtime, instance_id, result))
+    return found
+
+
+def _incidents(result: RunResult) -> list[Finding]:
+    return [
+        Finding(
+            subject="incident",
+            level=Level.WRONG,
+            message=f"{item.activity_id or 'workflow'}: {item.type}: {item.message}",
+            remedy=f"at {item.source}" if item.source else "",
+        )
+        for item in result.incidents
+    ]
+
+
+def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime) -> Finding:
+    what = f"'{activity}' (attempt {row.attempt}, since {row.created:%Y-%m-%d %H:%M:%S})"
+    hold = row.on_lost == "hold"
+    if row.owner == NOBODY and (row.queue or not hold):
+        queue = f"queue '{row.queue}'" if row.queue else "nobody"
+        return Finding(
+            subject="effect",
+            level=Level.HINT,
+            message=f"{what} waits for a worker: it belongs to {queue}",
+            remedy="Is a worker alive that serves this queue? See: holdfast doctor",
+        )
+    if owner is not None and owner.alive_at(now):
+        return Finding(subject="effect", message=f"{what} runs on node '{row.owner.node}', which is alive")
+    return Finding(
+        subject="effect",
+        level=Level.WRONG if hold else Level.HINT,
+        message=f"{what} ran on a node that was stopped"
+        if row.owner == NOBODY
+        else f"{what} ran on node '{row.owner.node}', which died",
+        remedy="It is not run again by itself (on_lost: hold). Look what it did, then cancel the instance, or: "
+        f"holdfast instances recover {row.instance_id}"
+        if hold
+        else "Any live worker takes it over within seconds. Is one alive? See: holdfast doctor",
+    )
+
+
+def _bookmark(mark: Bookmark, now: datetime) -> Finding:
+    what = f"'{mark.activity_id}' waits"
+    if mark.due is not None:
+        late = mark.due <= now
+        return Finding(
+            subject="bookmark",
+            level=Level.HINT if late else Level.OK,
+            message=f"{what} until {mark.due:%Y-%m-%d %H:%M:%S} UTC" + (", which has passed" if late else ""),
+            remedy="Timers are fired by live workers. Is one alive? See: holdfast doctor" if late else "",
+        )
+    if mark.kind is BookmarkKind.CHILD:
+        child = mark.payload.get("child") if isinstance(mark.payload, dict) else None
+        return Finding(
+            subject="bookmark", message=f"{what} for its child {child}", remedy=f"holdfast doctor instance {child}"
+        )
+    return Finding(
+        subject="bookmark",
+        message=f"{what} for a stimulus '{mark.name}' with {mark.payload!r} (bookmark {mark.id})",
+        remedy="Was it sent? See what matches: holdfast doctor stimulus TYPE --payload JSON",
+    )
+
+
+def _unread(row: InboxRow) -> Finding:
+    return Finding(
+        subject="inbox",
+        level=Level.HINT,
+        message=f"a stimulus '{row.type}' arrived {row.arrived:%Y-%m-%d %H:%M:%S} and fits no bookmark so far",
+        remedy="It is kept for a bookmark that fits. Does its type or payload differ from what the instance waits for?",
+    )
+
+
+async def _nothing(runtime: Runtime, instance_id: str, result: RunResult) -> Finding:
+    stuck = {key.id for key in await runtime.node.store.find_stuck(1000)}
+    if instance_id in stuck:
+        return Finding(
+            subject="stuck",
+            level=Level.WRONG,
+            message="Nothing will ever wake it: no bookmark, no effect, no work.",
+            remedy="That should not be: please report it. Schedule an activity by an alteration, or cancel it.",
+        )
+    waits = "its start waits on the queue" if result.status is Status.PENDING else "the rest of it waits on the queue"
+    return Finding(
+        subject="work",
+        level=Level.HINT,
+        message=f"{waits} or is under way",
+        remedy="Is a worker alive that serves it? See: holdfast doctor",
+    )

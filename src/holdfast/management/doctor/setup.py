@@ -1,0 +1,189 @@
+"""Is the set-up sound: database, schema, clock, nodes, waiting work, broker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from holdfast.errors import HoldfastError, SchemaMismatch
+from holdfast.management.doctor.findings import Finding, Level
+from holdfast.management.nodes import read_details
+from holdfast.model.cluster import NodeRow
+from holdfast.model.stored import DEFAULT_TENANT
+from holdfast.model.upkeep import StoreStats
+from holdfast.ports import Clock, Store, Transport
+from holdfast.runtime.plans.missing_code import REMEDY, lacking_code, missing_code
+
+SKEW_MAX = timedelta(seconds=2)
+LATE = timedelta(minutes=1)
+STUCK_MAX = 10
+DEAD_SHOWN = timedelta(hours=1)
+
+
+async def check_store(store: Store, clock: Clock) -> list[Finding]:
+    """Opens the store without migrating it, and closes it again."""
+    try:
+        report = await store.migrate(check=True)
+        if report.pending:
+            return [_pending(store, report.pending)]
+        await store.open(migrate=False)
+    except SchemaMismatch as error:
+        return [Finding(subject="schema", level=Level.WRONG, message=str(error))]
+    except HoldfastError as error:
+        return [Finding(subject="database", level=Level.WRONG, message=str(error))]
+    try:
+        return [
+            Finding(subject="database", message=f"{store.name} answers"),
+            Finding(subject="schema", message=f"up to date, {report.schema}"),
+            await _clock(store, clock),
+            *_nodes(await store.list_nodes(), await store.now()),
+            *_work(await store.stats(), await store.now()),
+            await _stuck(store),
+            *await _missing_code(store),
+        ]
+    finally:
+        await store.close()
+
+
+def _pending(store: Store, names: Sequence[str]) -> Finding:
+    return Finding(
+        subject="schema",
+        level=Level.WRONG,
+        message=f"{store.name} answers, but lacks {len(names)} migration{'s' * (len(names) != 1)}: {', '.join(names)}",
+        remedy="holdfast migrate --store URL",
+    )
+
+
+async def _clock(store: Store, clock: Clock) -> Finding:
+    """Rows are due by the database's clock, which nodes follow; logs and whatever else runs here do not."""
+    before = clock.now()
+    there = await store.now()
+    middle = before + (clock.now() - before) / 2
+    skew = abs(there - middle)
+    shown = f"{skew.total_seconds() * 1000:.0f} ms between this machine and the database"
+    if skew <= SKEW_MAX:
+        return Finding(subject="clock", message=shown)
+    return Finding(
+        subject="clock",
+        level=Level.WRONG,
+        message=shown,
+        remedy="Let both follow the same time server (NTP): times in logs and in the journal would contradict each other.",
+    )
+
+
+def _nodes(nodes: Sequence[NodeRow], now: datetime) -> list[Finding]:
+    alive = [node for node in nodes if node.alive_at(now)]
+    dead = [
+        node for node in nodes if node.state != "left" and not node.alive_at(now) and now - node.heartbeat < DEAD_SHOWN
+    ]
+    works = any(read_details(node.details).queues for node in alive)
+    names = ": " + ", ".join(node.id for node in alive[:5]) if alive else ""
+    found = [
+        Finding(
+            subject="nodes",
+            level=Level.OK if works else Level.HINT,
+            message=f"{len(alive)} alive{names}{'; none takes work' if alive and not works else ''}",
+            remedy="" if works else "Nobody takes work. Start one: holdfast worker, or holdfast serve.",
+        )
+    ]
+    if dead:
+        names = ", ".join(node.id for node in dead[:5])
+        found.append(
+            Finding(
+                subject="nodes",
+                level=Level.HINT,
+                message=f"{len(dead)} went silent without goodbye within the last hour: {names}",
+                remedy="Look at their logs. Their effects were given to others, if any node is alive.",
+            )
+        )
+    return found
+
+
+def _work(stats: StoreStats, now: datetime) -> list[Finding]:
+    found = []
+    late = stats.oldest_ready is not None and now - stats.oldest_ready > LATE
+    age = "" if stats.oldest_ready is None else f", the oldest for {_short(now - stats.oldest_ready)}"
+    found.append(
+        Finding(
+            subject="work",
+            level=Level.WRONG if late else Level.OK,
+            message=f"{stats.work_ready} ready{age}; {stats.work_later} later; {stats.effects} effects open",
+            remedy="No live worker serves these queues, or there are too few: see `holdfast worker --queues`."
+            if late
+            else "",
+        )
+    )
+    if stats.dead_letters:
+        found.append(
+            Finding(
+                subject="dead letters",
+                level=Level.WRONG,
+                message=f"{stats.dead_letters} pieces of work failed for good",
+                remedy="holdfast dead-letters list, then replay or discard.",
+            )
+        )
+    if stats.incidents_open:
+        found.append(
+            Finding(
+                subject="incidents",
+                level=Level.HINT,
+                message=f"{stats.incidents_open} open",
+                remedy="holdfast instances list --incidents, then retry or cancel.",
+            )
+        )
+    return found
+
+
+async def _stuck(store: Store) -> Finding:
+    """Every live instance has something that will wake it (rule M11)."""
+    stuck = await store.find_stuck(STUCK_MAX)
+    if not stuck:
+        return Finding(subject="stuck", message="every live instance has something that will wake it")
+    names = ", ".join(key.id for key in stuck)
+    return Finding(
+        subject="stuck",
+        level=Level.WRONG,
+        message=f"nothing will ever wake: {names}",
+        remedy="That should not be: please report it with `holdfast doctor instance ID`. Retry or cancel them.",
+    )
+
+
+async def _missing_code(store: Store) -> list[Finding]:
+    """Versions that no live node can run (rule H10), of the tenant without a name; and those that may become so."""
+    noticed = await missing_code(store, DEFAULT_TENANT)
+    nowhere = await lacking_code(store, DEFAULT_TENANT)
+    now = await store.now()
+    return [
+        Finding(
+            subject="code",
+            level=Level.WRONG,
+            message=f"version {item.version} of '{item.definition_id}' cannot be run by any live node: {item.reason}",
+            remedy=item.remedy,
+        )
+        for item in noticed
+    ] + [
+        Finding(
+            subject="code",
+            level=Level.HINT,
+            message=f"instances wait for code that no live node has since {_short(now - since)}: {reason}",
+            remedy=REMEDY,
+        )
+        for content, (since, reason) in nowhere.items()
+        if content not in {item.content for item in noticed}
+    ]
+
+
+async def check_transport(transport: Transport) -> Finding:
+    try:
+        await transport.open()
+    except HoldfastError as error:
+        return Finding(subject="transport", level=Level.WRONG, message=str(error))
+    await transport.close()
+    return Finding(subject="transport", message=f"{transport.name} answers")
+
+
+def _short(age: timedelta) -> str:
+    seconds = int(age.total_seconds())
+    if seconds < 120:
+        return f"{seconds} s"
+    return f"{seconds // 60} min" if seconds < 7200 else f"{seconds // 3600} h"

@@ -1,0 +1,1 @@
+"""Instances for operators: client, retry and cancel, alterations, forks, families."""

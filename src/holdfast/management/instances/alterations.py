@@ -1,0 +1,200 @@
+"""Alterations: one instance at once, or a plan over a filter, worked off by the whole cluster, with a dry run before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from holdfast.errors import ExecutionError, HoldfastError
+from holdfast.model.alterations import (
+    ALTERATION,
+    SAMPLES_MAX,
+    Alteration,
+    AlterationPlan,
+    Fate,
+    PlanState,
+    Verdict,
+    plan_of,
+    record_of,
+)
+from holdfast.model.instance import Status
+from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort, InstanceSummary
+from holdfast.model.record_rows import RecordQuery, RecordRow
+from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.commits.jobs.alteration import AlterJob, Targets, targets_of, verdict_of
+from holdfast.runtime.commits.jobs.operator import Asked
+from holdfast.runtime.commits.state_codec import decode_state
+from holdfast.runtime.work_queue.alteration_pages import PAGE, Page, page_row
+
+ALTERED = tuple(status.value for status in Status if status not in (Status.FINISHED, Status.CANCELED))
+"""Statuses of instances that can be altered."""
+
+
+class AlterationPage(Struct, frozen=True, kw_only=True):
+    items: tuple[AlterationPlan, ...]
+    total: int
+    cursor: str | None = None
+
+
+class Alterations:
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    # -- one instance --------------------------------------------------------------------------------------------------
+
+    async def alter(
+        self,
+        instance_id: str,
+        alterations: Sequence[Alteration | Mapping[str, Any]],
+        *,
+        who: str,
+        why: str | None = None,
+    ) -> bool:
+        """Alter one instance: all of it in one commit, or nothing. False if there was nothing to change."""
+        node, asked = self._node, checked(alterations)
+        row = await node.row(instance_id)
+        targets = await targets_of(node, row.definition_id, asked)
+        job = AlterJob(instance_id, Asked(who, why), asked, targets)
+        assert job.answer is not None
+        node.submit(job)
+        answer = await job.answer
+        return job.changed and not answer.dropped
+
+    # -- plans ---------------------------------------------------------------------------------------------------------
+
+    async def plan(
+        self,
+        filter: InstanceFilter,
+        alterations: Sequence[Alteration | Mapping[str, Any]],
+        *,
+        dry_run: bool = False,
+        who: str,
+        why: str | None = None,
+    ) -> AlterationPlan:
+        """Keep a plan; `run` begins it. A dry run keeps nothing: it says of every instance that fits what would become of
+        it (`fates`, `verdicts`), and moves none."""
+        node, now = self._node, self._node.clock.now()
+        statuses = tuple(status for status in filter.statuses or ALTERED if status in ALTERED)
+        plan = AlterationPlan(
+            id=node.next_id(),
+            filter=replace(filter, statuses=statuses or ALTERED),
+            alterations=checked(alterations),
+            who=who,
+            why=why,
+            created=now,
+            updated=now,
+            dry_run=dry_run,
+        )
+        if not statuses:
+            raise ExecutionError(f"None of {', '.join(filter.statuses)} can be altered. Ask for: {', '.join(ALTERED)}.")
+        if dry_run:
+            return await self._tried(plan)
+        plan = replace(plan, total=await node.store.count(node.tenant, plan.filter))
+        await node.store.put_record(record_of(plan, node.tenant))
+        return plan
+
+    async def run(self, plan_id: str) -> AlterationPlan:
+        """Begin a plan. Whichever node takes its pages works it off; asked again, it changes nothing."""
+        node, stored = self._node, await self._record(plan_id)
+        plan, now = plan_of(stored), node.clock.now()
+        if plan.page or plan.state is PlanState.COMPLETED:
+            return plan
+        # If somebody was faster it is running; if we die here, whoever runs it again adds the row.
+        plan = replace(plan, state=PlanState.RUNNING, updated=now)
+        await node.store.put_record(record_of(plan, node.tenant, stored.version + 1))
+        row = page_row(node.tenant, Page(plan=plan.id), now)
+        await node.store.enqueue([row])
+        node.uptake.take_own([row])
+        return await self.get(plan_id)
+
+    async def get(self, plan_id: str) -> AlterationPlan:
+        """The plan with its progress."""
+        return plan_of(await self._record(plan_id))
+
+    async def _record(self, plan_id: str) -> RecordRow:
+        row = await self._node.store.get_record(self._node.tenant, ALTERATION, plan_id)
+        if row is None:
+            raise ExecutionError(f"There is no alteration plan '{plan_id}'.")
+        return row
+
+    async def list(self, *, limit: int = 100, after: str | None = None) -> AlterationPage:
+        """Latest first."""
+        query = RecordQuery(tenant=self._node.tenant, kind=ALTERATION, limit=limit + 1, after=after or "")
+        rows = await self._node.store.list_records(query)
+        total = await self._node.store.count_records(query)
+        cursor = rows[limit - 1].cursor if len(rows) > limit else None
+        return AlterationPage(items=tuple(plan_of(row) for row in rows[:limit]), total=total, cursor=cursor)
+
+    # -- a dry run -----------------------------------------------------------------------------------------------------
+
+    async def _tried(self, plan: AlterationPlan) -> AlterationPlan:
+        fates: Counter[str] = Counter()
+        urgent, others = list[Verdict](), list[Verdict]()
+        targets: dict[str, Targets | HoldfastError] = {}
+        async for item in self._fitting(plan.filter):
+            if item.definition_id not in targets:
+                targets[item.definition_id] = await self._targets(item.definition_id, plan)
+            verdict = await self._verdict(item, plan, targets[item.definition_id])
+            fates[verdict.fate.value] += 1
+            chosen = urgent if verdict.fate in (Fate.NEEDS_MAPPING, Fate.REFUSED) else others
+            if len(chosen) < SAMPLES_MAX:
+                chosen.append(verdict)
+        return replace(plan, total=fates.total(), fates=dict(fates), verdicts=(*urgent, *others)[:SAMPLES_MAX])
+
+    async def _targets(self, definition_id: str, plan: AlterationPlan) -> Targets | HoldfastError:
+        try:
+            return await targets_of(self._node, definition_id, plan.alterations)
+        except HoldfastError as error:
+            return error
+
+    async def _verdict(self, item: InstanceSummary, plan: AlterationPlan, targets: Targets | HoldfastError) -> Verdict:
+        node = self._node
+        told: dict[str, Any] = {
+            "instance_id": item.id,
+            "definition_id": item.definition_id,
+            "version": item.definition_version,
+        }
+        try:
+            if isinstance(targets, HoldfastError):
+                raise targets
+            row, values = await node.state(item.id)
+            live = decode_state(row.state, await node.pins.plan(row.content), node.clock.now_ns, node.services, values)
+        except HoldfastError as error:
+            return Verdict(**told, fate=Fate.REFUSED, reasons=(str(error),))
+        return verdict_of(live, plan.alterations, targets, Asked(plan.who, plan.why))
+
+    async def _fitting(self, filter: InstanceFilter) -> AsyncIterator[InstanceSummary]:
+        cursor: str | None = None
+        while True:
+            query = InstanceQuery(
+                tenant=self._node.tenant,
+                filter=filter,
+                sort=InstanceSort.ID,
+                descending=False,
+                limit=PAGE,
+                cursor=cursor,
+            )
+            page = await self._node.store.search(query)
+            for item in page.items:
+                yield item
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+
+def checked(alterations: Sequence[Alteration | Mapping[str, Any]]) -> tuple[Alteration, ...]:
+    """Alterations as given in Python or as JSON."""
+    try:
+        found = tuple(
+            msgspec.convert(dict(item), Alteration) if isinstance(item, Mapping) else item for item in alterations
+        )
+    except msgspec.ValidationError as error:
+        raise ExecutionError(f"This is not an alteration: {error}.") from error
+    if not found:
+        raise ExecutionError("A plan needs at least one alteration.")
+    return found

@@ -1,0 +1,98 @@
+"""Human tasks as people meet them: a list, and what they do about one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from holdfast.errors import InstanceNotFound, TaskClosed, TaskNotFound
+from holdfast.model.record_rows import RecordQuery
+from holdfast.model.tasks import LIVE, ROLE, TASK, USER, Task, TaskState, task_of
+from holdfast.runtime.cluster.node import Node
+from holdfast.runtime.commits.jobs.task import ClaimTask, CompleteTask, ReleaseTask, TaskJob
+
+
+class TaskPage(Struct, frozen=True, kw_only=True):
+    items: tuple[Task, ...]
+    total: int
+    cursor: str | None = None
+    """Where the next page begins; None on the last one."""
+
+
+class Tasks:
+    """Tasks of one tenant. `roles` limits people to what is meant for them; None trusts whoever asks."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    async def list(
+        self,
+        *,
+        for_user: str | None = None,
+        roles: Collection[str] = (),
+        states: Sequence[str] = LIVE,
+        instance_id: str | None = None,
+        limit: int = 100,
+        after: str | None = None,
+    ) -> TaskPage:
+        """Latest first: all, or those that are meant for a user, for their roles, or for anybody."""
+        owners = () if for_user is None else (USER + for_user, *(ROLE + role for role in sorted(roles)), "")
+        query = RecordQuery(
+            tenant=self._node.tenant,
+            kind=TASK,
+            owners=owners,
+            states=tuple(states),
+            instance_id=instance_id,
+            limit=limit + 1,
+            after=after or "",
+        )
+        rows = await self._node.store.list_records(query)
+        total = await self._node.store.count_records(query)
+        cursor = rows[limit - 1].cursor if len(rows) > limit else None
+        return TaskPage(items=tuple(task_of(row) for row in rows[:limit]), total=total, cursor=cursor)
+
+    async def get(self, task_id: str) -> Task:
+        row = await self._node.store.get_record(self._node.tenant, TASK, task_id)
+        if row is None:
+            raise TaskNotFound(task_id)
+        return task_of(row)
+
+    async def claim(self, task_id: str, who: str, *, roles: Collection[str] | None = None) -> Task:
+        """From now on it is theirs. Claiming what one has claimed already does nothing."""
+        task = await self.get(task_id)
+        return await self._done(ClaimTask(task.instance_id, task_id, who, roles), task)
+
+    async def release(self, task_id: str, who: str, *, roles: Collection[str] | None = None) -> Task:
+        """Others may claim it again."""
+        task = await self.get(task_id)
+        return await self._done(ReleaseTask(task.instance_id, task_id, who, roles), task)
+
+    async def complete(
+        self, task_id: str, who: str, answer: Any = None, *, roles: Collection[str] | None = None
+    ) -> Task:
+        """Answer it: the workflow goes on with the answer. The same answer by the same person twice counts once.
+
+        Raises `AnswerRefused` with a path for each problem if the answer does not fit the form.
+        """
+        task = await self.get(task_id)
+        try:
+            return await self._done(CompleteTask(task.instance_id, task_id, who, roles, answer), task)
+        except TaskClosed:
+            now = await self.get(task_id)
+            if (now.state, now.completed_by, now.answer) == (TaskState.COMPLETED, who, answer):
+                return now
+            raise TaskClosed(task_id, now.state) from None
+
+    async def _done(self, job: TaskJob, task: Task) -> Task:
+        if not task.is_live:
+            job.refuse(TaskClosed(task.id, task.state))
+        else:
+            self._node.submit(job)
+        assert job.answer is not None
+        try:
+            await job.answer
+        except InstanceNotFound:
+            raise TaskNotFound(task.id) from None
+        return await self.get(task.id)

@@ -1,8 +1,0 @@
-"""Drawings of definitions: Mermaid text, and SVG that needs no other program."""
-
-from __future__ import annotations
-
-from holdfast.model.drawing.mermaid import to_mermaid
-from holdfast.model.drawing.svg import to_svg
-
-__all__ = ["to_mermaid", "to_svg"]

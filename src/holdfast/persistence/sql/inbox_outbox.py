@@ -1,0 +1,131 @@
+"""Inbox and outbox."""
+
+# ruff: noqa: S608 - names and conditions in these texts are ours, every value is a parameter
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from holdfast.model.stored import BookmarkRow
+from holdfast.model.work import InboxRow, OutboxRow
+from holdfast.persistence.sql.instance_tables import BOOKMARK
+from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped
+from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.work_tables import INBOX, OUTBOX
+
+_MICRO = timedelta(microseconds=1)
+_BY_ARRIVAL = " order by arrived, tenant, id"
+_FITTING = (
+    INBOX.select + " where tenant = ? and wake_key = ? and correlation in (0, ?)"
+    " and (instance_id is null or instance_id = ?) and (expires is null or expires > ?)" + _BY_ARRIVAL
+)
+_STRANDED = f"""select {", ".join("i." + name for name in INBOX.names)}, {", ".join("b." + name for name in BOOKMARK.names)}
+from hf_inbox i join hf_bookmark b on b.tenant = i.tenant and b.wake_key = i.wake_key
+    and (i.correlation = 0 or i.correlation = b.correlation) and (i.instance_id is null or i.instance_id = b.instance_id)
+where i.expires is null or i.expires > ?
+order by i.arrived, i.tenant, i.id, b.created, b.instance_id, b.seq limit ?"""
+
+
+class SqlMail(SqlPart):
+    async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
+        return await self._write(lambda: self._put(rows))
+
+    async def find_inbox(self, bookmarks: Sequence[BookmarkRow]) -> Sequence[Sequence[InboxRow]]:
+        return await self._read(self._fitting(bookmarks))
+
+    async def inbox_of(self, tenant: str, instance_id: str) -> Sequence[InboxRow]:
+        return await self._read(self._inbox_of(tenant, instance_id))
+
+    async def stranded_inbox(self, limit: int) -> Sequence[tuple[InboxRow, BookmarkRow]]:
+        return await self._read(self._stranded(limit))
+
+    async def expire_inbox(self, limit: int) -> Sequence[InboxRow]:
+        return await self._write(lambda: self._expire(limit))
+
+    async def take_outbox(self, limit: int, hold: timedelta) -> Sequence[OutboxRow]:
+        return await self._write(lambda: self._take(limit, hold))
+
+    async def delete_outbox(self, rows: Sequence[OutboxRow]) -> None:
+        await self._write(lambda: self._delete(rows))
+
+    async def return_outbox(self, rows: Sequence[OutboxRow], after: timedelta) -> None:
+        await self._write(lambda: self._return(rows, after))
+
+    def _put(self, rows: Sequence[InboxRow]) -> Script[list[bool]]:
+        there: set[tuple[str, str]] = set()
+        sql = "select id from hf_inbox where tenant = ? and id in ({marks})"
+        for tenant, group in grouped(rows, lambda row: row.tenant).items():
+            found = yield from all_of(sql, (tenant,), [row.id for row in group])
+            there |= {(tenant, row[0]) for row in found}
+        fresh = []
+        for row in rows:
+            fresh.append((row.tenant, row.id) not in there)
+            there.add((row.tenant, row.id))
+        new = [INBOX.encode(row, self._codec) for row, is_new in zip(rows, fresh, strict=True) if is_new]
+        if new:
+            yield each(f"{INBOX.insert} {self._dialect.skip_existing}", new)
+        return fresh
+
+    def _fitting(self, bookmarks: Sequence[BookmarkRow]) -> Script[list[list[InboxRow]]]:
+        # Asked after every burst that parks, and mostly for nothing: one look instead of one per bookmark.
+        some = yield ask("select 1 from hf_inbox limit 1")
+        if not some:
+            return [[] for _ in bookmarks]
+        now = yield from self._micros_now()
+        found = []
+        for mark in bookmarks:
+            rows = yield ask(_FITTING, mark.tenant, mark.key, mark.correlation, mark.instance_id, now)
+            found.append(INBOX.rows(rows, self._codec))
+        return found
+
+    def _inbox_of(self, tenant: str, instance_id: str) -> Script[list[InboxRow]]:
+        rows = yield ask(INBOX.select + " where tenant = ? and instance_id = ?" + _BY_ARRIVAL, tenant, instance_id)
+        return INBOX.rows(rows, self._codec)
+
+    def _stranded(self, limit: int) -> Script[list[tuple[InboxRow, BookmarkRow]]]:
+        now = yield from self._micros_now()
+        rows = yield ask(_STRANDED, now, limit)
+        width = len(INBOX.names)
+        return [(INBOX.decode(row[:width], self._codec), BOOKMARK.decode(row[width:], self._codec)) for row in rows]
+
+    def _expire(self, limit: int) -> Script[list[InboxRow]]:
+        now = yield from self._micros_now()
+        rows = yield ask(
+            f"{INBOX.select} where expires is not null and expires <= ?{_BY_ARRIVAL} limit ?{self._dialect.lock}",
+            now,
+            limit,
+        )
+        expired = INBOX.rows(rows, self._codec)
+        if expired:
+            yield each("delete from hf_inbox where tenant = ? and id = ?", [(row.tenant, row.id) for row in expired])
+        return expired
+
+    def _take(self, limit: int, hold: timedelta) -> Script[list[OutboxRow]]:
+        now = yield from self._micros_now()
+        found = yield ask(
+            f"{OUTBOX.select} where held_until <= ? order by created, tenant, id limit ?{self._dialect.lock_free}",
+            now,
+            limit,
+        )
+        rows = OUTBOX.rows(found, self._codec)
+        if rows:
+            yield each(
+                "update hf_outbox set attempts = attempts + 1, held_until = ? where tenant = ? and id = ?",
+                [(now + hold // _MICRO, row.tenant, row.id) for row in rows],
+            )
+        return [replace(row, attempts=row.attempts + 1) for row in rows]
+
+    def _delete(self, rows: Sequence[OutboxRow]) -> Script[None]:
+        if rows:
+            yield each("delete from hf_outbox where tenant = ? and id = ?", [(row.tenant, row.id) for row in rows])
+
+    def _return(self, rows: Sequence[OutboxRow], after: timedelta) -> Script[None]:
+        now = yield from self._micros_now()
+        if rows:
+            yield each(
+                "update hf_outbox set held_until = ? where tenant = ? and id = ?",
+                [(now + after // _MICRO, row.tenant, row.id) for row in rows],
+            )

@@ -1,0 +1,192 @@
+"""A batch of commits, from the statement to one outcome each, whatever breaks on the way.
+
+An outcome that is known stays known: when the connection breaks, only the others are sent again. Sending again is
+safe, since a burst that was committed is found by its id (rule M3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
+from holdfast.persistence import faultpoints
+from holdfast.persistence.retry import RetryPolicy, retrying
+from holdfast.persistence.sql.postgresql.connection import (
+    Connection,
+    breaks_connection,
+    is_poison,
+    is_refused_guard,
+    is_there_already,
+)
+from holdfast.persistence.sql.postgresql.fallback_commit import Settler, failed
+from holdfast.persistence.sql.postgresql.pool import Pool, in_transaction, roll_back
+from holdfast.persistence.sql.postgresql.rows import BatchRows, rows_of
+from holdfast.persistence.sql.postgresql.statement import statement_of
+from holdfast.ports import Codec, TransientErrors
+
+_Placed = Sequence[tuple[int, Commit]]
+_Outcomes = list[CommitOutcome | None]
+"""By the place in the batch; None as long as it is not known."""
+_DOUBT = 16
+"""Where many want the same instances, sending everything twice would cost more than a look."""
+
+
+class Committer:
+    def __init__(
+        self, lanes: Pool, settler: Settler, codec: Codec, url: str, transient: TransientErrors, policy: RetryPolicy
+    ) -> None:
+        self._lanes = lanes
+        self._settler = settler
+        self._codec = codec
+        self._url = url
+        self._transient = transient
+        self._policy = policy
+        self._doubt = 0
+        """How many statements look first, since one that did not was refused."""
+
+    async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
+        outcomes: _Outcomes = [None] * len(batch)
+
+        async def attempt() -> list[CommitOutcome]:
+            async with self._lanes.connection() as connection:
+                await self._write(connection, _left(batch, outcomes), outcomes)
+            return await self._settled(batch, outcomes)
+
+        return await retrying(attempt, transient=self._transient, policy=self._policy)
+
+    async def commit_claimed(self, connection: Connection, batch: Sequence[Commit]) -> list[CommitOutcome]:
+        """In the open transaction of a claim, which ends with it. If it breaks, as if there had been no claim: what
+        was claimed is consumed, and that is a guard."""
+        placed = _in_order(list(enumerate(batch)))
+        outcomes: _Outcomes = [None] * len(batch)
+        try:
+            rows = rows_of([commit for _, commit in placed], self._codec)
+            done = await self._ask(connection, rows, confident=rows.may_be_confident(claimed=True))
+            faultpoints.reached("commit.written")
+            await connection.execute("commit")
+            faultpoints.reached("commit.done")
+        except Exception as error:  # noqa: BLE001 - whatever it is, it comes again without the claim
+            if breaks_connection(error):
+                connection.terminate()
+            await roll_back(connection)
+            return await self.commit(batch)
+        _note(placed, done, outcomes)
+        return await retrying(lambda: self._settled(batch, outcomes), transient=self._transient, policy=self._policy)
+
+    async def _write(self, connection: Connection, batch: _Placed, outcomes: _Outcomes) -> None:
+        """All at once; if the database refuses, each half by itself, until the poison stands alone."""
+        placed = _in_order(batch)
+        if not placed:
+            return
+        try:
+            done = await self._send(connection, rows_of([commit for _, commit in placed], self._codec))
+        except Exception as error:
+            refused = is_refused_guard(error)
+            if not (refused or is_poison(error)):
+                raise
+            if len(placed) > 1:
+                middle = len(placed) // 2
+                await self._write(connection, placed[:middle], outcomes)
+                await self._write(connection, placed[middle:], outcomes)
+            elif not refused:
+                outcomes[placed[0][0]] = failed(error, self._url)
+            return
+        _note(placed, done, outcomes)
+
+    async def _send(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
+        """Which were written. Few steps on purpose: one who is alone waits for each of them."""
+        if faultpoints.hook is not None:
+            return await self._send_in_steps(connection, rows)
+        if self._doubt:
+            self._doubt -= 1
+        elif rows.may_be_confident(claimed=False):
+            text, values = statement_of(rows, confident=True)
+            try:
+                await connection.fetch(text, *values)
+            except Exception as error:
+                if not (is_refused_guard(error) or is_there_already(error)):
+                    raise
+                self._doubt = _DOUBT  # Nothing was written, because not every guard held.
+            else:
+                return range(len(rows.batch))
+        return await self._ask(connection, rows)
+
+    async def _send_in_steps(self, connection: Connection, rows: BatchRows) -> Sequence[int]:
+        """A test wants to stand between the steps of the one statement."""
+        async with in_transaction(connection):
+            faultpoints.reached("commit.locked")
+            done = await self._ask(connection, rows)
+            faultpoints.reached("commit.written")
+        faultpoints.reached("commit.done")
+        return done
+
+    async def _ask(self, connection: Connection, rows: BatchRows, *, confident: bool = False) -> Sequence[int]:
+        text, values = statement_of(rows, confident=confident)
+        found = await connection.fetch(text, *values)
+        return range(len(rows.batch)) if confident else found[0][0]
+
+    async def _settled(self, batch: Sequence[Commit], outcomes: _Outcomes) -> list[CommitOutcome]:
+        """One outcome each: those who were not written are asked for."""
+        if None in outcomes:
+            written = [commit for place, commit in enumerate(batch) if outcomes[place] is COMMITTED]
+            await self._settler.settle(_left(batch, outcomes), _added(written), outcomes.__setitem__)
+        return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _left(batch: Sequence[Commit], outcomes: _Outcomes) -> _Placed:
+    return [(place, commit) for place, commit in enumerate(batch) if outcomes[place] is None]
+
+
+def _note(placed: _Placed, done: Sequence[int], outcomes: _Outcomes) -> None:
+    if len(done) == len(outcomes):
+        outcomes[:] = [COMMITTED] * len(outcomes)
+    else:
+        for number in done:
+            outcomes[placed[number][0]] = COMMITTED
+
+
+def _in_order(batch: _Placed) -> _Placed:
+    """By (tenant, instance), which is the order of locks; without those that want what one before them has."""
+    if len(batch) == 1:
+        return batch
+    first: list[tuple[int, Commit]] = []
+    wanted: set[tuple[str, ...]] = set()
+    for place, commit in batch:
+        if (
+            commit.guards_taken
+            or commit.work_consumed
+            or commit.inbox_consumed
+            or commit.schedules_fired
+            or commit.records
+        ):
+            wants = _wants(commit)
+            if not wanted.isdisjoint(wants):
+                continue
+            wanted.update(wants)
+        first.append((place, commit))
+    first.sort(key=_lock_order)
+    return first
+
+
+def _lock_order(placed: tuple[int, Commit]) -> tuple[str, str]:
+    row = placed[1].instance
+    return (placed[1].tenant, "") if row is None else (row.tenant, row.id)
+
+
+def _wants(commit: Commit) -> list[tuple[str, ...]]:
+    tenant = commit.tenant
+    wants: list[tuple[str, ...]] = [("work", tenant, name) for name in commit.work_consumed]
+    if commit.inbox_consumed or commit.schedules_fired or commit.guards_taken or commit.records:
+        wants += [("inbox", tenant, name) for name in commit.inbox_consumed]
+        wants += [("schedule", tenant, step.schedule_id) for step in commit.schedules_fired]
+        wants += [(guard.kind.value, tenant, guard.name) for guard in commit.guards_taken]
+        wants += [("record", tenant, row.kind, row.id) for row in commit.records]
+    return wants
+
+
+def _added(commits: Sequence[Commit]) -> set[tuple[str, str]]:
+    added: set[tuple[str, str]] = set()
+    for commit in commits:
+        added.update((commit.tenant, row.id) for row in commit.work_added)
+        added.update((commit.tenant, row.id) for row in commit.inbox_added)
+    return added

@@ -1,0 +1,162 @@
+"""What the one statement could not settle: why a commit lost, and commits that must be tried alone.
+
+First a look, in one snapshot and without a lock: a guard that does not hold in a snapshot after the commit was sent
+is a loss, whatever happens next, and a burst that is in the journal was committed. Versions are looked at before the
+rest, since they are what is usually lost. What still seems possible is then tried by itself: its instance is locked,
+its guards are judged as every store judges them, its rows are written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Failed, Loss, Lost
+from holdfast.persistence.guard_rules import lost, was_sent_before
+from holdfast.persistence.sql.commits import commit_script
+from holdfast.persistence.sql.guard_evidence import gather
+from holdfast.persistence.sql.postgresql.connection import Connection, explained, is_poison, run
+from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
+from holdfast.persistence.sql.postgresql.pool import Pool
+from holdfast.persistence.sql.postgresql.rows import commit_row
+from holdfast.persistence.sql.postgresql.statement import ROW_TYPE
+from holdfast.ports import Codec
+
+_LOOKS = 200
+_PAUSE = 0.005
+"""How often, and about how many seconds apart, a commit tries to get a row that a claim has in hand."""
+SNAPSHOT = "begin isolation level repeatable read read only"
+
+
+class _InHand(Exception):
+    """Somebody's claim has the work row."""
+
+    def __init__(self, work_id: str) -> None:
+        self.work_id = work_id
+        super().__init__(work_id)
+
+
+class Settler:
+    def __init__(self, pool: Pool, lookups: Pool, codec: Codec, url: str) -> None:
+        self._pool = pool
+        self._lookups = lookups
+        self._codec = codec
+        self._url = url
+
+    async def settle(
+        self,
+        losers: Sequence[tuple[int, Commit]],
+        added: set[tuple[str, str]],
+        known: Callable[[int, CommitOutcome], None],
+    ) -> None:
+        """Say what became of each. `added` are work and inbox rows that others of the batch have just written."""
+        losers = await self._past(losers, known)
+        if not losers:
+            return
+        async with self._pool.transaction(SNAPSHOT) as connection:
+            found = await run(connection, gather([commit for _, commit in losers], ""))
+        for place, commit in losers:
+            loss = lost(commit, found) or _lost_to_batch(commit, added)
+            if loss is None:
+                known(place, await self._alone(commit))
+            elif loss.reason in {Loss.VERSION, Loss.EXISTS} and was_sent_before(commit, found):
+                known(place, COMMITTED)
+            else:
+                known(place, loss)
+
+    async def _past(
+        self, losers: Sequence[tuple[int, Commit]], known: Callable[[int, CommitOutcome], None]
+    ) -> list[tuple[int, Commit]]:
+        """Those whose version is not past."""
+        commits = [commit_row(number, commit, 0) for number, (_, commit) in enumerate(losers)]
+        async with self._lookups.connection() as connection:
+            found = await connection.fetch(_VERSIONS, commits)
+        versions = {number: (version, burst_id) for number, version, burst_id in found}
+        left: list[tuple[int, Commit]] = []
+        for number, (place, commit) in enumerate(losers):
+            row = commit.instance
+            version, burst_id = versions[number]
+            if row is None or version == row.version - 1:
+                left.append((place, commit))
+            elif burst_id == commit.burst_id:
+                known(place, COMMITTED)
+            else:
+                reason = Loss.EXISTS if row.version == 1 else Loss.VERSION
+                known(place, Lost(reason=reason, name=row.id, version=version))
+        return left
+
+    async def _alone(self, commit: Commit) -> CommitOutcome:
+        for _ in range(_LOOKS):
+            try:
+                async with self._pool.transaction() as connection:
+                    return await self._write(connection, commit)
+            except _InHand as held:
+                work_id = held.work_id
+            except Exception as error:
+                if not is_poison(error):
+                    raise
+                return failed(error, self._url)
+            await asyncio.sleep(_PAUSE * random.uniform(0.5, 1.5))
+        return Lost(reason=Loss.WORK, name=work_id)
+
+    async def _write(self, connection: Connection, commit: Commit) -> CommitOutcome:
+        """In the order of locks: the instance, then rows that others may hold, then what the judge asks for."""
+        tenant, row = commit.tenant, commit.instance
+        if row is not None:
+            sql = "select 1 from hf_instance where tenant = $1 and id = $2 for update"
+            await connection.fetch(sql, tenant, row.id)
+        await _take_work(connection, commit)
+        alone = replace(commit, work_dropped=(), guards_taken=tuple(sorted(commit.guards_taken, key=_name)))
+        outcome = (await run(connection, commit_script([alone], POSTGRESQL, self._codec)))[0]
+        if outcome is COMMITTED:
+            if commit.work_dropped:
+                await connection.execute(_DROP, tenant, list(commit.work_dropped))
+            if row is not None:
+                await connection.execute(_LIST, row.version == 1, tenant, row.id)
+        return outcome
+
+
+def _name(guard: object) -> tuple[str, str]:
+    return getattr(guard, "kind"), getattr(guard, "name")  # noqa: B009
+
+
+_VERSIONS = f"""select u.number, coalesce(i.version, 0),
+    case when u.version = 1 and i.first_entries is not null then coalesce(i.first_burst, i.burst_id) else j.burst_id end
+    from unnest($1::{ROW_TYPE}commits[]) u
+    left join hf_instance i on i.tenant = u.tenant and i.id = u.id
+    left join hf_journal j on j.tenant = u.tenant and j.instance_id = u.id and j.version = u.version"""  # noqa: S608
+_LIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
+    select $1, array[tenant], array[id], array[created] from hf_instance where tenant = $2 and id = $3"""
+_DROP = """delete from hf_work t using (
+    select tenant, id from hf_work where tenant = $1 and id = any($2) for update skip locked
+) u where t.tenant = u.tenant and t.id = u.id"""
+_THERE = "select id from hf_work where tenant = $1 and id = any($2)"
+
+
+async def _take_work(connection: Connection, commit: Commit) -> None:
+    """Lock the work rows that are consumed, without ever waiting for a claim."""
+    if commit.work_consumed:
+        asked = (commit.tenant, list(commit.work_consumed))
+        mine = {row[0] for row in await connection.fetch(_THERE + " order by id for update skip locked", *asked)}
+        for row in await connection.fetch(_THERE, *asked):
+            if row[0] not in mine:
+                raise _InHand(row[0])
+
+
+def _lost_to_batch(commit: Commit, added: set[tuple[str, str]]) -> Lost | None:
+    """Rows that one commit of a batch adds are not there yet for the others."""
+    if added:
+        for reason, names in ((Loss.WORK, commit.work_consumed), (Loss.INBOX, commit.inbox_consumed)):
+            for name in names:
+                if (commit.tenant, name) in added:
+                    return Lost(reason=reason, name=name)
+    return None
+
+
+def failed(error: Exception, url: str) -> Failed:
+    told = explained(error, url)
+    told.__cause__ = error
+    return Failed(told)

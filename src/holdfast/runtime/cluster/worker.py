@@ -1,0 +1,133 @@
+"""A worker: nodes that take work from a store and a transport until they are told to stop, then drain.
+
+One node per tenant: work of one tenant never waits behind the backlog of another, since each has its own queues and its own
+share of what this process does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from holdfast.model.stored import DEFAULT_TENANT
+from holdfast.model.work import DEFAULT_QUEUE
+from holdfast.ports import Store, Transport
+from holdfast.runtime.cluster.plugin_tasks import Background
+from holdfast.runtime.facade import Runtime
+
+logger = logging.getLogger("holdfast")
+
+
+class WorkerOptions(Struct, frozen=True, kw_only=True):
+    name: str
+    queues: tuple[str, ...] = (DEFAULT_QUEUE,)
+    """Those that it serves. `default` is the one of starts, resumes and timers."""
+    tenants: tuple[str, ...] = (DEFAULT_TENANT,)
+    concurrency: int | None = None
+    """Steps at a time, per tenant; None: as the settings say."""
+    drain_limit: timedelta = timedelta(seconds=30)
+
+
+class WorkerEngine(Protocol):
+    """What a worker needs of an engine."""
+
+    background: Background
+    """Start-up and recurring tasks of plugins."""
+
+    def store(self, url: str | None = None) -> Store: ...
+    def transport(self, url: str | None = None) -> Transport | None: ...
+    def placement(self, transport: Transport | None = None) -> Any: ...
+    def second_handle(self, url: str | None = None) -> Callable[[], Store] | None: ...
+    def runtime_on(
+        self,
+        store: Store,
+        *,
+        tenant: str = ...,
+        node: str = ...,
+        queues: Sequence[str] = ...,
+        placement: Any = ...,
+        second_handle: Callable[[], Store] | None = ...,
+    ) -> Runtime: ...
+
+
+class Worker:
+    def __init__(
+        self,
+        engine: WorkerEngine,
+        options: WorkerOptions,
+        *,
+        store: str | None = None,
+        transport: str | None = None,
+        workflows: Sequence[Any] = (),
+    ) -> None:
+        """`store` and `transport` are addresses; without one, the settings'. `workflows` are published first."""
+        self._engine = engine
+        self._options = options
+        self._store = store
+        self._transport = transport
+        self._workflows = tuple(workflows)
+        self._stopping = asyncio.Event()
+        self.runtimes: list[Runtime] = []
+        self.is_open = False
+        """It takes work, or drains: its store may be asked."""
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def stop(self) -> None:
+        """Drain and end; may be called by a signal handler of the loop."""
+        self._stopping.set()
+
+    async def run(self, on_ready: Callable[[Worker], None] | None = None) -> bool:
+        """Work until `stop`; whether everything in hand ended within the limit."""
+        async with AsyncExitStack() as stack:
+            await self._open(stack)
+            self.is_open = True
+            stack.callback(self._close)
+            if on_ready is not None:
+                on_ready(self)
+            await self._stopping.wait()
+            logger.info("worker %s drains", self._options.name)
+            drained = await asyncio.gather(
+                *(runtime.node.drain(self._options.drain_limit) for runtime in self.runtimes)
+            )
+        return all(drained)
+
+    def _close(self) -> None:
+        self.is_open = False
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        engine, options = self._engine, self._options
+        store = engine.store(self._store)
+        stack.push_async_callback(store.close)
+        await store.open()
+        transport = engine.transport(self._transport)
+        if transport is not None:
+            stack.push_async_callback(transport.close)
+            await transport.open()
+        for tenant in options.tenants:
+            runtime = engine.runtime_on(
+                store,
+                tenant=tenant,
+                node=f"{options.name}.{tenant}" if tenant else options.name,
+                queues=options.queues,
+                placement=engine.placement(transport),
+                second_handle=engine.second_handle(self._store),
+            )
+            if options.concurrency is not None:
+                runtime.node.steps.concurrency = options.concurrency
+            await stack.enter_async_context(runtime)
+            for workflow in self._workflows:
+                await runtime.definitions.deploy(workflow)
+            self.runtimes.append(runtime)
+        stack.push_async_callback(engine.background.stop)
+        await engine.background.start()
+        for runtime in self.runtimes:
+            runtime.take_work()

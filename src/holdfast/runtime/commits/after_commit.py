@@ -1,0 +1,62 @@
+"""Events of a committed burst."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from holdfast import telemetry
+from holdfast.execution.journal import COMPLETED, readable
+from holdfast.execution.live import LiveInstance
+from holdfast.model.instance import JournalEntry, Status
+from holdfast.runtime.commits.burst import Burst
+from holdfast.runtime.commits.jobs.base import ResumeJob
+from holdfast.runtime.commits.jobs.dispatch import BeginJob
+from holdfast.runtime.observability.status_events import names_of, tell_status
+
+
+class Entries:
+    """What happened in a burst, for those who want to know: made when it is asked for, since most only count."""
+
+    __slots__ = ("_live",)
+
+    def __init__(self, live: LiveInstance) -> None:
+        self._live = live
+
+    def __call__(self) -> list[JournalEntry]:
+        live = self._live
+        return readable(live.plan, live.journal, live.journal_base)
+
+    def completed(self) -> Counter[str]:
+        """How many activities of each type completed."""
+        nodes = self._live.plan.nodes
+        return Counter(
+            nodes[entry[1]].definition.type for entry in self._live.journal if entry[0] == COMPLETED and entry[1] >= 0
+        )
+
+
+def tell(burst: Burst, live: LiveInstance) -> None:
+    if live.status is Status.PENDING:
+        return
+    names = names_of(live)
+    wants = telemetry.wants
+    if wants("instance.started") and (
+        burst.before.version == 0 or any(isinstance(job, BeginJob) for job in burst.applied)
+    ):
+        telemetry.emit("instance.started", **names, definition_version=live.definition_version)
+    if wants("instance.resumed"):
+        for job in burst.applied:
+            if isinstance(job, ResumeJob) and job.bookmark_id:
+                telemetry.emit("instance.resumed", **names, bookmark_id=job.bookmark_id)
+    if wants("segment.committed"):
+        telemetry.emit("segment.committed", **names, activities=live.sequence)
+    if wants("burst.committed"):
+        telemetry.emit(
+            "burst.committed",
+            **names,
+            trace=live.trace,
+            began_ns=burst.began_ns,
+            ran_ns=burst.ran_ns,
+            committed_ns=live.now(),
+            entries=Entries(live),
+        )
+    tell_status(live, names)

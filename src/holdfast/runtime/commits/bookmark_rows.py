@@ -1,0 +1,109 @@
+"""Bookmarks in a commit: those that went, those that came, and the timers that wake some of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.execution.live import LiveInstance
+from holdfast.model.instance import Bookmark, BookmarkKind
+from holdfast.model.stored import BookmarkRef, BookmarkRow, correlation_key
+from holdfast.model.work import WorkKind, WorkRow, queue_of
+from holdfast.runtime.commits.state_codec import encode_payload
+from holdfast.runtime.commits.task_rows import task_records
+from holdfast.runtime.stimuli.matching import STORED_KINDS, bookmark_key
+
+if TYPE_CHECKING:
+    from holdfast.runtime.commits.baseline import Before, Consumed
+
+_CHILD = BookmarkKind.CHILD
+_NONE: dict[str, Bookmark] = {}
+
+
+def bookmark_rows(
+    tenant: str, live: LiveInstance, before: Before, consumed: Consumed, now: datetime, content: str
+) -> dict[str, Any]:
+    """The kinds of rows of a commit that there are any of. `work_consumed` goes before `work_dropped`: a timer that woke
+    its instance is used up already."""
+    old, new = before.bookmarks, _NONE if live.status.at_rest else live.bookmarks
+    migrated = live.moved_to is not None  # Rows name activities and content: all of them are written anew.
+    moved = migrated or live.correlation_id != before.correlation_id
+    was, name = correlation_key(before.correlation_id), live.id
+    becomes = correlation_key(live.correlation_id) if moved else was
+    burned, added, dropped, timers = [], [], [], []
+    tasks = False
+    for key, item in old.items():
+        gone = key not in new
+        if gone or moved:
+            if item.kind in STORED_KINDS:
+                burned.append(BookmarkRef(bookmark_key(item), was, seq_of(key)))
+            if item.due is not None and (gone or migrated) and (timer := timer_id(name, key)) not in consumed.work:
+                dropped.append(timer)
+        tasks = tasks or bool(item.metadata)
+    for key, item in new.items():
+        fresh = key not in old
+        if fresh or moved:
+            if item.kind in STORED_KINDS:
+                added.append(_bookmark(tenant, live, item, now, becomes))
+            if item.due is not None and (fresh or migrated):
+                timers.append(_timer(tenant, name, item, now, content))
+        tasks = tasks or bool(item.metadata)
+    rows: dict[str, Any] = {}
+    if burned:
+        rows["bookmarks_burned"] = tuple(burned)
+    if added:
+        rows["bookmarks_added"] = tuple(added)
+    if dropped:
+        rows["work_dropped"] = tuple(dropped)
+    if timers:
+        rows["work_added"] = tuple(timers)
+    if tasks and (records := tuple(task_records(tenant, live, before, consumed, now))):
+        rows["records"] = records
+    return rows
+
+
+def _bookmark(tenant: str, live: LiveInstance, item: Bookmark, now: datetime, correlation: int) -> BookmarkRow:
+    key, payload = bookmark_key(item), encode_payload(item.payload, live.plan.types)
+    return BookmarkRow(live.id, seq_of(item.id), key, item.name, now, tenant, correlation, item.activity_id, payload)
+
+
+def _timer(tenant: str, instance_id: str, item: Bookmark, now: datetime, content: str) -> WorkRow:
+    return WorkRow(
+        tenant=tenant,
+        id=timer_id(instance_id, item.id),
+        kind=WorkKind.TIMER,
+        queue=queue_of(tenant),
+        due=item.due,
+        instance_id=instance_id,
+        bookmark_seq=seq_of(item.id),
+        created=now,
+        content=content,
+    )
+
+
+def orphans(live: LiveInstance, before: Before, consumed: Consumed) -> list[str]:
+    """Children that nobody waits for any more though they have not said their word: they are canceled."""
+    left = [
+        child_of(mark)
+        for mark in before.bookmarks.values()
+        if mark.kind is _CHILD
+        and mark.id not in live.bookmarks
+        and mark.id not in consumed.bookmarks
+        and "child" in mark.payload
+    ]
+    return left + live.orphans if live.orphans else left
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def seq_of(bookmark_id: str) -> int:
+    return int(bookmark_id[1:])
+
+
+def child_of(bookmark: Bookmark) -> str:
+    return str(bookmark.payload["child"])
+
+
+def timer_id(instance_id: str, bookmark_id: str) -> str:
+    return f"{instance_id}.t{bookmark_id[1:]}"

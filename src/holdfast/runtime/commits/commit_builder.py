@@ -1,0 +1,275 @@
+"""From a live instance after a segment to the commit that keeps it: what is there now against what was there before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from holdfast.execution.activation_slot import nowhere
+from holdfast.execution.journal_policy import permitted
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.record import EffectRequest
+from holdfast.model.commit import Commit
+from holdfast.model.instance import Incident, moment
+from holdfast.model.policy import OnLost
+from holdfast.model.stored import (
+    IncidentRow,
+    InstanceRow,
+    JournalSegment,
+    ValueRow,
+)
+from holdfast.model.work import (
+    NOBODY,
+    EffectRow,
+    Owner,
+    WorkKind,
+    WorkRow,
+    queue_of,
+)
+from holdfast.runtime.commits import work_rows
+from holdfast.runtime.commits.activation_slots import slots
+from holdfast.runtime.commits.baseline import NOTHING, Before, Consumed
+from holdfast.runtime.commits.bookmark_rows import bookmark_rows, orphans
+from holdfast.runtime.commits.large_values import Packed
+from holdfast.runtime.commits.placement import Placement, step_priority, step_row
+from holdfast.runtime.commits.reply_rows import reply_records
+from holdfast.runtime.commits.state_codec import encode_journal, encode_payload, encode_state
+
+_ON_LOST = {None: OnLost.RETRY.value} | {rule: rule.value for rule in OnLost}
+"""As its row says it: asked of an enumeration, a value is a call."""
+
+
+class Maker:
+    """Makes the commits of one node for one tenant."""
+
+    def __init__(
+        self, tenant: str, owner: Owner, placement: Placement, numbers: Mapping[str, int] | None = None
+    ) -> None:
+        self.tenant = tenant
+        self.owner = owner
+        self.placement = placement
+        self.numbers = {} if numbers is None else numbers
+        """Version numbers of contents."""
+
+    def commit(
+        self,
+        live: LiveInstance,
+        before: Before,
+        consumed: Consumed,
+        now: datetime,
+        *,
+        burst_id: str,
+        content: str,
+        starts: Iterable[ChildStart] = (),
+        begun: bool = False,
+        go_on: str | None = None,
+    ) -> Commit:
+        """`go_on` is the id of a `continue` row: the segment was cut with work left in its queue. `begun`: the parent is
+        told that this one has begun."""
+        version = live.commits = before.version + 1
+        # Most commits have few kinds of rows; a kind that is not named is empty.
+        rows: dict[str, Any] = {}
+        if live.bookmarks or before.bookmarks:
+            rows = bookmark_rows(self.tenant, live, before, consumed, now, content)
+        if live.replies and (replies := reply_records(self.tenant, live, now)):
+            rows["records"] = (*rows.get("records", ()), *replies)
+        if live.new_effects or live.canceled_effects:
+            rows["effects_dropped"] = tuple(live.canceled_effects)
+            live.new_effects = fresh = _fresh_effects(live)
+            added = rows["effects_added"] = tuple([self._effect(live, item, now) for item in fresh])
+            if self.placement.rows and (
+                steps := [step_row(row, content, now, step_priority(live.plan, row)) for row in added if row.queue]
+            ):
+                rows["work_added"] = (*rows.get("work_added", ()), *steps)
+        if live.incidents or before.incidents:
+            self._add_incidents(rows, live, before)
+        left = orphans(live, before, consumed) if before.bookmarks else []
+        if (
+            live.parent_id is not None or live.published or left
+            or starts or go_on is not None or consumed.adds or consumed.drops
+        ):  # fmt: skip
+            self._add_work(rows, live, before, consumed, now, content, starts, left, begun=begun, go_on=go_on)
+        state = _state_after(live)
+        if state.values or before.values:
+            self._add_values(rows, live, before, state)
+        if consumed is not NOTHING or live.plan.slot is not nowhere:
+            self._add_consumed(rows, live, before, consumed)
+        row = self._instance(live, before, version, burst_id, content, now, state.state)
+        return Commit(burst_id, self.tenant, row, self._segment(live, version, burst_id, now), **rows)
+
+    @staticmethod
+    def _add_consumed(rows: dict[str, Any], live: LiveInstance, before: Before, consumed: Consumed) -> None:
+        taken, released = slots(live, before, consumed)
+        if taken:
+            rows["guards_taken"] = taken
+        if released:
+            rows["guards_released"] = released
+        if consumed.work:
+            rows["work_consumed"] = consumed.work
+        if consumed.effects:
+            rows["effects_consumed"] = consumed.effects
+        if consumed.schedules:
+            rows["schedules_fired"] = consumed.schedules
+        if consumed.inbox:
+            rows["inbox_consumed"] = consumed.inbox
+        if consumed.buries:
+            rows["dead_letters"] = consumed.buries
+
+    def _instance(
+        self,
+        live: LiveInstance,
+        before: Before,
+        version: int,
+        burst_id: str,
+        content: str,
+        now: datetime,
+        state: bytes,
+    ) -> InstanceRow:
+        parent, definition = live.parent_id, live.plan.definition
+        status = live.status
+        system = False
+        return InstanceRow(
+            live.id,
+            version,
+            burst_id,
+            status.word,
+            content,
+            definition.id,
+            self.numbers.get(content, definition.version),
+            before.created or moment(live.created),
+            now,
+            self.tenant,
+            live.correlation_id,
+            live.name,
+            None if parent is None else work_rows.parent_of(parent)[0],
+            system,
+            len(live.incidents),
+            (before.finished or now) if status.at_rest else None,
+            state,
+        )
+
+    def _segment(self, live: LiveInstance, version: int, burst_id: str, now: datetime) -> JournalSegment:
+        rules = live.plan.journal_rules
+        entries = permitted(rules, live.journal) if rules else live.journal
+        data = encode_journal(live.plan, entries)
+        return JournalSegment(version, burst_id, now, live.journal_base, len(entries), data)
+
+    def _add_values(self, rows: dict[str, Any], live: LiveInstance, before: Before, state: Packed) -> None:
+        rows["values_added"] = tuple(
+            ValueRow(tenant=self.tenant, instance_id=live.id, ref=ref, data=data)
+            for ref, data in state.values.items()
+            if ref not in before.values
+        )
+        rows["values_dropped"] = tuple(before.values.difference(state.values))
+
+    # -- everything else that leaves with the commit -------------------------------------------------------------------
+
+    def _add_work(
+        self,
+        rows: dict[str, Any],
+        live: LiveInstance,
+        before: Before,
+        consumed: Consumed,
+        now: datetime,
+        content: str,
+        starts: Iterable[ChildStart],
+        left: list[str],
+        *,
+        begun: bool,
+        go_on: str | None,
+    ) -> None:
+        tenant = self.tenant
+        added: list[WorkRow] = list(consumed.adds)
+        if go_on is not None:
+            added.append(
+                WorkRow(
+                    tenant=tenant,
+                    id=go_on,
+                    kind=WorkKind.CONTINUE,
+                    queue=queue_of(tenant),
+                    instance_id=live.id,
+                    created=now,
+                    content=content,
+                )
+            )
+        if live.parent_id is not None and "#" in live.parent_id:  # else nobody waits for it
+            if live.status.at_rest and not before.at_rest:
+                added.append(work_rows.ended(tenant, live, now))
+            elif begun:
+                added.append(work_rows.begun(tenant, live, now))
+        added += [work_rows.start(tenant, live, start, now) for start in starts]
+        for number, event in enumerate(live.published):
+            if not event["local"]:
+                row_id = f"{live.id}.e{before.version + 1}.{number}"
+                added.append(work_rows.stimulus(tenant, work_rows.published(live, row_id, event), now))
+        if left:
+            added += [work_rows.cancel(tenant, child, live.stopping, now) for child in left]
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), *map(work_rows.start_id, left))
+        if consumed.drops:
+            rows["work_dropped"] = (*rows.get("work_dropped", ()), *consumed.drops)
+        if added:
+            rows["work_added"] = (*rows.get("work_added", ()), *added)
+
+    def _effect(self, live: LiveInstance, request: EffectRequest, now: datetime) -> EffectRow:
+        node = live.plan.by_key[request.activity_id]
+        queue = self.placement.queue_of(node)
+        begins = now if request.delay is None else now + request.delay
+        return EffectRow(
+            live.id,
+            request.execution_id,
+            request.activity_id,
+            node.definition.type,
+            begins,
+            request.attempt,
+            self.owner if queue is None else NOBODY,
+            "" if queue is None else queue_of(self.tenant, queue),
+            _ON_LOST[node.options.on_lost],
+            None if node.timeout is None else begins + node.timeout,
+            encode_payload(request.inputs, live.plan.types),
+            self.tenant,
+        )
+
+    def _add_incidents(self, rows: dict[str, Any], live: LiveInstance, before: Before) -> None:
+        open_ones = {item.id for item in live.incidents}
+        rows["incidents_added"] = tuple(
+            self._incident(live, item) for item in live.incidents if item.id not in before.incidents
+        )
+        rows["incidents_resolved"] = tuple(before.incidents - open_ones)
+
+    def _incident(self, live: LiveInstance, item: Incident) -> IncidentRow:
+        told = {
+            "message": item.message,
+            "source": item.source,
+            "details": dict(item.details),
+            "activity_type": item.activity_type,
+            "activity_name": item.activity_name,
+            "execution_id": item.execution_id,
+            "attempt": item.attempt,
+        }
+        return IncidentRow(
+            tenant=self.tenant,
+            instance_id=live.id,
+            id=item.id,
+            kind=item.type,
+            activity_id=item.activity_id or "",
+            occurred=item.at,
+            payload=encode_payload(told, live.plan.types),
+        )
+
+
+def _state_after(live: LiveInstance) -> Packed:
+    """The state as the next burst finds it: journal and events have left with this commit. `live` itself still shows them."""
+    base, published = live.journal_base, live.published
+    live.journal_base += len(live.journal)
+    if published:
+        live.published = [event for event in published if event["local"]]
+    try:
+        return encode_state(live)
+    finally:
+        live.journal_base, live.published = base, published
+
+
+def _fresh_effects(live: LiveInstance) -> list[EffectRequest]:
+    """Recorded by this burst and still wanted: a later job of the same burst may have canceled one."""
+    return [item for item in live.new_effects if live.effects.get(item.execution_id) is item]

@@ -1,0 +1,1 @@
+"""Job types: each is one delivery to one instance."""

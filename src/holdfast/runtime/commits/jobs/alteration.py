@@ -1,0 +1,180 @@
+"""Alterations of one instance: all of them in one commit, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.errors import DefinitionError, ExecutionError, HoldfastError, MigrationRefused, VariableNotFound
+from holdfast.execution import delivery, migration, operator_actions
+from holdfast.execution.journal import kept
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Plan
+from holdfast.model import values
+from holdfast.model.alterations import (
+    Alteration,
+    Cancel,
+    Fate,
+    Migrate,
+    ModifyVariable,
+    ScheduleActivity,
+    Verdict,
+)
+from holdfast.model.guard import Guard
+from holdfast.model.instance import Status
+from holdfast.model.scope import FIRST_SLOT, Scope, find
+from holdfast.model.types import convert
+from holdfast.runtime.commits.jobs.base import TERMINATED, Job
+from holdfast.runtime.commits.jobs.operator import Asked
+
+if TYPE_CHECKING:
+    from holdfast.runtime.cluster.node import Node
+
+
+class Target(NamedTuple):
+    """A version to migrate to."""
+
+    plan: Plan
+    content: str
+
+
+Targets = Mapping[int, Target]
+
+
+async def targets_of(node: Node, definition_id: str, alterations: Sequence[Alteration]) -> Targets:
+    """The versions that these alterations migrate to."""
+    found: dict[int, Target] = {}
+    for item in alterations:
+        if isinstance(item, Migrate):
+            label = await node.store.find_version(node.tenant, definition_id, item.version)
+            if label is None:
+                raise DefinitionError(
+                    f"There is no version {item.version} of '{definition_id}'. Choose one that there is."
+                )
+            found[item.version] = Target(await node.pins.plan(label.content), label.content)
+    return found
+
+
+class _Undone(Exception):
+    """Some alterations were made before one failed: the burst begins again without them."""
+
+    def __init__(self, error: HoldfastError) -> None:
+        self.error = error
+        super().__init__(str(error))
+
+
+class AlterJob(Job):
+    __slots__ = ("alterations", "asked", "condition", "targets")
+
+    rewrites = True
+
+    def __init__(
+        self,
+        instance_id: str,
+        asked: Asked,
+        alterations: Sequence[Alteration],
+        targets: Targets,
+        guards: tuple[Guard, ...] = (),
+    ) -> None:
+        super().__init__(instance_id, guards=guards)
+        self.condition = asked.condition
+        self.asked = asked
+        self.alterations = alterations
+        self.targets = targets
+        self.sure = True
+
+    def apply(self, live: LiveInstance) -> bool:
+        try:
+            return alter(live, self.alterations, self.targets, self.asked)
+        except HoldfastError as error:
+            raise _Undone(error) from error
+
+    def refuse(self, error: BaseException) -> None:
+        super().refuse(error.error if isinstance(error, _Undone) else error)
+
+
+def alter(live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, asked: Asked) -> bool:
+    """Change the instance; False if there was nothing to change. What raises leaves it half changed: throw it away."""
+    if live.status in (Status.FINISHED, Status.CANCELED):
+        return False
+    changed = [_alter(live, item, targets, asked) for item in alterations]
+    return any(changed)
+
+
+def _alter(live: LiveInstance, item: Alteration, targets: Targets, asked: Asked) -> bool:
+    if isinstance(item, ModifyVariable):
+        return _modify(live, item, asked)
+    if isinstance(item, Migrate):
+        return _migrate(live, item, targets[item.version], asked)
+    if isinstance(item, Cancel):
+        asked.note(live, "terminate" if item.terminate else "cancel")
+        delivery.cancel(live, TERMINATED if item.terminate else "canceled", finalize=not item.terminate)
+        return True
+    if isinstance(item, ScheduleActivity):
+        asked.note(live, "schedule activity", activity=item.activity_id)
+        operator_actions.schedule(live, item.activity_id)
+        return True
+    chosen = [each for each in operator_actions.living(live, item.activity_id) if each.owner is not None]
+    for activation in chosen:
+        asked.note(live, "cancel activity", activation)
+    return bool(chosen) and operator_actions.cancel_activity(live, item.activity_id) > 0
+
+
+def _modify(live: LiveInstance, item: ModifyVariable, asked: Asked) -> bool:
+    changed = False
+    for scope in _scopes(live, item.activity_id):
+        found = find(scope, item.variable)
+        if found is None:
+            raise VariableNotFound(item.variable)
+        level, index = found
+        try:
+            value = convert(item.value, level[1].types[index - FIRST_SLOT], live.plan.types)
+        except ValueError as error:
+            raise ExecutionError(f"'{item.variable}' cannot be {item.value!r}: {error}") from error
+        values.check(value, item.variable, live.plan.types)
+        if level[index] != value or level[index].__class__ is not value.__class__:
+            told: dict[str, Any] = {"variable": item.variable, "before": kept(level[index]), "value": kept(value)}
+            asked.note(live, "modify variable", **told)
+            level[index] = values.copy(value)
+            changed = True
+    return changed
+
+
+def _scopes(live: LiveInstance, activity: str | None) -> list[Scope]:
+    if activity is None:
+        return [live.root.scope]
+    found = operator_actions.living(live, activity)
+    if not found:
+        raise ExecutionError(f"'{activity}' is not at work in this instance: it has no variables now.")
+    return [item.scope for item in found]
+
+
+def _migrate(live: LiveInstance, item: Migrate, target: Target, asked: Asked) -> bool:
+    before = live.plan.definition.version
+    if live.plan.content_hash == target.plan.content_hash:
+        return False
+    reasons = migration.obstacles(live, target.plan, item.mapping)
+    if reasons:
+        raise MigrationRefused(live.id, item.version, reasons)
+    migration.migrate(live, target.plan, item.mapping)
+    live.moved_to = target.content
+    asked.note(live, "migrate", version=item.version, before=before)
+    return True
+
+
+def verdict_of(live: LiveInstance, alterations: Sequence[Alteration], targets: Targets, asked: Asked) -> Verdict:
+    """What would become of it. `live` is of no use afterwards."""
+    version, definition_id = live.definition_version, live.definition_id
+
+    def verdict(fate: Fate, *reasons: str) -> Verdict:
+        return Verdict(
+            instance_id=live.id, definition_id=definition_id, version=version, fate=fate, reasons=tuple(reasons)
+        )
+
+    try:
+        changed = alter(live, alterations, targets, asked)
+    except MigrationRefused as error:
+        return verdict(Fate.NEEDS_MAPPING, *error.reasons)
+    except HoldfastError as error:
+        return verdict(Fate.REFUSED, str(error))
+    return verdict(Fate.APPLIES if changed else Fate.STAYS)

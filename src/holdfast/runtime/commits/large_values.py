@@ -1,0 +1,193 @@
+"""Values over 4 kB rest in rows of their own, written once and referred to: a commit costs what changed (rule H14).
+
+A state of up to 4 kB is one document, as always. In a larger one, every large part (the items of a loop, a big variable, the
+inputs of an effect) is replaced by a reference to its content. The reference is a hash, so a part that did not change needs
+no writing, and one that was changed is another value. Variables and the data of activities come back as they are stored, and
+are read when somebody asks for them (`execution.resting`); everything else is put together at once.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from operator import is_
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.msgpack import Ext
+
+from holdfast.errors import InvalidState, StoreError
+from holdfast.execution.lazy_values import Resting, joined, reference, references, rested
+from holdfast.execution.pages import PAGE, pack_pages, runs_of
+from holdfast.execution.state import ActivationState, ScopeState, State
+from holdfast.execution.state_document import from_document
+from holdfast.execution.state_writer import Array
+
+LARGE = 4096
+REST = 128
+"""The end of a long list may have so many bytes in the state itself: it is written with every burst."""
+FEW = 16
+"""A container of more parts than this is one value; one of few is looked into."""
+DEPTH = 6
+NAMES = DEPTH - 2
+"""Where the variables of a scope are: each for itself, however many there are, since some may rest."""
+SPLIT = 0x92
+"""The first byte of a state with references: an array of two. One without is an array of many."""
+_SPLIT = bytes([SPLIT])
+_NAMED = frozenset({*range(0x80, 0x90), 0xDE, 0xDF})
+"""The first byte of a map: a state from before states were arrays."""
+_VALUES = ScopeState.__struct_fields__.index("values")
+_DATA = ActivationState.__struct_fields__.index("data")
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder().decode
+_unpack_state = msgspec.msgpack.Decoder(State).decode
+_NONE: Mapping[str, bytes] = {}
+
+
+class StateMoved(StoreError):
+    """A value of the state is gone: another node has moved on between two reads. Reading again gives the new state."""
+
+    def __init__(self, instance_id: str) -> None:
+        super().__init__(f"Instance {instance_id} changed while it was read. Read it again.")
+
+
+class Packed(Struct, frozen=True):
+    state: bytes
+    values: Mapping[str, bytes]
+    """Everything that the state refers to."""
+
+
+def pack_state(state: State | Array, resting: Sequence[Resting] = ()) -> Packed:
+    """Of a state, or of the arrays that one is written as. `resting` are the values in it that stay as they are stored."""
+    values: dict[str, bytes] = {}
+    if not resting:
+        whole = _pack(state)
+        if len(whole) <= LARGE:
+            return Packed(whole, _NONE)
+        parts = state if isinstance(state, tuple) else msgspec.to_builtins(state, builtin_types=(bytes,))
+        small = [_split(part, values, DEPTH) for part in parts]
+        return Packed(_pack((small, list(values))), values) if values else Packed(whole, _NONE)
+    assert isinstance(state, tuple)
+    small = [_split(part, values, DEPTH) for part in state]
+    return Packed(_pack((small, list(values))), values)
+
+
+def is_split(state: bytes) -> bool:
+    """Whether values are needed to read a state."""
+    return state[:1] == _SPLIT
+
+
+def refers_to(state: bytes) -> tuple[str, ...]:
+    """The values that are needed to read a state."""
+    return tuple(_unpack(state)[1]) if state[:1] == _SPLIT else ()
+
+
+def unpack_state(data: bytes, values: Mapping[str, bytes]) -> State:
+    try:
+        if data[0] in _NAMED:
+            return from_document(_unpack(data))
+        if data[0] != SPLIT:
+            return _unpack_state(data)
+        parts = _unpack(data)[0]
+        if parts.__class__ is dict:
+            return from_document(joined(parts, values))
+        return msgspec.convert(_in_place(parts, values), State)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidState(f"A stored state is damaged: {error!r}.") from error
+
+
+def _split(part: Any, values: dict[str, bytes], depth: int) -> Any:
+    kind = part.__class__
+    if kind is Resting:
+        values.update(part.stored)
+        return part.part
+    if kind is dict or kind is list or kind is tuple:
+        if depth and (len(part) <= FEW or (depth == NAMES and kind is dict)):
+            found = _split_each(part, values, depth - 1)
+            if found is not part:
+                return found  # What is large in it is out, and a value must not hold references.
+        elif depth == DEPTH and kind is not dict:
+            return _split_each(part, values, depth - 1)  # Scopes, activations, effects: each for itself.
+    elif kind is not str or len(part) <= LARGE // 4:
+        return part
+    packed = _pack(part)
+    if len(packed) <= LARGE:
+        return part
+    return _split_list(part, values) if kind is list and len(part) > PAGE else reference(_put(packed, values))
+
+
+def _split_list(items: list[Any], values: dict[str, bytes]) -> Any:
+    """Of a list that grew, most of what is stored of it stays as it is."""
+    runs, rest = runs_of(items, LARGE)
+    if len(_pack(rest)) > REST:
+        runs, rest = [*runs, pack_pages(rest)], []
+    refs = [_put(run, values) for run in runs]
+    return reference(refs[0]) if len(refs) == 1 and not rest else references(refs, rest)
+
+
+def _put(packed: bytes, values: dict[str, bytes]) -> str:
+    ref = blake2b(packed, digest_size=16).hexdigest()
+    values[ref] = packed
+    return ref
+
+
+def _split_each(part: Any, values: dict[str, bytes], depth: int) -> Any:
+    """The part itself, if nothing in it is large."""
+    items = part.values() if part.__class__ is dict else part
+    found = [_split(item, values, depth) for item in items]
+    if all(map(is_, found, items)):
+        return part
+    return dict(zip(part, found, strict=True)) if part.__class__ is dict else found
+
+
+def _in_place(parts: list[Any], values: Mapping[str, bytes]) -> list[Any]:
+    identity, scopes, activations, *others = parts
+    scopes, activations = _present(scopes, values), _present(activations, values)
+    for scope in scopes:
+        if len(scope) > _VALUES:
+            found = scope[_VALUES]
+            # Many variables that are large together are one value; there is none among them to rest.
+            scope[_VALUES] = (
+                {name: rested(item, values) for name, item in found.items()}
+                if found.__class__ is dict
+                else joined(found, values)
+            )
+    for activation in activations:
+        if len(activation) > _DATA:
+            data = activation[_DATA]
+            is_list = data.__class__ is list
+            activation[_DATA] = [rested(item, values) for item in data] if is_list else joined(data, values)
+    return [identity, scopes, activations, *joined(others, values)]
+
+
+def _present(parts: Any, values: Mapping[str, bytes]) -> list[Any]:
+    """Scopes or activations as lists: what is large only together was replaced whole."""
+    found: list[Any] = joined(parts, values) if parts.__class__ is Ext else parts
+    return [joined(part, values) if part.__class__ is Ext else part for part in found]
+
+
+class ValueCache:
+    """Encoded values that were read or written lately, up to so many bytes."""
+
+    def __init__(self, bytes_max: int = 64_000_000) -> None:
+        self._max = bytes_max
+        self._size = 0
+        self._values: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+
+    def get(self, instance_id: str, ref: str) -> bytes | None:
+        found = self._values.get((instance_id, ref))
+        if found is not None:
+            self._values.move_to_end((instance_id, ref))
+        return found
+
+    def put(self, instance_id: str, ref: str, data: bytes) -> None:
+        if (instance_id, ref) in self._values:
+            return
+        self._values[instance_id, ref] = data
+        self._size += len(data)
+        while self._size > self._max and len(self._values) > 1:
+            _, old = self._values.popitem(last=False)
+            self._size -= len(old)

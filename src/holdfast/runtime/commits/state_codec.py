@@ -1,0 +1,112 @@
+"""What a store keeps as bytes: states, journal segments, payloads. MessagePack of JSON-able data; the store's codec wraps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from holdfast.execution.journal import RawEntry
+from holdfast.execution.lazy_values import Resting
+from holdfast.execution.live import LiveInstance
+from holdfast.execution.plan import Plan
+from holdfast.execution.state_reader import revived
+from holdfast.execution.state_writer import written
+from holdfast.model import values
+from holdfast.model.instance import JournalEntry, JournalEvent, moment
+from holdfast.model.values import TypeRegistry
+from holdfast.ports import Services
+from holdfast.runtime.commits.large_values import Packed, pack_state, unpack_state
+
+_EVENTS = tuple(JournalEvent)
+_CODES: dict[str, int] = {event.value: code for code, event in enumerate(_EVENTS)}
+
+_pack = msgspec.msgpack.Encoder().encode
+_unpack = msgspec.msgpack.Decoder().decode
+
+
+def encode_state(live: LiveInstance) -> Packed:
+    """The state, and the large values that it refers to.
+
+    Without what the instance's row says already: the content that it pins, and the format, which the row's column has.
+    """
+    resting: list[Resting] = []
+    try:
+        return pack_state(written(live, resting), resting)
+    except (OverflowError, UnicodeEncodeError):  # An int beyond 64 bits or half a character, in a value taken for JSON.
+        resting = []
+        return pack_state(written(live, resting, trusting=False), resting)
+
+
+def decode_state(
+    data: bytes, plan: Plan, now: Callable[[], int], services: Services, values: Mapping[str, bytes]
+) -> LiveInstance:
+    """`plan` is that of the content that the row pins, `values` are those that the state refers to."""
+    return revived(unpack_state(data, values), plan, now, services)
+
+
+def encode_payload(payload: Any, types: TypeRegistry | None = None) -> bytes:
+    return _pack(values.encode(payload, types))
+
+
+def decode_payload(data: bytes, types: TypeRegistry) -> Any:
+    return values.decode(_unpack(data), types) if data else None
+
+
+# -- journal -----------------------------------------------------------------------------------------------------------
+
+
+def encode_journal(plan: Plan, entries: Sequence[RawEntry]) -> bytes:
+    """Times are counted from the first one. Activities are positions in the plan, with a table of the keys that occur: a
+    plan's positions may change.
+
+    What the journal keeps is plain already (see `execution.journal.kept`), so it is packed as it is; only where that fails
+    (an int beyond 64 bits, half a character) it goes the long way through typed values.
+    """
+    if not entries:
+        return b""
+    codes, first = _CODES, entries[0][3]
+    table = _whole_table(plan) if len(entries) >= len(plan.nodes) else _table(plan, entries)
+    rows = [(codes[event], place, execution, at - first, data) for event, place, execution, at, data in entries]
+    try:
+        return _pack((table, first, rows, False))
+    except (OverflowError, TypeError, UnicodeEncodeError):
+        typed = [(*row[:4], values.encode(row[4], plan.types)) for row in rows]
+        return _pack((table, first, typed, True))
+
+
+def _table(plan: Plan, entries: Sequence[RawEntry]) -> dict[int, str | None]:
+    keys = plan.keys
+    return {place: keys[place] for entry in entries for place in (entry[1],)}
+
+
+def _whole_table(plan: Plan) -> msgspec.Raw:
+    """For a segment that is as long as the plan, and likely to name all of it: packed once."""
+    packed: msgspec.Raw | None = plan.packed_keys
+    if packed is None:
+        packed = plan.packed_keys = msgspec.Raw(_pack(plan.keys))
+    return packed
+
+
+def decode_journal(data: bytes, plan: Plan, first: int) -> list[JournalEntry]:
+    if not data:
+        return []
+    keys, began, rows, typed = _unpack(data)
+    entries = []
+    for offset, (code, place, execution_id, later, value) in enumerate(rows):
+        key = keys[place]
+        node = None if key is None else plan.by_key.get(key)
+        entries.append(
+            JournalEntry(
+                sequence=first + offset,
+                event=_EVENTS[code],
+                at=moment(began + later),
+                activity_id=key,
+                activity_type=node.definition.type if node else None,
+                activity_name=node.definition.name if node else None,
+                execution_id=execution_id or None,
+                data=values.decode(value, plan.types) if typed else value,
+            )
+        )
+    return entries

@@ -1,0 +1,72 @@
+"""Human tasks in a commit: a bookmark that describes one has a record beside it, in the same commit, always.
+
+The state is the truth, the record its copy for lists. It is open while the bookmark stands, completed when the bookmark
+was resumed, and canceled when the workflow went on or ended without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.execution.live import LiveInstance
+from holdfast.model.instance import Bookmark
+from holdfast.model.record_rows import RecordRow
+from holdfast.model.tasks import TASK, Task, TaskState, record_of
+from holdfast.model.values import shown
+
+if TYPE_CHECKING:
+    from holdfast.runtime.commits.baseline import Before, Consumed
+
+RUN_TASK = "RunTask"
+
+
+def task_at(live: LiveInstance, mark: Bookmark) -> Task | None:
+    """The task that a bookmark describes."""
+    metadata = mark.metadata
+    if not metadata:
+        return None
+    told: Mapping[str, Any] | None = metadata.get(TASK)
+    if told is None:
+        if mark.name != RUN_TASK or "task_name" not in metadata:
+            return None
+        name = str(metadata["task_name"])
+        told = {"id": mark.payload["task_id"], "title": name, "name": name, "about": shown(metadata.get("payload"))}
+    known = {"instance_id": live.id, "definition_id": live.definition_id, "activity_id": mark.activity_id}
+    return msgspec.convert({**told, **known}, Task)
+
+
+def find_task(live: LiveInstance, task_id: str) -> tuple[Bookmark, Task] | None:
+    """The bookmark that waits for this task, and the task."""
+    for mark in live.bookmarks.values():
+        if mark.metadata and (task := task_at(live, mark)) is not None and task.id == task_id:
+            return mark, task
+    return None
+
+
+def with_task(mark: Bookmark, task: Task) -> Bookmark:
+    """The bookmark with the task as it is now."""
+    told = msgspec.to_builtins(task, builtin_types=(datetime,))
+    return replace(mark, metadata={**mark.metadata, TASK: {name: value for name, value in told.items() if value}})
+
+
+def task_records(
+    tenant: str, live: LiveInstance, before: Before, consumed: Consumed, now: datetime
+) -> Iterator[RecordRow]:
+    old, new = before.bookmarks, {} if live.status.at_rest else live.bookmarks
+    for key, mark in new.items():
+        if mark.metadata and old.get(key) is not mark and (task := task_at(live, mark)) is not None:
+            yield record_of(task, tenant, now)
+    for key, mark in old.items():
+        if mark.metadata and key not in new and (task := task_at(live, mark)) is not None:
+            yield record_of(_closed(task, consumed, key), tenant, now)
+
+
+def _closed(task: Task, consumed: Consumed, key: str) -> Task:
+    if key not in consumed.bookmarks:
+        return replace(task, state=TaskState.CANCELED)
+    return dict(consumed.closed).get(key) or replace(task, state=TaskState.COMPLETED)

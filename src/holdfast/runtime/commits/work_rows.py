@@ -1,0 +1,322 @@
+"""Work rows that one instance's commit sends to another: start, cancel, a child's beginning and end, published events.
+
+A burst never runs another instance (rule H9): it puts a row into its commit, and whoever takes that row up does the rest in
+a commit of its own, which uses the row up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct, msgpack
+
+from holdfast.execution.composite import UNSET
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.model import values
+from holdfast.model.instance import BookmarkKind
+from holdfast.model.requests import EVENT, DispatchInstance, decode_request, encode_request
+from holdfast.model.values import TypeRegistry
+from holdfast.model.work import EffectRow, InboxRow, WorkKind, WorkRow, queue_of
+from holdfast.runtime.commits.state_codec import encode_payload
+
+
+class StartRequest(Struct, frozen=True, kw_only=True):
+    """What a start row asks for."""
+
+    reference: str
+    input: Any
+    """Typed values, encoded; the started workflow's types decode them."""
+    wait: bool
+    correlation_id: str | None
+    instance_id: str
+    parent_id: str
+    """`instance#bookmark`; without a bookmark nobody waits for it."""
+    name: str | None = None
+    principal: str | None = None
+    trace: str | None = None
+
+
+_pack = msgpack.Encoder().encode
+_unpack = msgpack.Decoder(StartRequest).decode
+
+
+def parent_of(parent_id: str) -> tuple[str, str]:
+    """Instance and bookmark."""
+    instance_id, _, bookmark = parent_id.partition("#")
+    return instance_id, bookmark
+
+
+# -- to children -------------------------------------------------------------------------------------------------------
+
+
+def start_id(child_id: str) -> str:
+    return f"{child_id}.start"
+
+
+def start(tenant: str, live: LiveInstance, wanted: ChildStart, now: datetime) -> WorkRow:
+    marks = live.bookmarks.values()
+    bookmark = next(
+        (item.id for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == wanted.execution_id),
+        None,
+    )
+    request = StartRequest(
+        reference=wanted.reference,
+        input=values.encode(wanted.input, live.plan.types),
+        wait=wanted.wait,
+        correlation_id=wanted.correlation_id,
+        instance_id=wanted.instance_id,
+        parent_id=live.id if bookmark is None else f"{live.id}#{bookmark}",
+        principal=live.principal,
+        trace=live.trace,
+    )
+    return WorkRow(
+        tenant=tenant,
+        id=start_id(wanted.instance_id),
+        kind=WorkKind.START,
+        queue=queue_of(tenant),
+        instance_id=wanted.instance_id,
+        created=now,
+        payload=_pack(request),
+    )
+
+
+def outside_start(
+    tenant: str,
+    instance_id: str,
+    reference: str,
+    inputs: Mapping[str, Any],
+    *,
+    types: TypeRegistry,
+    content: str,
+    correlation_id: str | None,
+    name: str | None,
+    now: datetime,
+) -> WorkRow:
+    """A start that nobody's instance asked for: written into a transaction of the application's own."""
+    request = StartRequest(
+        reference=reference,
+        input=values.encode(dict(inputs), types),
+        wait=False,
+        correlation_id=correlation_id,
+        instance_id=instance_id,
+        parent_id="",
+        name=name,
+    )
+    return WorkRow(
+        tenant=tenant,
+        id=start_id(instance_id),
+        kind=WorkKind.START,
+        queue=queue_of(tenant),
+        instance_id=instance_id,
+        content=content,
+        created=now,
+        payload=_pack(request),
+    )
+
+
+def read_start(row: WorkRow) -> StartRequest:
+    return _unpack(row.payload)
+
+
+def start_inputs(request: StartRequest, types: TypeRegistry) -> dict[str, Any]:
+    found: dict[str, Any] = values.decode(request.input, types)
+    return found
+
+
+def cancel(tenant: str, child: str, cause: str | None, now: datetime) -> WorkRow:
+    """For a child that nobody waits for any more. Where its parent is terminated, it is too."""
+    return WorkRow(
+        tenant=tenant,
+        id=f"{child}.cancel",
+        kind=WorkKind.CANCEL,
+        queue=queue_of(tenant),
+        instance_id=child,
+        created=now,
+        payload=(cause or "").encode(),
+    )
+
+
+# -- to the parent -----------------------------------------------------------------------------------------------------
+
+
+def ended(tenant: str, live: LiveInstance, now: datetime) -> WorkRow:
+    """Told once per end: a retried child that ends again finds that nobody waits."""
+    return _to_parent(tenant, live, f"{live.id}.end{live.commits}", now)
+
+
+def begun(tenant: str, live: LiveInstance, now: datetime) -> WorkRow:
+    return _to_parent(tenant, live, f"{live.id}.begun", now)
+
+
+def _to_parent(tenant: str, live: LiveInstance, row_id: str, now: datetime) -> WorkRow:
+    assert live.parent_id is not None
+    parent, bookmark = parent_of(live.parent_id)
+    told = {"instance_id": live.id, "status": live.status.value, "outputs": outputs_of(live)}
+    return resume(tenant, row_id, parent, bookmark, encode_payload(told, live.plan.types), now)
+
+
+def resume(tenant: str, row_id: str, instance_id: str, bookmark: str, payload: bytes, now: datetime) -> WorkRow:
+    """Wakes one bookmark of one instance; `payload` is encoded."""
+    return WorkRow(
+        tenant=tenant,
+        id=row_id,
+        kind=WorkKind.RESUME,
+        queue=queue_of(tenant),
+        instance_id=instance_id,
+        bookmark_seq=int(bookmark.removeprefix("b")),
+        created=now,
+        payload=payload,
+    )
+
+
+def outputs_of(live: LiveInstance) -> dict[str, Any]:
+    scope = live.root.scope
+    declared = {name: scope[slot] for name, slot in scope[1].outputs.items() if scope[slot] is not UNSET}
+    return {**declared, **live.spare_outputs}
+
+
+# -- to whoever waits --------------------------------------------------------------------------------------------------
+
+
+class Stimulus(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that happened, on its way to those whom it concerns (rule H12). Values are encoded."""
+
+    id: str
+    type: str = EVENT
+    event_name: str | None = None
+    payload: Any = None
+    """What triggers and bookmarks are matched by, unless it is an event."""
+    input: Any = None
+    """What they receive."""
+    correlation_id: str | None = None
+    instance_id: str | None = None
+    key: Any = None
+    broadcast: bool = False
+    guarded: bool = False
+    """It came with an idempotency key, which its id is made of."""
+    principal: str | None = None
+    trace: str | None = None
+    after: tuple[str, int] = ("", 0)
+    """Those up to here have it already: a broadcast goes in pages (rule M6)."""
+    taken: bool = False
+    """Somebody took it on an earlier page."""
+
+    @property
+    def is_broadcast(self) -> bool:
+        return self.broadcast or (self.instance_id is None and self.correlation_id is None and self.key is None)
+
+
+_unpack_stimulus = msgpack.Decoder(Stimulus).decode
+
+
+def published(live: LiveInstance, row_id: str, event: dict[str, Any]) -> Stimulus:
+    """What PublishEvent said. With a correlation id it is addressed, else it is for everyone."""
+    return Stimulus(
+        id=row_id,
+        event_name=event["name"],
+        correlation_id=event["correlation_id"],
+        input=values.encode(event["payload"], live.plan.types),
+        principal=live.principal,
+        trace=live.trace,
+    )
+
+
+def stimulus(tenant: str, found: Stimulus, now: datetime, **more: Any) -> WorkRow:
+    return WorkRow(
+        tenant=tenant,
+        id=found.id,
+        kind=WorkKind.STIMULUS,
+        created=now,
+        payload=_pack(found),
+        **{"queue": queue_of(tenant), **more},
+    )
+
+
+def read_stimulus(row: WorkRow) -> Stimulus:
+    return _unpack_stimulus(row.payload)
+
+
+def read_kept(row: InboxRow) -> Stimulus:
+    return read_stimulus_bytes(row.payload)
+
+
+def read_stimulus_bytes(data: bytes) -> Stimulus:
+    return _unpack_stimulus(data)
+
+
+def encoded(found: Stimulus) -> bytes:
+    return _pack(found)
+
+
+def encoded_input(found: Stimulus) -> bytes:
+    """As a resumed bookmark reads it."""
+    return _pack(found.input)
+
+
+# -- dispatched --------------------------------------------------------------------------------------------------------
+
+
+def begin_id(instance_id: str) -> str:
+    return f"{instance_id}.begin"
+
+
+def begin(tenant: str, instance_id: str, content: str, now: datetime, **more: Any) -> WorkRow:
+    """A pending instance begins."""
+    return WorkRow(
+        tenant=tenant,
+        id=begin_id(instance_id),
+        kind=WorkKind.BEGIN,
+        instance_id=instance_id,
+        content=content,
+        created=now,
+        **{"queue": queue_of(tenant), **more},
+    )
+
+
+def run(tenant: str, row_id: str, request: DispatchInstance, content: str, now: datetime, **more: Any) -> WorkRow:
+    return WorkRow(
+        tenant=tenant,
+        id=row_id,
+        kind=WorkKind.RUN,
+        instance_id=request.instance_id,
+        content=content,
+        created=now,
+        payload=encode_request(request),
+        **{"queue": queue_of(tenant), **more},
+    )
+
+
+def read_run(payload: bytes, types: TypeRegistry) -> DispatchInstance:
+    found = decode_request(payload, types)
+    assert isinstance(found, DispatchInstance)
+    return found
+
+
+# -- once more ---------------------------------------------------------------------------------------------------------
+
+
+def again_row(effect: EffectRow, now: datetime) -> WorkRow:
+    """Run an effect again that has failed: what its dead letter puts back."""
+    return WorkRow(
+        tenant=effect.tenant,
+        id=f"{effect.instance_id}.x{effect.execution}.{effect.attempt}",
+        kind=WorkKind.RETRY,
+        queue=queue_of(effect.tenant),
+        instance_id=effect.instance_id,
+        created=now,
+        payload=_pack(_Again(execution=effect.execution, activity=effect.activity_id)),
+    )
+
+
+class _Again(Struct, frozen=True):
+    execution: int
+    """What counts: activities may be called otherwise when the letter is replayed, in another version."""
+    activity: str
+    """For those who read the letter."""
+
+
+def read_again(row: WorkRow) -> int:
+    """The execution that it names."""
+    return msgpack.decode(row.payload, type=_Again).execution

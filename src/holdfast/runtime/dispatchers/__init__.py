@@ -1,0 +1,9 @@
+"""Dispatchers: how requests reach those who do the work. The port is `holdfast.ports.WorkflowDispatcher`."""
+
+from __future__ import annotations
+
+from holdfast.runtime.dispatchers.decorators import Prioritised, RateLimited, Routed
+from holdfast.runtime.dispatchers.durable import DurableDispatcher
+from holdfast.runtime.dispatchers.inline import InlineDispatcher
+
+__all__ = ["DurableDispatcher", "InlineDispatcher", "Prioritised", "RateLimited", "Routed"]

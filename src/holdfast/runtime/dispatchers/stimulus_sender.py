@@ -1,0 +1,177 @@
+"""Stimuli: telling workflows that something happened (rule H12).
+
+await runtime.stimuli.send(Approval(approved=True), key=order.id)        an event, by its class
+await runtime.stimuli.send("Event", data, name="OrderPlaced")            an event, by its name; for everyone
+await runtime.stimuli.send("MyTrigger", {"path": "/orders"}, input=body) any other type: matched by its payload
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Struct
+
+from holdfast.errors import InstanceAtRest, InstanceNotFound
+from holdfast.model import values
+from holdfast.model.requests import EVENT, DispatchStimulus, Receipt
+from holdfast.model.stored import BookmarkRow
+from holdfast.model.values import SCALARS
+from holdfast.runtime.commits.work_rows import Stimulus
+from holdfast.runtime.plans.triggers import AWAITED, awaited_key
+from holdfast.runtime.stimuli import inbox_expiry, matching
+from holdfast.runtime.stimuli.inbox_expiry import ExpiredStimulus
+
+if TYPE_CHECKING:
+    from holdfast.runtime.facade import Runtime
+
+SHOWN_MAX = 100
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """What a stimulus would do if it were sent now."""
+
+    broadcast: bool
+    starts: tuple[str, ...]
+    """Definitions that it would start."""
+    resumes: tuple[str, ...]
+    """`instance#bookmark`; of a broadcast at most 100."""
+    kept: str | None
+    """Where nobody takes it: `while the instance lives`, `24 h`, `10 min`; None: it would be forgotten."""
+
+
+class Stimuli:
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    async def send(
+        self,
+        type: Any,
+        payload: Any = None,
+        *,
+        name: str | None = None,
+        input: Any = None,
+        correlation_id: str | None = None,
+        instance_id: str | None = None,
+        key: Any = None,
+        broadcast: bool = False,
+        idempotency_key: str | None = None,
+        delay: timedelta | None = None,
+        priority: int = 0,
+        queue: str | None = None,
+        principal: str | None = None,
+        trace: str | None = None,
+        wait: timedelta | None = None,
+    ) -> Receipt:
+        """Accept it, and answer with a receipt; whoever takes it up matches it. `wait` waits until it was matched.
+
+        Addressed (instance, correlation id or key): the oldest that waits for it takes it, once. Else all take it.
+        """
+        request = self.request(
+            type,
+            payload,
+            name=name,
+            input=input,
+            correlation_id=correlation_id,
+            instance_id=instance_id,
+            key=key,
+            broadcast=broadcast,
+            idempotency_key=idempotency_key,
+            delay=delay,
+            priority=priority,
+            queue=queue,
+            principal=principal,
+            trace=trace,
+        )
+        answer = await self._runtime.dispatcher.dispatch(request, wait=wait)
+        if wait is not None:
+            await self._runtime.wait_settled(answer.stimulus_id, wait)
+        return answer
+
+    async def event(self, event_name: str, payload: Any = None, **more: Any) -> Receipt:
+        """An event of that name."""
+        return await self.send(EVENT, payload, name=event_name, **more)
+
+    @staticmethod
+    def request(type: Any, payload: Any = None, *, name: str | None = None, **more: Any) -> DispatchStimulus:
+        """The request that says the same."""
+        if not isinstance(type, str):
+            cls = type if isinstance(type, builtin_type) else type.__class__
+            name = name or cls.__name__
+            payload = payload if isinstance(type, builtin_type) else type
+            type = EVENT
+        given = {field: plain(value) for field, value in more.items()}
+        return DispatchStimulus(type=type, payload=plain(payload), event_name=name, **given)
+
+    async def explain(self, type: Any, payload: Any = None, **more: Any) -> Explanation:
+        """What would happen if it were sent now; nothing is sent."""
+        request = self.request(type, payload, **more)
+        found = Stimulus(
+            id="",
+            type=request.type,
+            event_name=request.event_name,
+            payload=values.encode(request.payload),
+            correlation_id=request.correlation_id,
+            instance_id=request.instance_id,
+            key=None if request.key is None else values.encode(request.key),
+            broadcast=request.broadcast,
+        )
+        node = self._runtime.node
+        starts = [
+            row.definition_id
+            for row in await node.pins.current.triggers([matching.trigger_key(found)])
+            if row.type == found.type and found.instance_id is None
+        ]
+        if found.is_broadcast:
+            marks = await matching.page(node, found, SHOWN_MAX)
+        else:
+            marks = await self._addressed(found)
+        return Explanation(
+            broadcast=found.is_broadcast,
+            starts=tuple(starts),
+            resumes=tuple(f"{mark.instance_id}#b{mark.seq}" for mark in marks),
+            kept=await self._kept(found),
+        )
+
+    async def _addressed(self, found: Stimulus) -> list[BookmarkRow]:
+        try:
+            one = await matching.oldest(self._runtime.node, found)
+        except (InstanceAtRest, InstanceNotFound):
+            return []
+        return [] if one is None else [one]
+
+    async def _kept(self, found: Stimulus) -> str | None:
+        if found.instance_id is not None:
+            return "while the instance lives"
+        if not found.is_broadcast:
+            return "24 h"
+        keys = [awaited_key(found.type), *([awaited_key(found.type, found.event_name)] if found.event_name else [])]
+        awaited = await self._runtime.node.pins.current.triggers(keys)
+        return "10 min" if any(row.type == AWAITED for row in awaited) else None
+
+    async def expired(self, limit: int = 100) -> Sequence[ExpiredStimulus]:
+        """Those that were kept and that nobody came for, of the last week, latest first."""
+        return await inbox_expiry.expired(self._runtime.node, limit)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """What became of stimuli on this node since it started: delivered, started, refused, kept, forgotten,
+        unread, expired, swept."""
+        return dict(self._runtime.node.post.counts)
+
+
+builtin_type = type
+
+
+def plain(value: Any) -> Any:
+    """An object of a class of the sender's as its fields: whoever waits makes of them what it waits for."""
+    if value.__class__ in SCALARS:
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, builtin_type):
+        return {item.name: plain(getattr(value, item.name)) for item in dataclasses.fields(value)}
+    if isinstance(value, msgspec.Struct):
+        return {name: plain(item) for name, item in msgspec.structs.asdict(value).items()}
+    return value

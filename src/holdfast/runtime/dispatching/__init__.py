@@ -1,9 +1,0 @@
-"""Dispatchers: how requests reach those who do the work. The port is `holdfast.ports.WorkflowDispatcher`."""
-
-from __future__ import annotations
-
-from holdfast.runtime.dispatching.decorators import Prioritised, RateLimited, Routed
-from holdfast.runtime.dispatching.durable import DurableDispatcher
-from holdfast.runtime.dispatching.inline import InlineDispatcher
-
-__all__ = ["DurableDispatcher", "InlineDispatcher", "Prioritised", "RateLimited", "Routed"]

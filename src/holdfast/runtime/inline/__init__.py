@@ -1,0 +1,1 @@
+"""The runner: executes workflows in this process without a store."""

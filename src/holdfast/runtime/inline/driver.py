@@ -1,0 +1,297 @@
+"""Drives one instance: segment, commit, effects, results, and again, until it rests or waits.
+
+The life of a burst reads in `drive`. The commit of the runner keeps nothing: it lets out what a segment produced (lines,
+effects, children), in the order in which a store would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from holdfast import telemetry
+from holdfast.execution import delivery
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.segment import Ended, run_segment
+from holdfast.model.instance import Bookmark, BookmarkKind, Status
+from holdfast.runtime.effects.executor import Finished, InstanceEffects
+from holdfast.runtime.observability.status_events import names_of, tell_status
+from holdfast.runtime.result import RunResult
+
+if TYPE_CHECKING:
+    from holdfast.runtime.inline.runner import Runner
+
+logger = logging.getLogger("holdfast")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Driver:
+    def __init__(
+        self,
+        runner: Runner,
+        live: LiveInstance,
+        *,
+        wait: bool,
+        on_line: Callable[[str], None] | None,
+        children: dict[str, RunResult] | None = None,
+        lines: list[str] | None = None,
+    ) -> None:
+        self.runner = runner
+        self.live = live
+        self.wait = wait
+        self.on_line = on_line
+        self.lines = list(lines or ())
+        self.children = dict(children or {})
+        self.effects = InstanceEffects(live, runner.pools, runner.around_effects, runner.cancel_grace)
+        self._canceled = asyncio.Event()
+        self._finalize = True
+        self._child: Driver | None = None
+        """The child that runs now: it is canceled with this instance."""
+        # One context for all pure code of this burst: what it sets in it does not leak to the next (rule H13).
+        self._context = contextvars.Context()
+        self._ahead: Ended | None = None
+        """How the segment ended that was run where an effect ended: it is not committed yet."""
+
+    async def drive(self) -> RunResult:
+        """Run until the instance rests, or waits for something that does not come from here."""
+        try:
+            while True:
+                ended, self._ahead = self._ahead or self._run_segment(), None
+                heard = await self._commit()
+                if ended is not Ended.IDLE:
+                    await asyncio.sleep(0)
+                elif heard or self.live.queue or self._take_cancel() or self._hear_itself():
+                    continue
+                elif self.live.effects:
+                    await self._take_results()
+                elif not await self._wait_for_due():
+                    await self.effects.cancel_all("drained")
+                    await self._drop_children()
+                    if not self._take_cancel():
+                        break
+        except BaseException:
+            await self.effects.cancel_all("canceled")
+            raise
+        if telemetry.listeners:
+            tell_status(self.live, names_of(self.live))
+        return RunResult(self.live, self.lines, self.children)
+
+    def cancel(self, cause: str, *, finalize: bool = True) -> None:
+        """Cancel the instance while it runs; called between two segments, as everything in this loop is."""
+        if self.live.status.at_rest and self.live.status is not Status.FAULTED:
+            return
+        self._finalize = finalize
+        self.deliver(delivery.cancel, self.live, cause, finalize=finalize)
+        self._canceled.set()
+        self.effects.wake()
+        if self._child is not None:
+            self._child.cancel(cause, finalize=finalize)
+
+    def deliver(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Hand something to the instance; what it calls at once is pure code as in a segment."""
+        return self._context.run(work, *args, **kwargs)
+
+    def _take_cancel(self) -> bool:
+        """Somebody canceled the instance while this loop waited: it has to run again."""
+        if not self._canceled.is_set():
+            return False
+        self._canceled.clear()
+        return True
+
+    def _run_segment(self) -> Ended:
+        return self._context.run(run_segment, self.live, self.runner.limits)
+
+    def _go_on(self, finished: Finished) -> bool:
+        """The next segment, where an effect ended: no turn of the loop between one effect and the next. Whatever is not
+        just one effect after another is left to `drive`."""
+        self._deliver_result(finished)
+        ended, live = self._run_segment(), self.live
+        if (
+            ended is not Ended.IDLE or len(live.effects) != 1 or live.bookmarks or live.canceled_effects
+            or live.child_starts or live.published or live.queue or self._canceled.is_set()
+        ):  # fmt: skip
+            self._ahead = ended
+            return False
+        self._let_out()
+        self._start_effects()
+        return True
+
+    # -- after a segment -----------------------------------------------------------------------------------------------
+
+    async def _commit(self) -> bool:
+        """Let out what the segment produced. True if something came back at once (from a child)."""
+        live = self.live
+        self._let_out()
+        if live.canceled_effects:
+            gone, live.canceled_effects = live.canceled_effects, []
+            await self.effects.cancel(gone, live.stopping or "lost race")
+        self._start_effects()
+        return await self._start_children() if live.child_starts else False
+
+    def _let_out(self) -> None:
+        live = self.live
+        live.commits += 1
+        if telemetry.listeners:
+            telemetry.emit(
+                "segment.committed",
+                instance_id=live.id,
+                definition_id=live.definition_id,
+                activities=live.sequence,
+            )
+        if live.lines:
+            self._write_lines()
+
+    def _start_effects(self) -> None:
+        starting, self.live.new_effects = self.live.new_effects, []
+        for request in starting:
+            self.effects.start(request)
+
+    def _write_lines(self) -> None:
+        lines, self.live.lines = self.live.lines, []
+        self.lines.extend(lines)
+        if self.on_line is not None:
+            for line in lines:
+                self.on_line(line)
+
+    async def _take_results(self) -> None:
+        """Wait for the next effect to end, or for what is due before that."""
+        first, timer = self._first_due(), None
+        if first is not None and first.due is not None:
+            timer = asyncio.ensure_future(self.runner.clock.wait_until(first.due))
+            timer.add_done_callback(lambda _: self.effects.wake())
+        try:
+            for finished in await self.effects.next(self._go_on if first is None else None):
+                self._deliver_result(finished)
+        finally:
+            due = timer is not None and timer.done() and not timer.cancelled()
+            if timer is not None:
+                timer.cancel()
+        if due and first is not None and first.id in self.live.bookmarks:
+            self.deliver(delivery.resume, self.live, first.id)
+
+    def _deliver_result(self, finished: Finished) -> None:
+        execution_id, attempt, result = finished
+        if execution_id in self.live.effects:
+            self.deliver(delivery.finish_effect, self.live, execution_id, attempt, result)
+
+    def _first_due(self) -> Bookmark | None:
+        """The bookmark whose time comes first. Timeouts hold also for those who do not wait; an effect has its own."""
+        live = self.live
+        due = [
+            item
+            for item in live.bookmarks.values()
+            if item.due is not None
+            and (self.wait or item.kind is BookmarkKind.TIMEOUT)
+            and not (item.kind is BookmarkKind.TIMEOUT and item.execution_id in live.effects)
+        ]
+        return min(due, key=_due_order) if due else None
+
+    async def _wait_for_due(self) -> bool:
+        """With `wait`: sleep until the next bookmark is due, and resume it. False if there is nothing to wait for."""
+        first = self._first_due() if self.wait and not self.live.status.at_rest else None
+        if first is None or first.due is None:
+            return False
+        if await self._sleep(first.due):
+            self.deliver(delivery.resume, self.live, first.id)
+        return True
+
+    async def _sleep(self, due: datetime) -> bool:
+        """False if somebody canceled the instance meanwhile."""
+        waits = [asyncio.ensure_future(self.runner.clock.wait_until(due)), asyncio.ensure_future(self._canceled.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for item in waits:
+                item.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        return not self._take_cancel()
+
+    def _hear_itself(self) -> bool:
+        return bool(self.live.published) and self.deliver(delivery.hear_itself, self.live)
+
+    # -- children ------------------------------------------------------------------------------------------------------
+
+    async def _start_children(self) -> bool:
+        starts, self.live.child_starts = self.live.child_starts, ()
+        for start in starts:
+            bookmark = self._child_bookmark(start)
+            if bookmark is not None or start.detached:
+                await self._run_child(start, bookmark)
+        return bool(starts)
+
+    async def _run_child(self, start: ChildStart, bookmark: Bookmark | None) -> None:
+        """The runner has no store: it runs the child here and now, as an instance of its own."""
+        try:
+            child = self.runner.child(start, self.live, on_line=self._child_line, wait=self.wait)
+        except Exception as error:
+            if bookmark is None:
+                logger.warning("instance %s could not be started", start.instance_id, exc_info=error)
+                return
+            told = {"refused": str(error), "instance_id": start.instance_id}
+            self.deliver(delivery.resume, self.live, bookmark.id, told)
+            return
+        self._child = child
+        try:
+            result = await child.drive()
+        finally:
+            self._child = None
+        if bookmark is None or bookmark.id not in self.live.bookmarks:
+            return
+        if result.status.at_rest or not start.wait:
+            self.deliver(delivery.resume, self.live, bookmark.id, child_payload(result))
+        else:
+            self.children[_child_key(bookmark, start.instance_id)] = result
+
+    def _child_line(self, line: str) -> None:
+        self.lines.append(line)
+        if self.on_line is not None:
+            self.on_line(line)
+
+    def _child_bookmark(self, start: ChildStart) -> Bookmark | None:
+        marks = self.live.bookmarks.values()
+        return next(
+            (item for item in marks if item.kind is BookmarkKind.CHILD and item.execution_id == start.execution_id),
+            None,
+        )
+
+    def child_ended(self, key: str, result: RunResult) -> None:
+        """A child that was waited for has moved on."""
+        if result.status.at_rest:
+            self.children.pop(key, None)
+            self.deliver(delivery.resume, self.live, _mark_of(key), child_payload(result))
+        else:
+            self.children[key] = result
+
+    async def _drop_children(self) -> None:
+        """Cancel the children that nobody waits for any more."""
+        for key, child in list(self.children.items()):
+            if _mark_of(key) in self.live.bookmarks:
+                continue
+            del self.children[key]
+            if not child.status.at_rest:
+                ended = await self.runner.cancel(child, terminate=not self._finalize)
+                for line in ended.lines[len(child.lines) :]:
+                    self._child_line(line)
+
+
+def child_payload(result: RunResult) -> dict[str, Any]:
+    return {"instance_id": result.instance_id, "status": result.status.value, "outputs": result.outputs}
+
+
+def _child_key(bookmark: Bookmark, child_id: str) -> str:
+    """By the bookmark that waits; where one waits for many, with the child's id."""
+    return bookmark.id if "child" in bookmark.payload else f"{bookmark.id}~{child_id}"
+
+
+def _mark_of(key: str) -> str:
+    return key.partition("~")[0]
+
+
+def _due_order(bookmark: Bookmark) -> tuple[Any, str]:
+    return bookmark.due, bookmark.id

@@ -1,0 +1,264 @@
+"""The runner: executes workflows in this process, now, with no storage. The same segments and effects as the runtime's."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from holdfast import telemetry
+from holdfast.errors import BookmarkNotFound, DefinitionError
+from holdfast.execution import delivery, operator_actions, snapshot
+from holdfast.execution.live import ChildStart, LiveInstance
+from holdfast.execution.plan import Plan
+from holdfast.execution.segment import Limits
+from holdfast.model.inputs import check_inputs
+from holdfast.model.instance import Bookmark
+from holdfast.ports import Clock, DefinitionSource, MiddlewarePlacement, Services
+from holdfast.runtime.effects.executor import around_effects
+from holdfast.runtime.effects.pools import EffectPools
+from holdfast.runtime.inline.driver import Driver
+from holdfast.runtime.result import RunResult
+
+YIELD_NS = 1_000_000
+"""The runner lives in somebody else's event loop: it lets go of it every millisecond (rule M12)."""
+
+
+class Running:
+    """An instance that runs: wait for its result, or cancel it."""
+
+    def __init__(self, driver: Driver, task: asyncio.Task[RunResult]) -> None:
+        self._driver = driver
+        self._task = task
+
+    @property
+    def instance_id(self) -> str:
+        return self._driver.live.id
+
+    def cancel(self, *, terminate: bool = False) -> None:
+        """Cancel it: `finally` and compensations run first, unless it is to be terminated."""
+        if not self._task.done():
+            self._driver.cancel("canceled", finalize=not terminate)
+
+    async def result(self) -> RunResult:
+        return await asyncio.shield(self._task)
+
+
+class Runner:
+    """Executes workflows here and now; `Holdfast().runner` is one."""
+
+    def __init__(
+        self,
+        *,
+        plan_of: Callable[[Any], Plan],
+        services: Services,
+        clock: Clock,
+        limits: Limits,
+        pools: EffectPools,
+        middleware: tuple[MiddlewarePlacement, ...] = (),
+        cancel_grace: timedelta = timedelta(seconds=10),
+        definitions: DefinitionSource | None = None,
+    ) -> None:
+        self._plan_of = plan_of
+        self._services = services
+        self._definitions = definitions
+        self.clock = clock
+        self.limits = Limits(
+            activities=limits.activities, nanoseconds=min(limits.nanoseconds, YIELD_NS), runaway=limits.runaway
+        )
+        self.pools = pools
+        self.around_effects = around_effects(middleware)
+        self.cancel_grace = cancel_grace
+
+    # -- starting ------------------------------------------------------------------------------------------------------
+
+    async def run(self, workflow: Any, inputs: Mapping[str, Any] | None = None, **options: Any) -> RunResult:
+        """Start an instance and run it until it ends or waits; see `start` for the options."""
+        return await self._driver(self._new(workflow, inputs, options), options).drive()
+
+    def start(
+        self,
+        workflow: Any,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        wait: bool = False,
+        on_line: Callable[[str], None] | None = None,
+        instance_id: str | None = None,
+        correlation_id: str | None = None,
+        name: str | None = None,
+        trigger: str | None = None,
+        trigger_payload: Any = None,
+        flowchart_mode: str | None = None,
+    ) -> Running:
+        """Start an instance and come back at once.
+
+        `wait` waits out delays and back-offs in process; otherwise they are bookmarks with a due time. `trigger` is the id
+        of the activity that a stimulus started it at. `on_line` gets each line of WriteLine after its commit.
+        """
+        options = {
+            "wait": wait,
+            "on_line": on_line,
+            "instance_id": instance_id,
+            "correlation_id": correlation_id,
+            "name": name,
+            "trigger": trigger,
+            "trigger_payload": trigger_payload,
+            "flowchart_mode": flowchart_mode,
+        }
+        driver = self._driver(self._new(workflow, inputs, options), options)
+        return Running(driver, asyncio.get_running_loop().create_task(driver.drive()))
+
+    def _new(self, workflow: Any, inputs: Mapping[str, Any] | None, options: Mapping[str, Any]) -> LiveInstance:
+        plan = self._plan_of(workflow)
+        given = {key: options[key] for key in _START_OPTIONS if options.get(key) is not None}
+        live = delivery.start(
+            plan,
+            id=options.get("instance_id") or secrets.token_hex(8),
+            now=self.clock.now_ns,
+            services=self._services,
+            inputs=check_inputs(plan.definition, inputs or {}, plan.types),
+            **given,
+        )
+        if telemetry.listeners:
+            telemetry.emit(
+                "instance.started",
+                instance_id=live.id,
+                definition_id=live.definition_id,
+                definition_version=live.definition_version,
+            )
+        return live
+
+    def _driver(self, live: LiveInstance, options: Mapping[str, Any], **more: Any) -> Driver:
+        unknown = set(options) - _ALL_OPTIONS
+        if unknown:
+            raise TypeError(f"Unknown option {', '.join(sorted(unknown))}; known: {', '.join(sorted(_ALL_OPTIONS))}.")
+        return Driver(self, live, wait=bool(options.get("wait")), on_line=options.get("on_line"), **more)
+
+    def child(self, start: ChildStart, parent: LiveInstance, *, on_line: Callable[[str], None], wait: bool) -> Driver:
+        """An instance that another one starts, ready to be driven."""
+        definition = self._definitions.find(start.reference) if self._definitions is not None else None
+        if definition is None:
+            raise DefinitionError(
+                f"There is no workflow '{start.reference}' to execute. Give it to Holdfast(definitions=[…]), "
+                "or with `holdfast run --with FILE`."
+            )
+        plan = self._plan_of(definition)
+        live = delivery.start(
+            plan,
+            id=start.instance_id,
+            now=self.clock.now_ns,
+            services=self._services,
+            inputs=check_inputs(definition, start.input, plan.types),
+            correlation_id=start.correlation_id,
+            parent_id=parent.id,
+            principal=parent.principal,
+            trace=parent.trace,
+        )
+        return Driver(self, live, wait=wait, on_line=on_line)
+
+    # -- going on ------------------------------------------------------------------------------------------------------
+
+    async def resume(
+        self,
+        result: RunResult,
+        bookmark: Bookmark | str | None = None,
+        payload: Any = None,
+        *,
+        wait: bool = False,
+        on_line: Callable[[str], None] | None = None,
+    ) -> RunResult:
+        """Resume a bookmark (the only one, if none is named) and run on. The given result stays what it was."""
+        driver = self._again(result, wait=wait, on_line=on_line)
+        key = self._bookmark_id(result, bookmark)
+        child_id, _, inner = key.rpartition("/")
+        if child_id:
+            await self._resume_child(driver, child_id, inner, payload)
+        else:
+            driver.deliver(delivery.resume, driver.live, key, payload)
+        if telemetry.listeners:
+            telemetry.emit(
+                "instance.resumed",
+                instance_id=driver.live.id,
+                definition_id=driver.live.definition_id,
+                bookmark_id=key,
+            )
+        return await driver.drive()
+
+    async def _resume_child(self, driver: Driver, child_id: str, bookmark_id: str, payload: Any) -> None:
+        """The bookmark stands in a child, perhaps further down."""
+        for waiting, child in driver.children.items():
+            if child_id == child.instance_id or child_id.startswith(f"{child.instance_id}/"):
+                rest = child_id.removeprefix(child.instance_id).removeprefix("/")
+                inner = f"{rest}/{bookmark_id}" if rest else bookmark_id
+                before = len(child.lines)
+                moved = await self.resume(child, inner, payload, wait=driver.wait)
+                for line in moved.lines[before:]:
+                    driver._child_line(line)
+                driver.child_ended(waiting, moved)
+                return
+        raise BookmarkNotFound(f"{child_id}/{bookmark_id}", instance_id=driver.live.id)
+
+    async def wait_out(self, result: RunResult, *, on_line: Callable[[str], None] | None = None) -> RunResult:
+        """Wait until what it waits for is due, and run on, as with `wait`; nothing is resumed early."""
+        return await self._again(result, wait=True, on_line=on_line).drive()
+
+    async def cancel(self, result: RunResult, *, terminate: bool = False) -> RunResult:
+        """Cancel the instance: `finally` and compensations run first, unless it is to be terminated."""
+        driver = self._again(result)
+        delivery.refuse_cancel(driver.live)
+        driver.cancel("canceled", finalize=not terminate)
+        return await driver.drive()
+
+    async def retry(self, result: RunResult, *, wait: bool = False) -> RunResult:
+        """Run the failed activities of a faulted instance again."""
+        driver = self._again(result, wait=wait)
+        driver.deliver(delivery.retry, driver.live)
+        return await driver.drive()
+
+    async def schedule(self, result: RunResult, activity_id: str, *, wait: bool = False) -> RunResult:
+        """Run an activity of a flowchart that is at work: how an operator moves an instance that is stuck."""
+        driver = self._again(result, wait=wait)
+        driver.deliver(operator_actions.schedule, driver.live, activity_id)
+        return await driver.drive()
+
+    # -- states --------------------------------------------------------------------------------------------------------
+
+    def load(self, state: Mapping[str, Any], workflow: Any) -> RunResult:
+        """An exported state as a result to go on from. `workflow` must have the content that the instance started with."""
+        live = snapshot.load(state, self._plan_of(workflow), self.clock.now_ns, self._services)
+        return RunResult(live, [], {key: self._load_child(item) for key, item in state.get("children", {}).items()})
+
+    def _load_child(self, item: Mapping[str, Any]) -> RunResult:
+        definition = self._definitions.find(item["definition"]) if self._definitions is not None else None
+        if definition is None:
+            raise DefinitionError(
+                f"The instance waits for the workflow '{item['definition']}', which is not here. "
+                "Give it to Holdfast(definitions=[…]), or with `--with FILE`."
+            )
+        return self.load(item["state"], definition)
+
+    def _again(self, result: RunResult, *, wait: bool = False, on_line: Callable[[str], None] | None = None) -> Driver:
+        """A driver over a copy of the instance, made from its state: what others hold is not touched."""
+        state = snapshot.dump(result._live, journal=False)
+        live = snapshot.load(state, result._live.plan, self.clock.now_ns, self._services)
+        # Entries are tuples that nobody changes: a long journal is not encoded and decoded with every resumption.
+        live.journal = list(result._live.journal)
+        return Driver(self, live, wait=wait, on_line=on_line, children=result.children, lines=result.lines)
+
+    @staticmethod
+    def _bookmark_id(result: RunResult, bookmark: Bookmark | str | None) -> str:
+        if isinstance(bookmark, Bookmark):
+            return bookmark.id
+        if bookmark is not None:
+            return bookmark
+        waiting = result.bookmarks
+        if len(waiting) != 1:
+            listed = [f"{item.id} ({item.activity_id})" for item in waiting]
+            raise BookmarkNotFound("(none named)", instance_id=result.instance_id, open_ids=listed)
+        return waiting[0].id
+
+
+_START_OPTIONS = ("correlation_id", "name", "trigger", "trigger_payload", "flowchart_mode")
+_ALL_OPTIONS = frozenset({"wait", "on_line", "instance_id", *_START_OPTIONS})

@@ -1,0 +1,1 @@
+"""Plans that instances run: compiled definitions, current versions, triggers, missing code."""

@@ -1,0 +1,172 @@
+"""Definitions in a store: content saved before an instance needs it, and plans found by the content that instances pin."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+
+from holdfast.errors import CodeMissing, DefinitionError, HoldfastError
+from holdfast.execution.plan import Plan
+from holdfast.model.catalog import DefinitionContent, DefinitionQuery, DefinitionVersion, Origin, Which, content_hash
+from holdfast.model.definition import Definition
+from holdfast.model.hashing import content_hash as meaning
+from holdfast.model.reader import parse_definition
+from holdfast.model.writer import write_definition
+from holdfast.ports import Store
+from holdfast.runtime.plans.catalog import PLANS_MAX
+from holdfast.runtime.plans.current_versions import CurrentDefinitions
+from holdfast.runtime.plans.triggers import Workshop, awaited_rows
+
+VERSIONS_MAX = 1_000
+"""Labels that are looked through for the number of a content."""
+_CHANGED = frozenset({"unknown-input", "missing-input"})
+"""Problems of code that is there, and is not what it was."""
+
+
+class PinnedPlans:
+    """Plans by content. What was saved or compiled once in this process is not asked for again; the least used go."""
+
+    def __init__(
+        self, store: Store, tenant: str, plan_of: Callable[[Definition], Plan], now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._tenant = tenant
+        self._plan_of = plan_of
+        self._now = now
+        self.workshop: Workshop | None = None
+        self.current = CurrentDefinitions(store, tenant)
+        self._plans: OrderedDict[str, Plan] = OrderedDict()
+        self._contents: dict[int, tuple[Plan, str]] = {}
+        self._pinning: dict[int, asyncio.Task[str]] = {}
+        self.numbers: dict[str, int] = {}
+        """Version numbers of contents, as their labels say: a changed function does not know that it is the second."""
+        self.lacking: set[str] = set()
+        """Content that this process cannot run (its code is not here): such work is left to others (rule H10)."""
+
+    async def pin(self, plan: Plan) -> str:
+        """The content of a plan's definition, saved if this process has not done so yet."""
+        known = self._contents.get(id(plan))
+        if known is not None:
+            return known[1]
+        # However many start it at once: one of them saves it.
+        task = self._pinning.get(id(plan))
+        if task is None:
+            task = self._pinning[id(plan)] = asyncio.get_running_loop().create_task(self._pin(plan))
+            task.add_done_callback(lambda _: self._pinning.pop(id(plan), None))
+        return await asyncio.shield(task)
+
+    def known(self, plan: Plan) -> str | None:
+        """The content of a plan's definition, if it is in the store for certain."""
+        found = self._contents.get(id(plan))
+        return None if found is None else found[1]
+
+    async def written(self, definition: Definition) -> tuple[str, bytes]:
+        """Content and document of a definition of this process. Of a function that differs only in lines, comments or
+        formatting from the version in the store, that one's (rule H10)."""
+        document = msgspec.json.encode(write_definition(definition))
+        content = content_hash(document)
+        if b'"$code"' in document and await self._store.load_content(self._tenant, content) is None:
+            for which in (Which.PUBLISHED, Which.LATEST):
+                label = await self._store.find_version(self._tenant, definition.id, which)
+                stored = None if label is None else await self._store.load_content(self._tenant, label.content)
+                if stored is not None and stored.origin is Origin.CODE and _is_same(stored.document, definition):
+                    return stored.hash, stored.document
+        return content, document
+
+    async def _pin(self, plan: Plan) -> str:
+        content, document = await self.written(plan.definition)
+        if await self._store.load_content(self._tenant, content) is None:
+            self.know(plan, content, await self._save(plan.definition, content, document))
+        else:
+            self.know(plan, content, await self._number(plan.definition, content))
+        return content
+
+    async def _number(self, definition: Definition, content: str) -> int:
+        query = DefinitionQuery(which=Which.ALL, definition_ids=(definition.id,), limit=VERSIONS_MAX)
+        labels, _ = await self._store.list_versions(self._tenant, query)
+        return next((label.version for label in labels if label.content == content), definition.version)
+
+    def know(self, plan: Plan, content: str, number: int | None = None) -> None:
+        """This plan is of that content, which is in the store, under that version number."""
+        self.numbers[content] = plan.definition.version if number is None else number
+        self._contents[id(plan)] = (plan, content)
+        self._plans[content] = plan
+        self._plans.move_to_end(content)
+        if len(self._plans) > PLANS_MAX:
+            _, oldest = self._plans.popitem(last=False)
+            self._contents = {key: item for key, item in self._contents.items() if item[0] is not oldest}
+
+    async def _save(self, definition: Definition, content: str, document: bytes) -> int:
+        """Under the number that it says, if that is free, else under the next: a label that others use does not move.
+
+        Only a definition that has no published version gets one by being started (rule M14).
+        """
+        now = self._now()
+        published = await self._store.find_version(self._tenant, definition.id, Which.PUBLISHED)
+        number = definition.version
+        if await self._store.find_version(self._tenant, definition.id, number) is not None:
+            latest = await self._store.find_version(self._tenant, definition.id, Which.LATEST)
+            number = (number if latest is None else latest.version) + 1
+        label = DefinitionVersion(
+            tenant=self._tenant,
+            definition_id=definition.id,
+            version=number,
+            content=content,
+            name=definition.title,
+            published=published is None,
+            created=now,
+        )
+        # A definition of this process holds trusted code only if this process' own functions made it: no document that
+        # is read may (rule H11).
+        origin = Origin.CODE if b'"$code"' in document else Origin.DOCUMENT
+        kept = DefinitionContent(tenant=self._tenant, hash=content, origin=origin, created=now, document=document)
+        # Its triggers stay asleep until somebody publishes it; what it waits for is noted.
+        waits = () if self.workshop is None else awaited_rows(definition, self.workshop, label)
+        await self._store.save_version(label, kept, waits)
+        self.current.changed()
+        return number
+
+    def at_hand(self, content: str) -> Plan | None:
+        """The plan, if this process has it already."""
+        return self._plans.get(content)
+
+    async def plan(self, content: str) -> Plan:
+        """The plan of the content that an instance pins."""
+        found = self._plans.get(content)
+        if found is None:
+            stored = await self._store.load_content(self._tenant, content)
+            if stored is None:
+                raise DefinitionError(
+                    f"The definition with the content {content} is not in the store. Import it: holdfast import FILE."
+                )
+            document = msgspec.json.decode(stored.document)
+            try:
+                found = self._plan_of(parse_definition(document, trusted=stored.origin is Origin.CODE))
+            except HoldfastError as error:
+                self.lacking.add(content)
+                if stored.origin is Origin.CODE:
+                    problems = getattr(error, "problems", ())
+                    reason = problems[0].message if problems else str(error)
+                    module = (document.get("metadata") or {}).get("module")
+                    changed = bool(problems) and all(item.code in _CHANGED for item in problems)
+                    raise CodeMissing(document["id"], reason.rstrip("."), module, changed=changed) from error
+                raise
+            self.know(found, content, await self._number(found.definition, content))
+        return found
+
+    async def find(self, reference: str, version: int | None = None) -> Definition | None:
+        """A definition by id: the published one, else the latest, or a version by number."""
+        for which in (version,) if version is not None else (Which.PUBLISHED, Which.LATEST):
+            label = await self.current.version(reference, which)
+            if label is not None:
+                return (await self.plan(label.content)).definition
+        return None
+
+
+def _is_same(document: bytes, definition: Definition) -> bool:
+    """Whether a stored document says what the definition says, whatever people and editors read in it."""
+    return meaning(parse_definition(msgspec.json.decode(document), trusted=True)) == meaning(definition)

@@ -1,0 +1,232 @@
+"""Triggers: activities that start instances, and the index of them that is written when a definition is published.
+
+A trigger is an activity with `can_start`. Its inputs are evaluated at publish, without an instance, so an expression that
+needs one is a problem of the definition; its class says by `trigger_payloads()` what stimuli start it.
+
+Beside the triggers the index notes what published definitions wait for further in: a broadcast that nobody takes now is kept
+only if one of them might (rule H12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
+
+from holdfast.errors import HoldfastError, InvalidDefinition
+from holdfast.model.catalog import DefinitionVersion, TriggerRow
+from holdfast.model.checks.survey import children_of
+from holdfast.model.definition import ActivityNode, Definition, Expression
+from holdfast.model.problem import Problem
+from holdfast.model.requests import EVENT
+from holdfast.model.scope import Names, Shape
+from holdfast.model.stored import wake_key
+from holdfast.model.types import conforms, convert
+from holdfast.model.values import TypeRegistry
+from holdfast.ports import ActivityType, ExpressionEvaluator
+from holdfast.runtime.commits.state_codec import decode_payload, encode_payload
+from holdfast.runtime.stimuli.matching import key_of
+
+if TYPE_CHECKING:
+    from holdfast.runtime.cluster.node import Node
+
+AWAITED = "~awaited"
+"""The type of rows that say what a definition waits for; they start nothing."""
+ANY = "*"
+_WAITS = ("Event", "WaitFor")
+
+
+class Workshop(Protocol):
+    """What is needed to look into a definition: the engine's languages and activities."""
+
+    @property
+    def languages(self) -> Mapping[str, ExpressionEvaluator]: ...
+    def activity_type(self, name: str, version: int = 1) -> ActivityType | None: ...
+
+
+class Trigger(Struct, frozen=True, kw_only=True):
+    """One stimulus that starts instances of a definition, as people see it."""
+
+    definition_id: str
+    version: int
+    activity_id: str
+    type: str
+    payload: Any
+
+
+def awaited_key(type_name: str, name: str = ANY) -> int:
+    return wake_key(AWAITED, f"{type_name}:{name}".encode())
+
+
+# -- at publish --------------------------------------------------------------------------------------------------------
+
+
+def triggers_of(definition: Definition, workshop: Workshop) -> list[tuple[ActivityNode, Any]]:
+    """Every trigger with its payloads. Raises `InvalidDefinition` with all that cannot be evaluated."""
+    found: list[tuple[ActivityNode, Any]] = []
+    problems: list[Problem] = []
+    for activity, path in placed(definition.root, "/root"):
+        if not activity.options.can_start:
+            continue
+        kind = workshop.activity_type(activity.type, activity.version)
+        if kind is None or not kind.descriptor.trigger:
+            problems.append(
+                Problem(
+                    path=f"{path}/can_start",
+                    code="no-trigger",
+                    message=f"'{activity.id}' has can_start, but a {activity.type} is no trigger.",
+                    remedy="Remove can_start, or use a trigger such as Event, Timer or Cron.",
+                )
+            )
+            continue
+        try:
+            inputs = _evaluated(activity, kind, workshop)
+            found.extend((activity, payload) for payload in _payloads(kind, inputs))
+        except Exception as error:  # noqa: BLE001 - an expression or a class of others: whatever it raises is the problem
+            problems.append(
+                Problem(
+                    path=f"{path}/inputs",
+                    code="trigger-input",
+                    message=f"The trigger '{activity.id}' cannot be indexed: {error}",
+                    remedy="A trigger's inputs are evaluated when the workflow is published, so they cannot use what only "
+                    "an instance has: variables, inputs, outputs.",
+                )
+            )
+    if problems:
+        raise InvalidDefinition(problems, name=f"Workflow '{definition.title}'")
+    return found
+
+
+def placed(activity: ActivityNode, path: str) -> Iterator[tuple[ActivityNode, str]]:
+    yield activity, path
+    for _, child, place in children_of(activity, path):
+        yield from placed(child, place)
+
+
+def _payloads(kind: ActivityType, inputs: dict[str, Any]) -> Iterable[Any]:
+    own = getattr(kind, "trigger_payloads", None)
+    return [inputs] if own is None else own(inputs)
+
+
+def _evaluated(activity: ActivityNode, kind: ActivityType, workshop: Workshop) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for item in kind.descriptor.inputs:
+        if item.name not in activity.inputs:
+            if item.default is not None:
+                given[item.name] = item.default
+            continue
+        value = activity.inputs[item.name]
+        if isinstance(value, Expression):
+            value = _value(value, workshop)
+        given[item.name] = value if value is None or conforms(value, item.type) else convert(value, item.type)
+    return given
+
+
+def _value(expression: Expression, workshop: Workshop) -> Any:
+    """Of an expression that needs no instance: it is compiled where no name is known."""
+    language = workshop.languages.get(expression.language)
+    if language is None:
+        raise HoldfastError(f"There is no expression language '${expression.language}'.")
+    shape = Shape("~publish", boundary=True)
+    return language.compile(expression.source, Names((shape,))).evaluate(shape.open(_NOBODY))
+
+
+class _Nobody:
+    """Stands where an instance would: whatever an expression asks of it is the error."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise HoldfastError(f"there is no instance that could be asked for '{name}'.")
+
+
+_NOBODY: Any = _Nobody()
+
+
+def trigger_rows(
+    definition: Definition, workshop: Workshop, label: DefinitionVersion, types: TypeRegistry | None = None
+) -> list[TriggerRow]:
+    """The index rows of a definition that is published as that version."""
+    rows = [
+        TriggerRow(
+            tenant=label.tenant,
+            definition_id=definition.id,
+            id=f"{activity.id}.{number}",
+            content=label.content,
+            version=label.version,
+            key=key_of(activity.type, _matched(activity, payload, workshop)),
+            type=activity.type,
+            activity_id=activity.id,
+            payload=encode_payload(payload, types),
+        )
+        for number, (activity, payload) in enumerate(triggers_of(definition, workshop))
+    ]
+    return [*rows, *awaited_rows(definition, workshop, label)]
+
+
+def awaited_rows(definition: Definition, workshop: Workshop, label: DefinitionVersion) -> list[TriggerRow]:
+    """What the definition may come to wait for."""
+    return [
+        TriggerRow(
+            tenant=label.tenant,
+            definition_id=definition.id,
+            id=f"~{number}",
+            content=label.content,
+            version=label.version,
+            key=key,
+            type=AWAITED,
+        )
+        for number, key in enumerate(sorted(_awaited(definition, workshop)))
+    ]
+
+
+def _matched(activity: ActivityNode, payload: Any, workshop: Workshop) -> Any:
+    """What a stimulus is compared with: the payload, or what the class takes of it by `trigger_key`."""
+    kind = workshop.activity_type(activity.type, activity.version)
+    own = getattr(getattr(kind, "cls", None), "trigger_key", None)
+    return payload if own is None else own(payload)
+
+
+def _awaited(definition: Definition, workshop: Workshop) -> set[int]:
+    return {key for activity in definition.root.walk() for key in _waits_for(activity, workshop)}
+
+
+def _waits_for(activity: ActivityNode, workshop: Workshop) -> Iterator[int]:
+    if activity.type in _WAITS:
+        if activity.type == "WaitFor" and activity.inputs.get("broadcast") in (None, False):
+            return  # It waits for what is sent to it alone.
+        name = activity.inputs.get("event_name")
+        yield awaited_key(EVENT, name if isinstance(name, str) else ANY)
+        return
+    kind = workshop.activity_type(activity.type, activity.version)
+    own = getattr(getattr(kind, "cls", None), "__module__", "").startswith("holdfast.activities")
+    if kind is not None and (kind.descriptor.trigger or not own):
+        yield awaited_key(activity.type)
+
+
+# -- afterwards --------------------------------------------------------------------------------------------------------
+
+
+class Triggers:
+    """The triggers of published definitions."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+
+    async def list(self, definition_id: str | None = None) -> list[Trigger]:
+        rows = await self._node.store.list_triggers(self._node.tenant, definition_id)
+        return [_shown(row) for row in rows if row.type != AWAITED]
+
+    async def find(self, type_name: str, payload: Any) -> Sequence[TriggerRow]:
+        """Those that a stimulus of that type and payload starts."""
+        rows = await self._node.pins.current.triggers([key_of(type_name, payload)])
+        return [row for row in rows if row.type == type_name]
+
+
+def _shown(row: TriggerRow) -> Trigger:
+    return Trigger(
+        definition_id=row.definition_id,
+        version=row.version,
+        activity_id=row.activity_id,
+        type=row.type,
+        payload=decode_payload(row.payload, TypeRegistry()),
+    )

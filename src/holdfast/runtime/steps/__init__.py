@@ -1,0 +1,1 @@
+"""Steps: effects that a queue carries to any worker that serves it."""

@@ -1,0 +1,1 @@
+"""Limits of queues: concurrency and rate, per node, per cluster and per input value."""

@@ -1,0 +1,1 @@
+"""Stimuli: matching, delivery, the inbox of early ones, starts by trigger."""

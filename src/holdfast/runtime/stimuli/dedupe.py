@@ -1,0 +1,55 @@
+"""What a node remembers of stimuli, for a while and for itself: which were matched here, and which were passed by, by whom."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+
+from holdfast.model.stored import BookmarkRow
+from holdfast.runtime.commits.work_rows import Stimulus
+from holdfast.runtime.stimuli.matching import Place, place_of
+
+SETTLED_MAX = 10_000
+DECLINED_MAX = 10_000
+
+
+class Settled:
+    """Stimuli that were matched on this node, for those who wait for that."""
+
+    def __init__(self) -> None:
+        self._done: OrderedDict[str, None] = OrderedDict()
+        self._waiting: dict[str, asyncio.Event] = {}
+
+    def tell(self, stimulus_id: str) -> None:
+        self._done[stimulus_id] = None
+        if len(self._done) > SETTLED_MAX:
+            self._done.popitem(last=False)
+        if (event := self._waiting.pop(stimulus_id, None)) is not None:
+            event.set()
+
+    def __contains__(self, stimulus_id: str) -> bool:
+        return stimulus_id in self._done
+
+    async def wait(self, stimulus_id: str) -> None:
+        if stimulus_id not in self._done:
+            await self._waiting.setdefault(stimulus_id, asyncio.Event()).wait()
+
+
+class Declinations:
+    """Kept stimuli, and bookmarks that passed them by: the sweep does not offer them again and again."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, Place], None] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def add(self, found: Stimulus, mark: BookmarkRow) -> Place:
+        place = place_of(mark)
+        self._known[found.id, place] = None
+        if len(self._known) > DECLINED_MAX:
+            self._known.popitem(last=False)
+        return place
+
+    def has(self, found: Stimulus, mark: BookmarkRow) -> bool:
+        return (found.id, place_of(mark)) in self._known

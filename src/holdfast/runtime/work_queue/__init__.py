@@ -1,0 +1,1 @@
+"""The work table: polling, claims, quarantine after crashes, schedules, bulk alterations."""

@@ -1,0 +1,279 @@
+"""The door: one ASGI application below `/workflows`, from request to answer.
+
+Who hangs up cancels nothing: what a request starts runs in the node's own tasks, the request only waits.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+from urllib.parse import unquote
+
+from fastapi import FastAPI
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from holdfast.errors import BookmarkNotFound, HoldfastError, KeyReused, NotSignedIn, PermissionDenied
+from holdfast.model.guard import Guard
+from holdfast.model.ids import checked_id
+from holdfast.model.principal import Principal
+from holdfast.model.routes import METHODS, SEGMENTS_MAX
+from holdfast.ports import EndpointPolicies, HttpSelectors, RequestFacts
+from holdfast.runtime.commits.jobs.base import Answer, ResumeJob
+from holdfast.runtime.commits.starts import Start, start_job
+from holdfast.server.backend import Backend
+from holdfast.server.http_workflows.endpoint_match import Address, Match, Matcher
+from holdfast.server.http_workflows.keys import checked_key, guard_of, own_key, reply_id
+from holdfast.server.http_workflows.reply import Replies, Waiting
+from holdfast.server.http_workflows.request_body import Body, read_body
+from holdfast.server.problems import Refusal, respond
+from holdfast.server.security import Security, facts_of
+
+PATH = "/workflows"
+TRIES = 3
+RETRY_AFTER = timedelta(seconds=5)
+SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
+
+
+class Visit(Struct, frozen=True, kw_only=True):
+    """A request that was let in, with what it brings."""
+
+    request_id: str
+    match: Match
+    body: Body
+    address: Address
+    payload: Mapping[str, Any]
+    principal: Principal | None = None
+    guard: Guard | None = None
+    """Of its idempotency key."""
+
+
+class Door:
+    """An ASGI application."""
+
+    def __init__(self, api: FastAPI, backend: Backend) -> None:
+        self._api = api
+        self._backend = backend
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        request = Request(scope, receive)
+        try:
+            response = await self.answer(request)
+        except Exception as error:  # noqa: BLE001 - every error has its answer in one table
+            response = respond(error, scope["path"])
+        if request.method == "HEAD":
+            response.body = b""
+        await response(scope, receive, send)
+
+    async def answer(self, request: Request) -> Response:
+        runtime = self._backend.runtime
+        if runtime.node.gate.paused:
+            seconds = str(round(RETRY_AFTER.total_seconds()))
+            raise Refusal(
+                503, "node.paused", "This node takes no work at the moment.", headers={"Retry-After": seconds}
+            )
+        facts, parts = facts_of(request.scope), parts_of(request.scope)
+        if len(parts) > SEGMENTS_MAX or request.method not in METHODS:
+            raise Refusal(404, "route.not_found", "No workflow waits here.")
+        address = self._address(facts)
+        matcher = Matcher(runtime)
+        try:
+            match = await matcher.find(parts, request.method, address)
+        except (HoldfastError, Refusal):
+            again = await self._answered_again(request, facts, address)
+            if again is None:
+                raise
+            return again
+        visit = await self._visit(request, match, address, await self._admitted(match, facts))
+        for _ in range(TRIES):
+            try:
+                return await self._taken(request, visit)
+            except BookmarkNotFound:  # Somebody else woke it meanwhile: look again.
+                match = await matcher.find(parts, request.method, address)
+                await self._admitted(match, facts)
+                visit = replace(visit, match=match, payload={**visit.payload, "route": dict(match.values)})
+        raise Refusal(409, "instance.conflict", "Others were faster several times in a row. Try again.")
+
+    # -- who, and what they bring --------------------------------------------------------------------------------------
+
+    def _address(self, facts: RequestFacts) -> Address:
+        selectors = self._backend.runtime.node.services.get(HttpSelectors)
+        instance = selectors.instance(facts)
+        return Address(
+            instance_id=None if instance is None else checked_id(instance, "instance id"),
+            correlation_id=selectors.correlation(facts),
+        )
+
+    async def _admitted(self, match: Match, facts: RequestFacts) -> Principal | None:
+        """Raises `NotSignedIn` or `PermissionDenied`. An open endpoint asks nobody: its callers' headers are their own."""
+        endpoint = match.endpoint
+        policy = endpoint.get("policy")
+        if not endpoint.get("authorize") and not policy:
+            return None
+        security: Security = self._api.state.security
+        principal = await security.principal(facts)
+        if principal is None and endpoint.get("authorize"):
+            raise NotSignedIn("This endpoint is for those who are signed in.")
+        if policy:
+            rule = self._backend.runtime.node.services.get(EndpointPolicies).by_name.get(policy)
+            if rule is None or not await rule(principal, facts):
+                raise PermissionDenied(f"policy {policy}", "anonymous" if principal is None else principal.name)
+        return principal
+
+    async def _visit(self, request: Request, match: Match, address: Address, principal: Principal | None) -> Visit:
+        size_max = self._backend.engine.settings.http_request_size_max
+        body = await read_body(request, match.endpoint, size_max)
+        key = checked_key(request)
+        if key is not None and principal is not None:
+            key = own_key(key, principal)
+        request_id = secrets.token_hex(12) if key is None else reply_id(request, address, key)
+        hidden = SECRET_HEADERS if principal is not None else frozenset[str]()
+        payload = {
+            "request_id": request_id,
+            "method": request.method,
+            "path": request.scope["path"],
+            "query": _query(request),
+            "headers": {name: value for name, value in request.headers.items() if name not in hidden},
+            "route": dict(match.values),
+            "content": body.content,
+            "content_type": body.content_type,
+            "client": request.client.host if request.client else None,
+        }
+        if body.files:
+            payload["files"] = list(body.files)
+        if body.outcome:
+            payload["outcome"] = body.outcome
+        if key is not None:
+            payload["keep_reply"] = True
+        if principal is not None:
+            payload["user"] = {"id": principal.id, "name": principal.name, "roles": sorted(principal.roles)}
+        return Visit(
+            request_id=request_id,
+            match=match,
+            body=body,
+            address=address,
+            payload=payload,
+            principal=principal,
+            guard=None if key is None else guard_of(request, address, key, body),
+        )
+
+    # -- starting and waking -------------------------------------------------------------------------------------------
+
+    async def _taken(self, request: Request, visit: Visit) -> Response:
+        instance_id, answer = await (self._start(visit) if visit.match.trigger is not None else self._resume(visit))
+        if answer.existing is not None:
+            if visit.guard is None:
+                raise Refusal(
+                    409,
+                    "instance.place_taken",
+                    f"Instance {answer.existing} is there already, and this workflow allows one at a time, or its id is taken.",
+                    headers={"X-Workflow-Instance-Id": answer.existing},
+                )
+            instance_id, answer = answer.existing, Answer()
+        settings = self._backend.engine.settings
+        waiting = Waiting(
+            request_id=visit.request_id,
+            instance_id=instance_id,
+            answer=answer,
+            limit=visit.match.endpoint.get("request_timeout") or settings.http_wait,
+            keep=visit.guard is not None,
+        )
+        return await self._replies().response(request, waiting)
+
+    async def _start(self, visit: Visit) -> tuple[str, Answer]:
+        row, runtime = visit.match.trigger, self._backend.runtime
+        assert row is not None
+        node = runtime.node
+        start = Start(
+            plan=await node.pins.plan(row.content),
+            content=row.content,
+            instance_id=visit.address.instance_id or node.next_id(),
+            lenient=True,
+            correlation_id=visit.address.correlation_id,
+            trigger=row.activity_id,
+            trigger_payload=visit.payload,
+            principal=None if visit.principal is None else visit.principal.id,
+            trace=visit.payload["headers"].get("traceparent"),
+        )
+        guards = () if visit.guard is None else (visit.guard,)
+        if not guards and (holder := await node.slot_holder(start.plan, start.correlation_id)) is not None:
+            return holder, Answer(existing=holder)
+        return start.instance_id, await runtime.ask(start_job(node, start, guards=guards))
+
+    async def _resume(self, visit: Visit) -> tuple[str, Answer]:
+        match, runtime = visit.match, self._backend.runtime
+        assert match.instance_id is not None
+        assert match.bookmark_id is not None
+        guards = () if visit.guard is None else (visit.guard,)
+        job = ResumeJob(match.instance_id, match.bookmark_id, visit.payload, guards=guards)
+        return match.instance_id, await runtime.ask(job)
+
+    async def _answered_again(self, request: Request, facts: RequestFacts, address: Address) -> Response | None:
+        """The answer to a request that was done before, with the same key: what it met then may wait no more (rule M4)."""
+        key = checked_key(request)
+        if key is None:
+            return None
+        settings, node = self._backend.engine.settings, self._backend.runtime.node
+        body = await read_body(request, {}, settings.http_request_size_max)
+        for mine in await self._keys_of(key, facts):
+            guard = guard_of(request, address, mine, body)
+            row = await node.store.find_guard(node.tenant, guard.ref)
+            if row is None:
+                continue
+            if row.fingerprint != guard.fingerprint:
+                raise KeyReused(key, row.instance_id)
+            waiting = Waiting(
+                request_id=reply_id(request, address, mine),
+                instance_id=row.instance_id,
+                answer=Answer(),
+                limit=settings.http_wait,
+                keep=True,
+            )
+            return await self._replies().response(request, waiting)
+        return None
+
+    async def _keys_of(self, key: str, facts: RequestFacts) -> list[str]:
+        """Under which names it may be kept: as anybody's, and as the caller's own."""
+        security: Security = self._api.state.security
+        try:
+            principal = await security.principal(facts)
+        except NotSignedIn:
+            principal = None
+        return [key] if principal is None else [key, own_key(key, principal)]
+
+    def _replies(self) -> Replies:
+        backend = self._backend
+        return Replies(backend.runtime.node, backend.watch, f"{backend.base_path}/api/instances")
+
+
+def mount(api: FastAPI, backend: Backend) -> None:
+    """Put the door into the application, below `/workflows`."""
+    api.mount(PATH, Door(api, backend), name="workflows")
+
+
+def parts_of(scope: Scope) -> list[str]:
+    """The segments of the path below the door, each decoded by itself: an escaped slash is no border."""
+    root = scope.get("root_path", "")
+    raw = scope.get("raw_path")
+    path = raw.decode("latin-1") if raw is not None else scope["path"]
+    if path.startswith(root):
+        path = path[len(root) :]
+    else:  # A proxy took a part of it away, or wrote it otherwise.
+        path = scope["path"].removeprefix(root)
+    return [unquote(part) for part in path.partition("?")[0].split("/") if part]
+
+
+def _query(request: Request) -> dict[str, Any]:
+    """A parameter that comes several times is a list."""
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(request.query_params.keys()):
+        values: Sequence[str] = request.query_params.getlist(name)
+        found[name] = values[0] if len(values) == 1 else list(values)
+    return found

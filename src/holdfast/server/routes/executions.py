@@ -1,0 +1,101 @@
+"""`/api/definitions/{id}/execute|dispatch|bulk-dispatch`: starting instances."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Header, Response
+from starlette.requests import Request
+
+from holdfast.errors import HoldfastError
+from holdfast.model.principal import Principal
+from holdfast.server.backend import Server
+from holdfast.server.documented_answers import answers
+from holdfast.server.problems import Refusal, answer_for
+from holdfast.server.routing import Routes
+from holdfast.server.schemas.definitions import (
+    BulkDispatchRequest,
+    BulkDispatchResult,
+    DispatchFailure,
+    DispatchRequest,
+    DispatchResult,
+    StartRequest,
+)
+from holdfast.server.schemas.instances import ExecuteResult
+from holdfast.server.security import requires
+from holdfast.server.start_requests import Asking, Starter
+from holdfast.server.views import definitions
+
+router = Routes("/definitions", tags=["running"], responses=answers(404, 409))
+
+Who = Annotated[Principal, requires("definitions:execute")]
+IdempotencyKey = Annotated[
+    str | None, Header(min_length=1, max_length=200, description="The same key twice starts one instance.")
+]
+CorrelationId = Annotated[str | None, Header(alias="X-Correlation-Id")]
+INSTANCE_HEADER = "X-Workflow-Instance-Id"
+
+
+@router.post(
+    "/{id}/execute",
+    responses={
+        202: {"model": ExecuteResult, "description": "It has not come to rest in time; `Location` says where to look."}
+    },
+)
+async def execute_definition(
+    id: str,
+    server: Server,
+    who: Who,
+    request: Request,
+    response: Response,
+    body: StartRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+    x_correlation_id: CorrelationId = None,
+) -> ExecuteResult:
+    """Start an instance and wait until it has ended or waits for something."""
+    asking = Asking(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
+    result, settled = await Starter(server, asking).execute(id, body or StartRequest())
+    response.headers[INSTANCE_HEADER] = result.instance_id
+    if not settled:
+        response.status_code = 202
+        response.headers["Location"] = f"{server.base_path}/api/instances/{result.instance_id}"
+    return result
+
+
+@router.post("/{id}/dispatch", status_code=202)
+async def dispatch_definition(
+    id: str,
+    server: Server,
+    who: Who,
+    request: Request,
+    response: Response,
+    body: DispatchRequest | None = None,
+    idempotency_key: IdempotencyKey = None,
+    x_correlation_id: CorrelationId = None,
+) -> DispatchResult:
+    """Queue a start; the answer names the instance before anything has run."""
+    asking = Asking(who, idempotency_key, x_correlation_id, request.headers.get("traceparent"))
+    result = await Starter(server, asking).dispatch(id, body or DispatchRequest())
+    if result.instance_ids:
+        response.headers[INSTANCE_HEADER] = result.instance_ids[0]
+        response.headers["Location"] = f"{server.base_path}/api/instances/{result.instance_ids[0]}"
+    return result
+
+
+@router.post("/{id}/bulk-dispatch", status_code=202)
+async def bulk_dispatch_definition(
+    id: str, server: Server, who: Who, request: Request, body: BulkDispatchRequest
+) -> BulkDispatchResult:
+    """Queue many starts of one definition; each with an idempotency key of its own, if it has one. Each is queued or refused on
+    its own, unless the definition cannot be started at all."""
+    await definitions.find(server, id)
+    starter = Starter(server, Asking(who, None, None, request.headers.get("traceparent")))
+    results: list[DispatchResult] = []
+    failed: list[DispatchFailure] = []
+    for index, item in enumerate(body.requests):
+        try:
+            results.append(await starter.dispatch(id, item))
+        except (HoldfastError, Refusal) as error:
+            code = error.code if isinstance(error, Refusal) else answer_for(error).code
+            failed.append(DispatchFailure(index=index, code=code, message=str(error)))
+    return BulkDispatchResult(results=results, count=len(results), failed=failed)
