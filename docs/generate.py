@@ -49,15 +49,20 @@ MODULES = {
     "holdfast.activities": "the standard activities",
     "holdfast.api": "requests, filters, results, alterations, declarations",
     "holdfast.client": "the typed client of a server",
-    "holdfast.dispatch": "base classes for transports of your own; `holdfast.dispatch.celery` runs steps as Celery tasks",
+    "holdfast.dispatch": "base classes for transports of your own",
+    "holdfast.dispatch.celery": "steps as Celery tasks",
     "holdfast.elsa": "reading and writing Elsa 3 documents",
     "holdfast.errors": "every exception ([errors](errors.md))",
-    "holdfast.integrations": "ASGI lifespans, OpenTelemetry, JSON logs",
+    "holdfast.integrations.asgi": "start and stop with an ASGI application",
+    "holdfast.integrations.json_logs": "logs as JSON lines",
+    "holdfast.integrations.opentelemetry": "spans for OpenTelemetry",
     "holdfast.ports": "the interfaces of stores, transports, languages, middleware and plugins",
     "holdfast.server": "`create_app`: API and Studio as an ASGI application",
     "holdfast.settings": "every setting ([settings](settings.md))",
     "holdfast.telemetry": "listeners for events in this process ([events](events.md))",
-    "holdfast.testing": "the harness and test doubles for workflows, the contract suites for stores and transports",
+    "holdfast.testing": "the harness and test doubles for workflows",
+    "holdfast.testing.store_contract": "the tests that every store passes",
+    "holdfast.testing.transport_contract": "the tests that every transport passes",
 }
 """The modules that applications may import; tests/meta/test_public_api.py compares this table with guides and examples."""
 

@@ -10,4 +10,4 @@ from holdfast.lazy_exports import lazy_exports
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__, __all__ = lazy_exports(__name__, __file__)
+__getattr__, __dir__ = lazy_exports(__name__, __file__)

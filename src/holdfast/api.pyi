@@ -42,6 +42,12 @@ from holdfast.model.requests import (
     decode_request as decode_request,
     encode_request as encode_request,
 )
+from holdfast.model.upkeep import RetentionRule as RetentionRule
+from holdfast.persistence.archive import (
+    ArchiveFile as ArchiveFile,
+    RetentionReport as RetentionReport,
+    retire as retire,
+)
 from holdfast.ports import ChildResult as ChildResult, MiddlewarePlacement as MiddlewarePlacement
 from holdfast.runtime.dispatchers import Prioritised as Prioritised, RateLimited as RateLimited, Routed as Routed
 from holdfast.runtime.outbox.relay import FunctionOutlet as FunctionOutlet

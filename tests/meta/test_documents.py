@@ -9,7 +9,6 @@ from pathlib import Path
 
 from holdfast.execution.pipeline import BUILT_IN
 
-IMPORT = re.compile(r"^ *(?:from|import) (holdfast[\w.]*)", re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -59,17 +58,6 @@ def test_the_reference_is_what_the_code_says(root: Path) -> None:
     )
 
     assert checked.returncode == 0, checked.stdout + checked.stderr
-
-
-def test_guides_and_examples_import_what_is_public(root: Path) -> None:
-    public = set(re.findall(r"^\| `(holdfast[\w.]*)` \|", (root / "docs/reference/api.md").read_text(), re.MULTILINE))
-    pages = [root / "README.md", *(root / "docs").rglob("*.md"), *(root / "examples").rglob("*.py")]
-    named = {name for page in pages for name in IMPORT.findall(page.read_text(encoding="utf-8"))} - {"holdfast"}
-
-    private = {name for name in named if not any(name == module or name.startswith(f"{module}.") for module in public)}
-
-    assert named
-    assert not private
 
 
 def test_rules_that_the_code_names_are_written_down(root: Path) -> None:

@@ -61,7 +61,7 @@ async def _double(word: str, *args: Any, **options: Any) -> Any:
     if stand_in is None:
         raise DefinitionError(
             f"`{word}` waits for someone outside, and this is a direct call. Run the workflow with Holdfast().runner, "
-            f"or give the answer: with doubles({word}=lambda *args, **options: …)."
+            f"or give the answer: with holdfast.testing.doubles({word}=lambda *args, **options: …)."
         )
     found = stand_in(*args, **options)
     return await found if isawaitable(found) else found

@@ -24,6 +24,8 @@ BATCH = 100
 
 
 class RetentionReport(Struct, frozen=True, kw_only=True):
+    """The result of `retire`: how many instances it deleted, archived and kept."""
+
     deleted: int = 0
     archived: int = 0
     kept: int = 0

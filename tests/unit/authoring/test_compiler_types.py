@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
+from holdfast import activities, api, dispatch, testing
+
 WELL = """\
 from dataclasses import dataclass
 from datetime import timedelta
 from holdfast import Holdfast, activity, Retry
+from holdfast import ask, first, gather, parallel, poll, run_child, sleep, wait_for, workflow
 from holdfast.testing import Harness
-from holdfast.authoring.compiled import workflow
-from holdfast.authoring.primitives import ask, first, gather, parallel, poll, run_child, sleep, wait_for
 
 @dataclass
 class Approval:
@@ -63,9 +65,10 @@ async def embedded(app: Holdfast) -> str:
 
 BADLY = """\
 from typed_well import Approval, charge, fetch, good, sub
-from holdfast import Holdfast
+from holdfast import Holdfast, gather, run_child, sleep, wait_for
+from holdfast import no_such_name  # E
+from holdfast.activities import NoSuchName  # E
 from holdfast.testing import Harness
-from holdfast.authoring.primitives import gather, run_child, sleep, wait_for
 
 async def mistakes() -> None:
     await charge("x")  # E
@@ -98,19 +101,27 @@ async def embedding(app: Holdfast) -> None:
 """
 
 
+NAMES = "".join(
+    f"from {module.__name__} import {name}\n"
+    for module in (holdfast, activities, api, dispatch, testing)
+    for name in dir(module)
+)
+"""Every name of the modules that load their names lazily: a checker must find them all."""
+
 WRONG = [number for number, line in enumerate(BADLY.splitlines(), 1) if line.endswith("# E")]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "typed_well.py").write_text(WELL, encoding="utf-8")
+    (tmp_path / "typed_names.py").write_text(NAMES, encoding="utf-8")
     (tmp_path / "typed_badly.py").write_text(BADLY, encoding="utf-8")
     return tmp_path
 
 
 def checked(folder: Path, *command: str) -> str:
     run = subprocess.run(
-        [sys.executable, "-m", *command, "typed_well.py", "typed_badly.py"],
+        [sys.executable, "-m", *command, "typed_well.py", "typed_names.py", "typed_badly.py"],
         cwd=folder,
         capture_output=True,
         text=True,
