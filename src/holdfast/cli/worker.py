@@ -71,7 +71,7 @@ def worker(
         concurrency=concurrency,
         drain_limit=engine.settings.drain_limit,
     )
-    set_up_logs(engine.settings, log_format, log_level)
+    ctx.call_on_close(set_up_logs(engine.settings, log_format, log_level))
     sockets = listen_for_probes(engine.settings.probe if probe is None else probe)
     drained = run_loop(_run(engine, options, store, transport, workflows if publish else [], sockets))
     ctx.exit(0 if drained else UNDRAINED)
