@@ -1,4 +1,4 @@
-"""What holds for every test: how hypothesis searches, a repository root to look at, databases of real servers."""
+"""Settings and fixtures of all tests: hypothesis profiles, the repository root, databases on real servers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ from tests.support.services.postgresql import postgres_database
 settings.register_profile("suite", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", deadline=None, max_examples=1_000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HOLDFAST_TEST_PROFILE", "suite"))
+
+
+SERVICE_FIXTURES = {"postgres": "postgres", "fresh_postgres": "postgres", "mysql": "mysql"}
+"""Fixtures that need a server, with the name of its service."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test that uses a fixture with a server, so that `-m "not service"` deselects it."""
+    for item in items:
+        for fixture in SERVICE_FIXTURES.keys() & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.service(SERVICE_FIXTURES[fixture]))
 
 
 @pytest.fixture(scope="session")

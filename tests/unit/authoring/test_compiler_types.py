@@ -131,6 +131,7 @@ def checked(folder: Path, *command: str) -> str:
     return run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_mypy_sees_the_types_and_the_mistakes(folder: Path) -> None:
     told = checked(folder, "mypy", "--strict", "--cache-dir", ".cache")
 
@@ -138,6 +139,7 @@ def test_mypy_sees_the_types_and_the_mistakes(folder: Path) -> None:
     assert list(dict.fromkeys(found)) == [("typed_badly", str(number)) for number in WRONG], told
 
 
+@pytest.mark.slow
 def test_pyright_sees_them_too(folder: Path) -> None:
     (folder / "pyrightconfig.json").write_text('{"reportUnusedExpression": false}', encoding="utf-8")
     told = checked(folder, "pyright", "--pythonpath", sys.executable)

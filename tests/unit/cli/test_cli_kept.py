@@ -110,6 +110,7 @@ def test_what_was_due_meanwhile_is_no_failure(call: Call) -> None:
     assert '"status": "finished"' in told.stdout
 
 
+@pytest.mark.slow
 def test_a_timer_is_waited_out_and_not_cut_short(call: Call) -> None:
     go_on = suggested(call("run", "kept_orders:dozing", *STORE), "holdfast resume")
     told = call(*go_on, "--wait", "--json")
@@ -182,6 +183,7 @@ def test_ids_are_whole_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> 
 # -- in a file ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_timer_of_a_state_file_is_waited_out_and_not_cut_short(call: Call) -> None:
     begun = json.loads(call("run", "kept_orders:dozing", "--state", "run.json", "--json").stdout)
     due = datetime.fromisoformat(begun["bookmarks"][0]["due"])

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from holdfast.errors import ExpressionError, ExpressionFailed, ExpressionLimit, ExpressionRefused, ExpressionSyntax
@@ -111,6 +112,7 @@ def _same(left: Any, right: Any) -> bool:
 
 @given(source=_programs)
 @settings(max_examples=1_500)
+@pytest.mark.slow
 def test_what_is_let_through_gives_what_python_gives(place: PlaceMaker, source: str) -> None:
     here = place(dict(_VALUES))
     try:
@@ -145,6 +147,7 @@ _dirty_words = st.sampled_from(
 
 @given(words=st.lists(_dirty_words, max_size=25), glue=st.sampled_from(["", " "]))
 @settings(max_examples=3_000)
+@pytest.mark.slow
 def test_rubbish_is_refused_or_gives_data(place: PlaceMaker, words: list[str], glue: str) -> None:
     here = place(dict(_VALUES))
     source = glue.join(words)
