@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -26,7 +25,8 @@ COPIED = (".css", ".png")
 LANGUAGES = {".py": "python", ".json": "json"}
 COMMENT = re.compile(r"\A<!--.*?-->\s*", re.DOTALL)
 """Of a generated page. MkDocs takes the title of a page from a heading only if nothing is before it."""
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w+) file=(?P<file>\S+)$")
+BLOCK = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(?P<language>\w+) file=(?P<file>\S+)$", re.MULTILINE)
 LINK = re.compile(r"(?P<text>\[(?:[^\[\]]|\[[^\]]*\])*\])\((?P<target>[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -73,16 +73,14 @@ class Site:
         )
 
     def _translated(self, source: str, text: str) -> str:
-        return "".join(self._lines(source, text.splitlines(keepends=True)))
-
-    def _lines(self, source: str, lines: list[str]) -> Iterator[str]:
-        in_block = False
-        for line in lines:
-            if line.lstrip().startswith("```"):
-                in_block = not in_block
-                yield FENCE.sub(r'\g<indent>```\g<language> title="\g<file>"', line)
-            else:
-                yield line if in_block else LINK.sub(lambda found: self._link(source, found), line)
+        prose_and_blocks = BLOCK.split(text)
+        prose_and_blocks[::2] = [
+            LINK.sub(lambda found: self._link(source, found), part) for part in prose_and_blocks[::2]
+        ]
+        prose_and_blocks[1::2] = [
+            FENCE.sub(r'```\g<language> title="\g<file>"', part, count=1) for part in prose_and_blocks[1::2]
+        ]
+        return "".join(prose_and_blocks)
 
     def _link(self, source: str, found: re.Match[str]) -> str:
         target, page = found["target"], self.pages[source]
