@@ -24,7 +24,7 @@ class DefinitionSummary(Payload):
     origin: Literal["api", "code", "file"] = "api"
     updated: datetime
     content_hash: str
-    tools: dict[str, str] = Field(default={}, description="What wrote it, e.g. {holdfast: 0.1.0}.")
+    tools: dict[str, str] = Field(default={}, description="Tools that wrote it, with their versions.")
     usable_as_activity: bool = False
     activity_count: int = 0
 
