@@ -22,7 +22,8 @@ FOREIGN = re.compile(
     )
 )
 TOP = {
-    ".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "benchmarks",
+    ".ci", ".editorconfig", ".gitignore", ".pre-commit-config.yaml", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile",
+    "README.md", "benchmarks",
     "constraints.txt", "docs", "examples", "pyproject.toml", "src", "studio", "tests",
 }  # fmt: skip
 
