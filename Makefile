@@ -91,7 +91,10 @@ load: $(READY) ## Load-test the server over HTTP, write benchmarks/results/load.
 	$(BIN)/python -m benchmarks.load
 
 wheel: $(READY) $(STUDIO) ## Build wheel and sdist, install each into an empty environment and serve from it
-	$(BIN)/python -m tests.wheel
+	$(BIN)/python -m tests.release.packages
+
+release: $(READY) $(STUDIO) site ## Build wheel, sdist and site into dist, check each, write checksums; upload nothing (DRY_RUN=1)
+	$(BIN)/python -m tests.release $(if $(DRY_RUN),--dry-run)
 
 chaos: $(READY) ## Run the long chaos tests, write benchmarks/results/chaos.json (PARTS="sqlite …" runs some)
 	$(BIN)/python -m tests.chaos $(PARTS)
