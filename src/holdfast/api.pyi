@@ -1,7 +1,6 @@
 # Requests, filters, results, alterations and declarations. Each name is loaded from its module on first use (lazy_exports.py).
 
 from holdfast.authoring.compiled import WorkflowFunction as WorkflowFunction
-from holdfast.authoring.compiler import WorkflowRefused as WorkflowRefused
 from holdfast.authoring.placed import Placed as Placed
 from holdfast.model.alterations import (
     AlterationPlan as AlterationPlan,

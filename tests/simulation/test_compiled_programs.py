@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast
-from holdfast.authoring.compiler import WorkflowRefused
+from holdfast.errors import WorkflowRefused
 from holdfast.execution import lazy_values, pages
 from holdfast.execution.live import LiveInstance
 from holdfast.model.values import trees

@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine, Iterable
 from datetime import timedelta
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from holdfast.authoring.compiler import Compiled, WorkflowRefused, check_function, compile_function, read_source
+from holdfast.authoring.compiler import Compiled, check_function, compile_function, read_source
 from holdfast.authoring.start_options import Call, StartOptions
 from holdfast.authoring.workflow import Workflow
-from holdfast.errors import ActivityDeclarationError
+from holdfast.errors import ActivityDeclarationError, WorkflowRefused
 from holdfast.model.definition import ActivationStrategy, Definition, DefinitionOptions, IncidentStrategy
 
 P = ParamSpec("P")

@@ -3,6 +3,7 @@
     HoldfastError
     ├── DefinitionError                 what was written cannot be run
     │   ├── InvalidDefinition           all problems of a document at once
+    │   ├── WorkflowRefused             a workflow function that cannot be compiled as it is written
     │   ├── CompositionCycle            a workflow contains itself as an activity
     │   ├── DefinitionNotFound          no definition of that id or version
     │   ├── CodeMissing                 a workflow of functions whose code is not in this process
@@ -110,6 +111,7 @@ from holdfast.errors.authoring import (
     UnknownLanguage,
     UnknownValueType,
     ValueRefused,
+    WorkflowRefused,
 )
 from holdfast.errors.base import (
     HoldfastError,
@@ -260,6 +262,7 @@ __all__ = [
     "ValueRefused",
     "VariableNotFound",
     "VersionConflict",
+    "WorkflowRefused",
 ]
 
 for _name in __all__:

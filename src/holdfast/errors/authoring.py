@@ -38,6 +38,17 @@ class CompositionCycle(DefinitionError):
         )
 
 
+class WorkflowRefused(DefinitionError):
+    """A workflow function that cannot be compiled as it is written."""
+
+    def __init__(self, rule: str, message: str, remedy: str, *, file: str, line: int, shown: str = "") -> None:
+        self.rule = rule
+        self.file = file
+        self.line = line
+        self.remedy = remedy
+        super().__init__(f"{file}:{line}: {message}\n{shown}  Instead: {remedy} [{rule}]")
+
+
 class InvalidCron(HoldfastError, ValueError):
     """A cron expression or a time zone that cannot be read."""
 

@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from holdfast.authoring.compiled import workflow
-from holdfast.authoring.compiler import WorkflowRefused
+from holdfast.errors import WorkflowRefused
 
 HEAD = """\
 from dataclasses import dataclass

@@ -19,7 +19,6 @@ from holdfast.authoring.compiler.checks import check_function
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.expressions import Expressions
 from holdfast.authoring.compiler.names import MISSING, is_temporary
-from holdfast.authoring.compiler.refusals import WorkflowRefused
 from holdfast.authoring.compiler.source import Source, read_source
 from holdfast.authoring.compiler.statements import Statements
 from holdfast.authoring.compiler.types import check_annotations, classes_in, type_names
@@ -31,7 +30,7 @@ from holdfast.model.module_names import public_name
 from holdfast.model.values import encode
 from holdfast.model.values.registry import is_registrable
 
-__all__ = ["Compiled", "WorkflowRefused", "check_function", "compile_function", "read_source"]
+__all__ = ["Compiled", "check_function", "compile_function", "read_source"]
 
 
 @dataclass(frozen=True, slots=True)

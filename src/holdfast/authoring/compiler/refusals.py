@@ -6,18 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import NoReturn
 
-from holdfast.errors import DefinitionError
-
-
-class WorkflowRefused(DefinitionError):
-    """A workflow function that cannot be compiled as it is written."""
-
-    def __init__(self, rule: str, message: str, remedy: str, *, file: str, line: int, shown: str = "") -> None:
-        self.rule = rule
-        self.file = file
-        self.line = line
-        self.remedy = remedy
-        super().__init__(f"{file}:{line}: {message}\n{shown}  Instead: {remedy} [{rule}]")
+from holdfast.errors import WorkflowRefused
 
 
 class Place:

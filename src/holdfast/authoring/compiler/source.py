@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from holdfast.authoring.compiler.refusals import Place, WorkflowRefused
+from holdfast.authoring.compiler.refusals import Place
+from holdfast.errors import WorkflowRefused
 from holdfast.model.module_names import home_of
 
 
