@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from inspect import getdoc, getmodule
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,15 @@ HEAD = """# Benchmarks
 
 <!-- Written by benchmarks/page.py from benchmarks/results/latest.json; `make bench` writes both anew. -->
 
-`make bench` measures, prints and writes these figures, `make bench GROUPS="python timers"` those of some groups (the
-end of the page says when each was measured); `python -m benchmarks engine.us_per_activity` measures only some and
-writes nothing. All contenders of a comparison take turns in one run, a figure is the best of its turns, and garbage
-collection waits until a turn is over. Work that never waits is measured in CPU time, which on an idle machine is the
-time on the wall; threads and fresh interpreters are measured on the wall. Engine figures run with the default
-journal, the real sandboxed `$python` and no listener for telemetry, without a store. They are never asserted in
-tests: a shared machine may be twice as slow.
+`make bench` measures these figures and writes this page. `make bench GROUPS="python timers"` measures some groups; the
+end of the page says when each group was measured. `python -m benchmarks engine.us_per_activity` measures single figures
+and writes nothing.
+
+All contenders of a comparison take turns in one run. A figure is the best of its turns, and garbage collection waits
+until a turn is over. Work that never waits is measured in CPU time, which equals wall-clock time on an idle machine;
+threads and fresh interpreters are measured in wall-clock time. Engine figures use the default journal, the real
+sandboxed `$python`, no telemetry listener and no store. Tests never assert these figures: a shared machine may be twice
+as slow.
 """
 
 
@@ -38,7 +41,8 @@ def page(results: Mapping[str, Any], groups: Iterable[Group] = GROUPS) -> str:
 
 def _section(group: Group, results: Mapping[str, Any]) -> str:
     """Headed by the first paragraph of the group's module."""
-    text = getdoc(getmodule(group.measure)) or ""
+    measure = group.measure.func if isinstance(group.measure, partial) else group.measure
+    text = getdoc(getmodule(measure)) or ""
     summary = " ".join(text.partition("\n\n")[0].split())
     return f"## {group.name.capitalize()}\n\n{summary}\n\n{_rows(group.figures, results)}\n"
 
