@@ -1,8 +1,9 @@
-"""Many children of one workflow: one bookmark for all of them, results folded in as they come.
+"""Bulk dispatch: one activity that starts many child instances and collects their results.
 
-The parent's commit holds the start rows (rule H9). Ends that arrive together are one commit: 10,000 children take about
-80. Results are kept in the order of arrival, in chunks that do not change any more once they are full, so that a commit
-writes the last chunk and not all of them (rule H14); in the end they are put in the order of the items.
+One bookmark serves all children. The start rows are part of the parent's commit (rule H9). Results that arrive together
+share one commit: 10,000 children take about 80 commits. Results are stored in order of arrival, in chunks that never
+change once full, so a commit writes only the last chunk (rule H14). On completion they are sorted into the order of the
+items.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from holdfast.model.values import TypeRegistry
 
 CHUNK = 128
 FAN = 16
-"""A list of so many parts is looked into when a state is written: each part may be a row of its own."""
+"""Maximum length of a list whose parts the state writer may store as separate rows."""
 ITEM, CHILD = "item", "child"
 
 Ended = list[Any]
-"""`[position, status, outputs]`, outputs as data."""
+"""`[position, status, outputs]` of one child that has ended; outputs are encoded."""
 
 
 class BulkDispatchWorkflows(
@@ -42,26 +43,29 @@ class BulkDispatchWorkflows(
     icon="layers",
     outcomes=("Completed", "Done"),
 ):
-    """Starts an instance of a workflow for each item, at most `limit` at a time, and waits until all have ended."""
+    """Starts one instance of a workflow per item, at most `limit` at a time, and waits until all of them have ended."""
 
     workflow: str
-    """Its definition id or name."""
+    """Definition id or name of the workflow to start."""
     items: Any = field(default=(), evaluated=False)
+    """Collection of items. Each item starts one instance."""
     item_input_key: str = ITEM
-    """The input that an item is handed in; one that is an object is merged into the inputs instead."""
+    """Name of the input that receives the item. An item that is an object is merged into the inputs instead."""
     input: dict[str, Any] | None = field(default=None, kw_only=True)
-    """What each is given besides its item."""
+    """Inputs that every instance gets in addition to its item."""
     correlation_id: Any = field(default=None, kw_only=True, evaluated=False)
-    """Evaluated for each item, which it may name as `item`; without one it is this instance's."""
+    """Correlation id, evaluated per item; the expression can use `item`. Default: the correlation id of this instance.
+    """
     wait: bool = field(default=True, kw_only=True)
+    """Wait until all instances have ended. Otherwise complete as soon as they are dispatched."""
     limit: int | None = field(default=None, kw_only=True)
-    """How many may be at work at one time; None is all of them."""
+    """Maximum number of instances that run at the same time. Default: no limit."""
     child_completed: Activity | None = port(variables=(CHILD,))
-    """Runs for each that finished, with `child`: its position, instance_id, status and outputs."""
+    """Runs for each instance that finished. `child` holds its position, instance_id, status and outputs."""
     child_faulted: Activity | None = port(variables=(CHILD,))
-    """The same for each that faulted, was canceled or could not be started."""
+    """Runs for each instance that faulted, was canceled or could not be started. `child` is set as above."""
     results: list[Any] = output()
-    """Of each item, in their order: `{"instance_id", "status", "outputs"}`."""
+    """One `{"instance_id", "status", "outputs"}` per item, in the order of the items."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -85,7 +89,7 @@ class _Bulk:
         hooks = self.node.hooks
         hooks.resume, hooks.children, hooks.dump, hooks.load = self.resume, self.children, dump, load
 
-    # -- starting ------------------------------------------------------------------------------------------------------
+    # -- start ---------------------------------------------------------------------------------------------------------
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         found = self.items(scope)
@@ -116,7 +120,7 @@ class _Bulk:
             live.complete(activation, "Done")
 
     def start(self, live: LiveInstance, activation: Activation, count: int) -> None:
-        """The next children: rows of this segment's commit."""
+        """Add start rows for the next children to this segment's commit."""
         progress: Progress = activation.data
         request = progress.request
         shared = values.decode(request["input"], live.plan.types)
@@ -148,13 +152,13 @@ class _Bulk:
         waiting = set(range(progress.next)) - progress.done
         return [_child_id(live, activation, index) for index in sorted(waiting)]
 
-    # -- ending --------------------------------------------------------------------------------------------------------
+    # -- end -----------------------------------------------------------------------------------------------------------
 
     def resume(self, live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
         progress: Progress = activation.data
         index = _position(bookmark, payload, progress.total)
         if index is None or index in progress.done:
-            return  # A child that was retried has told before how it ended.
+            return  # A retried child reports its end a second time.
         refused = payload.get("refused")
         status = "refused" if refused else str(payload["status"])
         outputs = {"error": str(refused)} if refused else payload["outputs"]
@@ -163,8 +167,8 @@ class _Bulk:
         handler, shape = self.ports[name], self.port_shapes[name]
         if handler is not None and shape is not None:
             progress.handling += 1
-            told = {"position": index, **_told(live, activation, index, status, outputs)}
-            live.queue.append((handler, activation, [activation.scope, shape, told]))
+            child = {"position": index, **_report(live, activation, index, status, outputs)}
+            live.queue.append((handler, activation, [activation.scope, shape, child]))
         self.start(live, activation, 1)
         self.end(live, activation)
 
@@ -179,7 +183,7 @@ class _Bulk:
             return
         ordered: list[Any] = [None] * progress.total
         for index, status, outputs in progress.ended():
-            ordered[index] = _told(live, activation, index, status, values.decode(outputs, live.plan.types))
+            ordered[index] = _report(live, activation, index, status, values.decode(outputs, live.plan.types))
         self.put(live, activation.outer, ordered)
         live.complete(activation, ("Completed", "Done"))
 
@@ -188,7 +192,7 @@ _PORTS = ("child_completed", "child_faulted")
 
 
 class Progress:
-    """How far it is. Everything that a user gave or got is data already: it is decoded when somebody needs it."""
+    """Progress of a bulk dispatch. Inputs, items and outputs stay encoded until they are needed."""
 
     __slots__ = ("chunks", "done", "handling", "items", "next", "request", "total")
 
@@ -204,12 +208,12 @@ class Progress:
     ) -> None:
         self.total = total
         self.items = items
-        """Until all are started."""
+        """Encoded items; emptied once all children are started."""
         self.request = request
         self.next = next
-        """The first that is not started."""
+        """Position of the first child that is not started."""
         self.handling = handling
-        """How many runs of the ports are under way."""
+        """Number of port handlers that are running."""
         self.chunks: list[list[Ended]] = [list(chunk) for chunk in chunks]
         self.done: set[int] = {ended[0] for ended in self.ended()}
 
@@ -250,18 +254,18 @@ def _child_id(live: LiveInstance, activation: Activation, index: int) -> str:
 
 
 def _position(bookmark: Bookmark, payload: Any, total: int) -> int | None:
-    """Which child it is that tells."""
-    told = str(payload.get("instance_id", "")) if isinstance(payload, Mapping) else ""
-    text = told.removeprefix(str(bookmark.payload["children"]))
-    return int(text) if text != told and text.isdecimal() and int(text) < total else None
+    """Position of the child that reports, or None if the report is not from one of our children."""
+    child = str(payload.get("instance_id", "")) if isinstance(payload, Mapping) else ""
+    text = child.removeprefix(str(bookmark.payload["children"]))
+    return int(text) if text != child and text.isdecimal() and int(text) < total else None
 
 
-def _told(live: LiveInstance, activation: Activation, index: int, status: str, outputs: Any) -> dict[str, Any]:
+def _report(live: LiveInstance, activation: Activation, index: int, status: str, outputs: Any) -> dict[str, Any]:
     return {"instance_id": _child_id(live, activation, index), "status": status, "outputs": outputs}
 
 
 def _result(live: LiveInstance, activation: Activation, index: int) -> dict[str, Any]:
-    return _told(live, activation, index, "pending", {})
+    return _report(live, activation, index, "pending", {})
 
 
 ACTIVITIES = (BulkDispatchWorkflows,)

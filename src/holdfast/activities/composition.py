@@ -1,4 +1,4 @@
-"""Workflows made of workflows: a scope of its own, a composite written in Python, an instance started by another."""
+"""Composition: variable scopes, composites written in Python, and child workflow instances."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class Scope(Activity, pure=True, container=True, category="Composition", icon="b
 
 
 class Composite(Activity, abstract=True):
-    """An activity made of activities. `build` returns its body; the fields are what the body's expressions may name.
+    """Activity built from other activities.
+
+    `build` returns the body. Expressions in the body can use the fields of the class by name.
 
     class Greet(Composite):
         who: str
@@ -90,22 +92,25 @@ class Composite(Activity, abstract=True):
 
 
 class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflow"):
-    """Starts another workflow as an instance of its own and waits for it (`wait`), or only until it first waits.
+    """Starts another workflow as a separate instance and waits for it.
 
-    The result is `{"instance_id", "status", "outputs"}`, whenever it comes. Without a correlation id of its own the
-    new instance has this one's.
+    With `wait`, waits until the instance has ended; otherwise only until it suspends for the first time. The result is
+    `{"instance_id", "status", "outputs"}`.
     """
 
     workflow: str
-    """Its definition id or name."""
+    """Definition id or name of the workflow to start."""
     input: dict[str, Any] | None = None
+    """Inputs of the new instance."""
     correlation_id: str | None = None
+    """Correlation id of the new instance. Default: the correlation id of this instance."""
     wait: bool = False
+    """Wait until the instance has ended."""
     result: Any = output()
 
     @staticmethod
     def given(ended: Mapping[str, Any]) -> Any:
-        """What the result is, of a child that has ended; raises if that is this one's failure."""
+        """Result of a child that has ended. Raises if the child's failure is a failure of this activity."""
         return ended
 
     @classmethod
@@ -140,10 +145,10 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
 
 
 class DispatchWorkflow(ExecuteWorkflow, pure=True, category="Composition", icon="send"):
-    """Starts another workflow as an instance of its own; goes on at once, or with `wait` when that one has ended.
+    """Starts another workflow as a separate instance and continues at once, or waits for its end with `wait`.
 
-    The result is `{"instance_id", "status", "outputs"}`: of one that is not waited for, its id and `pending`. Such a
-    one lives by itself: it is not canceled with this instance.
+    The result is `{"instance_id", "status", "outputs"}`. Without `wait`, status is `pending`, and the new instance is
+    detached: canceling this instance does not cancel it.
     """
 
     @classmethod
@@ -181,7 +186,7 @@ def _result(live: LiveInstance, payload: Mapping[str, Any]) -> Mapping[str, Any]
 
 
 def in_elsa_words(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The same result as workflows that came from Elsa read it, where the case of a first letter does not matter."""
+    """The result with Elsa's property names, which Elsa expressions read with either case of the first letter."""
     status = str(payload["status"])
     ended = status in ("finished", "faulted", "canceled")
     words = {

@@ -1,4 +1,4 @@
-"""Lines and log entries."""
+"""Console output, console input and journal entries."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from holdfast.model.types import convert
 
 
 class WriteLine(Activity, pure=True, category="Console", icon="terminal"):
-    """Writes a line. It is printed after the commit: a segment that is run again prints once."""
+    """Writes a line of text. Printed after the commit, so a segment that is retried prints it only once."""
 
     text: Any = field(default=None, evaluated=False)
+    """Text to write. Other values are converted to text; objects and lists become JSON."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -37,16 +38,17 @@ class WriteLine(Activity, pure=True, category="Console", icon="terminal"):
 
 
 def as_text(value: Any) -> str:
-    """What a person reads: nothing for None, JSON for structures."""
+    """Text for display: empty for None, JSON for objects and lists."""
     if value.__class__ is int:
         return str(value)
     return "" if value is None else str(convert(value, "string"))
 
 
 class ReadLine(Activity, pure=True, category="Console", icon="keyboard"):
-    """Waits for a line of text; whoever resumes it gives the line."""
+    """Waits for a line of text, which the caller provides when it resumes the bookmark."""
 
     prompt: str | None = None
+    """Text that is printed before waiting."""
     result: str = output()
 
     @classmethod
@@ -71,13 +73,17 @@ class ReadLine(Activity, pure=True, category="Console", icon="keyboard"):
 
 
 class Log(Activity, pure=True, category="Diagnostics", icon="scroll"):
-    """Writes an entry to the journal."""
+    """Writes an entry to the journal of the instance."""
 
     message: Any = field(default="", evaluated=False)
     level: str = "information"
+    """Severity, such as `information` or `error`."""
     category: str = "Process"
+    """Category of the entry."""
     arguments: Any = None
+    """Values for the placeholders of the message; kept with the entry."""
     attributes: Any = None
+    """Additional data that is kept with the entry."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -1,4 +1,4 @@
-"""Variables, outputs and what an instance is called."""
+"""Activities that set variables, outputs, and the instance's name and correlation id."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
     """Sets a variable."""
 
     variable: str
-    """Its name."""
+    """Name of the variable."""
     value: Any = field(default=None, evaluated=False)
+    """New value of the variable."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -32,26 +33,28 @@ class SetVariable(Activity, pure=True, category="Primitives", icon="equal"):
 
 
 def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], hops: int, slot: int) -> Op:
-    """Unrolled for the two levels that nearly every assignment has: this is the busiest activity there is."""
+    """Unrolled for scope distances 0 and 1, which cover nearly all assignments: SetVariable is the most frequent
+    activity.
+    """
     index = builder.node.index
 
     def step_here(live: LiveInstance, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
-        noted = value = evaluate(scope)
+        logged = value = evaluate(scope)
         if value.__class__ not in TINY:
             check(value, name)
-            noted = kept(value)
+            logged = kept(value)
         scope[slot] = value
-        live.journal.append((COMPLETED, index, n, live.now(), noted))
+        live.journal.append((COMPLETED, index, n, live.now(), logged))
 
     def step_above(live: LiveInstance, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
-        noted = value = evaluate(scope)
+        logged = value = evaluate(scope)
         if value.__class__ not in TINY:
             check(value, name)
-            noted = kept(value)
+            logged = kept(value)
         scope[0][slot] = value
-        live.journal.append((COMPLETED, index, n, live.now(), noted))
+        live.journal.append((COMPLETED, index, n, live.now(), logged))
 
     def step_far(live: LiveInstance, scope: Scope) -> None:
         n = live.sequence = live.sequence + 1
@@ -70,7 +73,9 @@ class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
     """Sets an output of the workflow."""
 
     name: str
+    """Name of the output."""
     value: Any = field(default=None, evaluated=False)
+    """Value of the output."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -100,6 +105,7 @@ class Correlate(Activity, pure=True, category="Primitives", icon="link"):
     """Sets the correlation id of the instance."""
 
     correlation_id: str
+    """New correlation id. None removes it."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -114,9 +120,10 @@ class Correlate(Activity, pure=True, category="Primitives", icon="link"):
 
 
 class SetName(Activity, pure=True, category="Primitives", icon="tag"):
-    """Names the instance."""
+    """Sets the display name of the instance."""
 
     name: str = ""
+    """New name."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -1,4 +1,4 @@
-"""Events and tasks: waiting for what happens outside, and telling others."""
+"""Events and external tasks: activities that wait for a stimulus, and activities that publish one."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ COMPLETED = JournalEvent.COMPLETED
 
 
 class Event(Activity, pure=True, trigger=True, category="Events", icon="radio"):
-    """Waits for an event of that name, or starts the workflow when one arrives."""
+    """Waits for an event with this name. As a trigger, starts the workflow when such an event arrives."""
 
     event_name: str
+    """Name of the event."""
     result: Any = output()
+    """Payload of the event."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -40,7 +42,7 @@ class Event(Activity, pure=True, trigger=True, category="Events", icon="radio"):
             name = name_of(scope)
             activation = live.activate(node, owner, scope)
             if live.takes_trigger(node):
-                resume(live, activation, None, live.trigger_payload)  # type: ignore[arg-type]  # it started here: no bookmark
+                resume(live, activation, None, live.trigger_payload)  # type: ignore[arg-type]  # started by this trigger: there is no bookmark
             else:
                 live.bookmark(activation, NewBookmark(payload={"event_name": name}))
 
@@ -48,13 +50,16 @@ class Event(Activity, pure=True, trigger=True, category="Events", icon="radio"):
 
 
 class PublishEvent(Activity, pure=True, category="Events", icon="megaphone"):
-    """Publishes an event. It leaves with the commit: a segment that is run again publishes once."""
+    """Publishes an event with the commit, so a segment that is retried publishes it only once."""
 
     event_name: str
+    """Name of the event."""
     payload: Any = field(default=None, evaluated=False)
+    """Data that receivers get."""
     correlation_id: str | None = None
+    """Deliver only to instances with this correlation id."""
     local: bool = False
-    """Only this instance hears it."""
+    """Deliver only to this instance."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -85,12 +90,16 @@ class PublishEvent(Activity, pure=True, category="Events", icon="megaphone"):
 
 
 class RunTask(Activity, pure=True, category="Events", icon="clipboard-check"):
-    """Asks someone outside to do something, and waits until they report it done."""
+    """Requests work from an external system and waits until that system reports the result."""
 
     task_name: str
+    """Name of the task, by which the external system selects its handler."""
     payload: Any = field(default=None, evaluated=False)
+    """Data for the external system."""
     task_id: str = output()
+    """Id of the task. The external system reports the result with it."""
     result: Any = output()
+    """Result that the external system reported."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -1,4 +1,4 @@
-"""Work for people: a bookmark, and a record that stands in somebody's list until it is answered."""
+"""Human tasks: a bookmark plus a task record that stays in the task list until a person answers it."""
 
 from __future__ import annotations
 
@@ -25,30 +25,35 @@ from holdfast.model.values import shown
 
 
 class HumanTask(Activity, pure=True, category="People", icon="user-check"):
-    """Asks a person, or whoever has a role, to fill in a form, and waits for the answer."""
+    """Requests an answer to a form from a user or from members of a role, and waits for it."""
 
     title: str = ""
+    """Title in the task list. Default: the name of the activity or of the workflow."""
     description: str = field(default="", kw_only=True)
+    """Explanation that is shown with the task."""
     assignee: str | None = field(default=None, kw_only=True)
-    """Who is asked: a user's name, or `role:name`."""
+    """User name of the assignee, or `role:name`."""
     role: str | None = field(default=None, kw_only=True)
-    """Whoever has this role; without an assignee and a role anybody may answer."""
+    """Role whose members may answer. Without an assignee and a role, any user may answer."""
     form: Any = field(default=None, kw_only=True)
-    """JSON Schema of the answer, or a class of data; without one any answer will do."""
+    """JSON Schema of the answer, or a data class. Default: any answer is accepted."""
     about: Any = field(default=None, kw_only=True)
-    """Data that is shown with the form."""
+    """Data that is shown together with the form."""
     due: Any = field(default=None, kw_only=True)
-    """Until when: a moment, or a duration from now. It is shown; nothing happens by itself."""
+    """Due date: a moment, or a duration from now. For display only; nothing happens when it passes."""
     task_id: str = output()
+    """Id of the task."""
     completed_by: str = output()
+    """User who answered."""
     result: Any = output()
+    """The answer."""
 
     def __init__(self, title: Any = "", **given: Any) -> None:
         form = given.get("form")
         if isinstance(form, type):
             given["form"] = literal(form_of(form))
         elif isinstance(form, Mapping):
-            given["form"] = literal(dict(form))  # `$ref` in it is not ours to read.
+            given["form"] = literal(dict(form))  # Keep the schema literal: its `$ref` is not an expression.
         super().__init__(**({"title": title} | given))
 
     @classmethod
@@ -108,7 +113,7 @@ def _due(value: Any, now: datetime) -> datetime | None:
 
 
 def plain(value: Any) -> Any:
-    """As JSON: people see it, and lists read it without the workflow's types."""
+    """Convert to plain JSON data, so that task lists can read it without the workflow's types."""
     return msgspec.to_builtins(value, str_keys=True, enc_hook=_others)
 
 

@@ -1,6 +1,7 @@
-"""Waiting for time: a bookmark with a due moment, and as a trigger a schedule that starts instances.
+"""Scheduling activities: a bookmark with a due time, or, as a trigger, a schedule that starts instances.
 
-A trigger's payload is its schedule (`holdfast.model.schedule`): what is written there at publish is what the cluster fires by.
+The payload of a trigger is its schedule (`holdfast.model.schedule`). Publishing stores it, and the cluster fires by the
+stored schedule.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _waiting(builder: NodeBuilder, due_of: Callable[[LiveInstance, Scope], datet
 
 
 def _duration(value: object) -> timedelta:
-    """A duration, or a number of seconds."""
+    """Accepts a duration or a number of seconds."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return timedelta(seconds=value)
     found: timedelta = convert(value, "duration")
@@ -47,9 +48,10 @@ def _duration(value: object) -> timedelta:
 
 
 class Delay(Activity, pure=True, category="Scheduling", icon="hourglass"):
-    """Waits for a while."""
+    """Waits for a duration."""
 
     duration: timedelta
+    """Duration or number of seconds."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -60,13 +62,14 @@ class Delay(Activity, pure=True, category="Scheduling", icon="hourglass"):
 
 
 class Timer(Activity, pure=True, trigger=True, category="Scheduling", icon="timer"):
-    """Starts the workflow again and again; inside a workflow it waits once, as Delay does."""
+    """Starts the workflow at a fixed interval. Inside a workflow it waits for one interval, like Delay."""
 
     interval: timedelta
+    """Time between two starts."""
     misfire: str = field(default="fire_once", kw_only=True)
-    """What becomes of firings that were missed while nobody ran: `fire_once`, `skip` or `catch_up`."""
+    """Policy for firings that were missed while no node was running: `fire_once`, `skip` or `catch_up`."""
     catch_up_max: int = field(default=10, kw_only=True)
-    """With `catch_up`: at most so many, the latest."""
+    """With `catch_up`: maximum number of missed firings to run. The latest ones run."""
 
     def trigger_payloads(self) -> list[dict[str, Any]]:
         interval = _duration(self.interval)
@@ -83,9 +86,10 @@ class Timer(Activity, pure=True, trigger=True, category="Scheduling", icon="time
 
 
 class StartAt(Activity, pure=True, trigger=True, category="Scheduling", icon="calendar-clock"):
-    """Waits for a moment, or starts the workflow then; a moment that has passed completes at once."""
+    """Waits until a moment, or starts the workflow at that moment. Completes at once if the moment has passed."""
 
     at: datetime
+    """Date and time with a time zone."""
 
     def trigger_payloads(self) -> list[dict[str, Any]]:
         at: datetime = convert(self.at, "datetime")
@@ -103,18 +107,20 @@ class StartAt(Activity, pure=True, trigger=True, category="Scheduling", icon="ca
 
 
 class Cron(Activity, pure=True, trigger=True, category="Scheduling", icon="calendar-sync"):
-    """Starts the workflow by a cron expression; inside a workflow it waits for the next time that it names.
+    """Starts the workflow on a cron schedule. Inside a workflow it waits for the next time of the schedule.
 
-    Five fields, or six with seconds first; `@daily` and its kin. DST: a fixed time fires once a day, also when the clocks change.
+    The expression has five fields, or six with seconds first; `@daily` and similar shortcuts work too. A job with a
+    fixed time fires exactly once a day, also on days when daylight saving time starts or ends.
     """
 
     expression: str
+    """Cron expression, such as `0 9 * * MON-FRI`."""
     zone: str = "UTC"
-    """Such as `Europe/Berlin`."""
+    """Time zone of the expression, such as `Europe/Berlin`."""
     misfire: str = field(default="fire_once", kw_only=True)
-    """What becomes of firings that were missed while nobody ran: `fire_once`, `skip` or `catch_up`."""
+    """Policy for firings that were missed while no node was running: `fire_once`, `skip` or `catch_up`."""
     catch_up_max: int = field(default=10, kw_only=True)
-    """With `catch_up`: at most so many, the latest."""
+    """With `catch_up`: maximum number of missed firings to run. The latest ones run."""
 
     def trigger_payloads(self) -> list[dict[str, Any]]:
         expression, zone = str(self.expression), str(self.zone or "UTC")
@@ -128,14 +134,16 @@ class Cron(Activity, pure=True, trigger=True, category="Scheduling", icon="calen
             expression, zone = str(expression_of(scope)), str(zone_of(scope) or "UTC")
             found = calendar_of(live.services).next(expression, zone, live.moment())
             if found is None:
-                raise ExecutionError(f"The cron expression '{expression}' names no time within 50 years. Correct it.")
+                raise ExecutionError(
+                    f"The cron expression '{expression}' matches no time within 50 years. Correct the expression."
+                )
             return found
 
         return _waiting(builder, due, past_completes=False)
 
 
 def calendar_of(services: Services) -> CronCalendar:
-    """The one that was registered as a service, or ours."""
+    """The registered cron calendar, or the built-in one."""
     try:
         return services.get(CronCalendar)  # type: ignore[type-abstract]  # a port is a name for what was registered
     except ExecutionError:
@@ -147,7 +155,7 @@ def _misfire(policy: object, limit: object) -> dict[str, Any]:
         return {"misfire": Misfire(str(policy)).value, "catch_up_max": max(1, int(str(limit)))}
     except ValueError:
         known = ", ".join(Misfire)
-        raise ExecutionError(f"A misfire policy is one of {known}, with a whole number of catch_up_max.") from None
+        raise ExecutionError(f"misfire must be one of {known}, and catch_up_max a whole number.") from None
 
 
 ACTIVITIES = (Delay, Timer, StartAt, Cron)

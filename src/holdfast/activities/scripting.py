@@ -1,4 +1,4 @@
-"""Code inside a workflow: scripts of any expression language, and Python functions of this process."""
+"""Code inside a workflow: scripts in any expression language, and Python functions of this process."""
 
 from __future__ import annotations
 
@@ -27,13 +27,16 @@ COMPLETED = JournalEvent.COMPLETED
 
 
 class RunScript(Activity, pure=True, dynamic_outcomes=True, category="Scripting", icon="braces"):
-    """Runs a script in a sandbox: it reads and sets variables, chooses outcomes, and its value is the result."""
+    """Runs a script in a sandbox. The script can read and set variables and choose outcomes; its value is the result."""
 
     script: str = ""
+    """Source text of the script."""
     language: str = "python"
+    """Expression language of the script."""
     outcomes: list[str] | None = None
-    """The outcomes that the script may choose."""
+    """Outcomes that the script can choose."""
     result: Any = output()
+    """Value of the script."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -53,7 +56,9 @@ class RunScript(Activity, pure=True, dynamic_outcomes=True, category="Scripting"
 
 
 def _script(builder: NodeBuilder) -> Callable[[Scope], ScriptResult]:
-    """Compiled with the plan where the text is known; a text that is itself computed is compiled when it runs."""
+    """Compile a literal script together with the plan. A script text that is itself an expression is compiled at run
+    time.
+    """
     language = str(builder.literal("language", "python"))
     source = builder.definition.inputs.get("script", "")
     nothing = ScriptResult()
@@ -74,9 +79,10 @@ def _script(builder: NodeBuilder) -> Callable[[Scope], ScriptResult]:
 
 
 class Inline(Activity, pure=True, category="Scripting", icon="code"):
-    """Calls a Python function of this process with the context: for code and tests. It stands in JSON by its name only.
+    """Calls a Python function of this process with the activity context. For workflows in code and for tests.
 
-    The function must be a module's own: `Inline(say_hello)`. It is pure: it ends without waiting, and may run twice.
+    Definitions store only the function's name, so the function must be at module level: `Inline(say_hello)`. The
+    function must be pure: it cannot wait, and a retried segment calls it again.
     """
 
     function: str
@@ -87,7 +93,7 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
         other = _FUNCTIONS.setdefault(name, function)
         if other is not function and "<lambda>" in name and _code_of(other) is not _code_of(function):
             raise ActivityDeclarationError(
-                f"Two functions are called '{name}', and a definition holds only the name. Give them names with def."
+                f"Two functions have the name '{name}', and a definition stores only the name. Define them with def."
             )
         _FUNCTIONS[name] = function
         super().__init__(**({"function": name} | given))
@@ -101,7 +107,7 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
             builder.problem(
                 "inputs/function",
                 "unknown-function",
-                f"No Inline activity of this process calls '{name}'.",
+                f"No Inline activity in this process uses the function '{name}'.",
                 "Import the module that builds the workflow first, or write the function as an @activity.",
             )
             return builder.leaf(lambda live, scope: None)
@@ -118,7 +124,7 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
             if found is not None:
                 context.set_output("result", values.copy(found))
             if context.record.bookmarks or context.record.children:
-                raise ActivityDeclarationError("An Inline function cannot wait: write an Activity class for that.")
+                raise ActivityDeclarationError("An Inline function cannot wait. Write an Activity class instead.")
             apply_plain(live, activation, context.record, outputs)
             live.complete(activation, context.record.outcomes)
 
@@ -130,7 +136,7 @@ def _code_of(function: Callable[..., Any]) -> Any:
 
 
 _FUNCTIONS: dict[str, Callable[[Context], Any]] = {}
-"""Functions that Inline objects of this process have named: data never imports anything."""
+"""Functions by name, registered by the Inline objects of this process. A definition never causes an import."""
 
 
 ACTIVITIES = (RunScript, Inline)

@@ -1,4 +1,4 @@
-"""The list of the built-in activity classes, which are written with the public activity API only."""
+"""List of the built-in activity classes, all of which use only the public activity API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def standard_types() -> list[Any]:
-    """Every built-in activity class."""
+    """All built-in activity classes."""
     from holdfast.activities import bulk, code, composition, console, data, events, http, human, scheduling, scripting
     from holdfast.activities.control import CONTROL
 

@@ -1,7 +1,7 @@
-"""What functions written in plain Python are made of, where the ordinary activities do not fit.
+"""Activities of compiled Python functions, for constructs that the ordinary activities do not cover.
 
-They share the frame of their function (`execution/frames.py`): one scope that holds its locals and temporaries. Jumps
-(`return`, `break`, `continue`) travel by the same hooks as the activities Break and Continue; exceptions are faults.
+All nodes of a function share its frame (`execution/frames.py`): one scope with the locals and temporaries. Jumps
+(`return`, `break`, `continue`) use the same hooks as the activities Break and Continue. Exceptions are faults.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`try` with an await inside: exceptions and jumps that are on their way wait as data while `finally` runs."""
+"""`try` with an await inside: pending exceptions and jumps are stored as data while `finally` runs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ RAISE = "raise"
 
 
 class Attempt(Activity, pure=True, container=True, category="Code", icon="shield", browsable=False):
-    """`try`: a handler takes an exception by its type, `otherwise` follows a body that raised none, `finally` all."""
+    """`try` statement: a handler catches an exception by type, `otherwise` runs if the body raised none, `finally`
+    always runs.
+    """
 
     error: str
-    """The temporary that holds the exception."""
+    """Temporary that holds the exception."""
     value: str
-    """The temporary that holds a return value while `finally` runs."""
+    """Temporary that holds a return value while `finally` runs."""
     body: Activity | None = port()
     handlers: list[dict[str, Any]] = entries()
     otherwise: Activity | None = port(display_name="Else")
@@ -42,7 +44,7 @@ class Attempt(Activity, pure=True, container=True, category="Code", icon="shield
 
 
 class Handler:
-    """One `except`: when it applies, what it calls the exception, what it runs."""
+    """One `except` clause: its exception types, the name it binds, and its body."""
 
     def __init__(self, kind: Any, name: int | None, node: Node | None, line: int) -> None:
         self.line = line
@@ -52,7 +54,7 @@ class Handler:
 
 
 class AttemptNode:
-    """data = [phase, the jump or exception on its way, which handler runs]"""
+    """data = [phase, the pending jump or exception, index of the running handler]"""
 
     def __init__(self, builder: NodeBuilder) -> None:
         self.node = builder.node
@@ -88,10 +90,10 @@ class AttemptNode:
         else:
             live.queue.append((self.body, activation, scope))
 
-    # -- parts that end ------------------------------------------------------------------------------------------------
+    # -- end of a part ---------------------------------------------------------------------------------------------------
 
     def part_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
-        """The body, `else` or a handler has ended, perhaps by a jump."""
+        """The body, `else` or a handler has ended, possibly by a jump."""
         if owner.status:
             return
         phase, pending, _ = owner.data
@@ -121,7 +123,7 @@ class AttemptNode:
             live.complete(owner)
 
     def stop(self, live: LiveInstance, activation: Activation, flag: int) -> bool:
-        """A jump passes: it waits for `finally`; one out of `finally` replaces whatever was on its way."""
+        """A pending jump waits for `finally`. A jump out of `finally` replaces any pending jump or exception."""
         frame = activation.scope
         if self.last is not None and activation.data[0] != FINALLY:
             activation.data[1] = flag
@@ -140,7 +142,7 @@ class AttemptNode:
         phase, frame = activation.data[0], activation.scope
         try:
             taken = self._find(frame, error) if phase == BODY else None
-        except Exception as other:  # noqa: BLE001 # an `except` whose types cannot be computed raises that instead
+        except Exception as other:  # noqa: BLE001 # the types of an `except` clause may fail to evaluate
             return self._replace(live, activation, failed, other)
         if taken is None and (self.last is None or phase == FINALLY):
             return False
@@ -168,7 +170,7 @@ class AttemptNode:
             try:
                 if matches(error, kind):
                     return number
-            except TypeError as refusal:  # what stands there is no class of exceptions
+            except TypeError as refusal:  # the value is not an exception class
                 refusal.__traceback__ = before(None, self.shape.file, handler.line, self.shape.function)
                 raise
         return None
@@ -199,7 +201,7 @@ class AttemptNode:
         live.queue.append((self.last, activation, activation.scope))
 
     def forget(self, activation: Activation) -> None:
-        """A handler is left: the name of its exception is unbound."""
+        """Leave a handler: unbind the name of its exception."""
         if activation.data[0] != HANDLER:
             return
         handler, frame = self.handlers[activation.data[2]], activation.scope
@@ -219,7 +221,7 @@ class AttemptNode:
 
 
 def matches(error: BaseException, kind: Any) -> bool:
-    """As `except kind` decides; an exception that came from elsewhere also answers to the names of its classes."""
+    """Match as `except kind` does. An exception from another process also matches by the names of its classes."""
     traceback, context = error.__traceback__, error.__context__
     try:
         raise error

@@ -1,4 +1,4 @@
-"""Code: a stretch of Python without an await, run as it is."""
+"""Code: runs statements without an await as plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several calls at once: all of them (`gather`, `parallel`), or whichever ends first (`first`)."""
+"""Concurrent calls: wait for all of them (`gather`, `parallel`) or for the first (`first`)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from holdfast.model.scope import Names, Scope
 from holdfast.model.types import convert
 
 NUMBER, VALUE = "~number", "__value"
-"""Of a branch: its place among the results, and what it gave."""
+"""Names in a branch's scope: its position among the results, and the value its call returned."""
 
 
 class Branch(Activity, pure=True, container=True, category="Code", icon="git-branch", browsable=False):
-    """One of several calls: its variables are the arguments of the call and `__value`, what the call gave."""
+    """One of several concurrent calls. Its variables are the arguments of the call and `__value`, the call's result."""
 
     of: str | None = None
-    """The public name of the class that what the call gave is made, where the call leaves it as data."""
+    """Public name of the class to convert the result to, if the call returns plain data."""
     body: Activity | None = port()
 
     @classmethod
@@ -51,23 +51,23 @@ class Branch(Activity, pure=True, container=True, category="Code", icon="git-bra
         assert body is not None
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
-            """The scope is one of ours already, with the arguments in it."""
+            """The scope comes from `branch_scope` and already holds the arguments."""
             live.queue.append((body, live.activate(node, owner, scope), scope))
 
         return op
 
 
 class Gather(Activity, pure=True, container=True, category="Code", icon="columns", browsable=False):
-    """Runs calls at once, at most `limit` at a time; gives their results in the order of the calls.
+    """Runs calls concurrently, at most `limit` at a time, and returns their results in the order of the calls.
 
-    The first failure cancels the others and is raised.
+    The first failure cancels the other calls and is raised.
     """
 
     calls: Any = field(evaluated=False)
-    """`[(which branch, {argument: value}), …]`"""
+    """`[(index of the branch, {argument: value}), …]`"""
     limit: Any = field(default=None, evaluated=False)
     results: str
-    """The temporary that collects `[calls, results]`."""
+    """Temporary that collects `[calls, results]`."""
     branches: list[Activity] = children()
     result: Any = output()
 
@@ -77,7 +77,7 @@ class Gather(Activity, pure=True, container=True, category="Code", icon="columns
 
 
 class First(Activity, pure=True, container=True, category="Code", icon="flag", browsable=False):
-    """Runs calls at once; the first that ends gives the result, the others are canceled."""
+    """Runs calls concurrently. The first call that ends gives the result; the others are canceled."""
 
     calls: Any = field(evaluated=False)
     results: str
@@ -90,7 +90,7 @@ class First(Activity, pure=True, container=True, category="Code", icon="flag", b
 
 
 class Undo(Activity, pure=True, container=True, category="Code", icon="undo", browsable=False):
-    """Remembers a call that takes back what was done: Compensate makes it, and so does canceling the instance."""
+    """Registers a call as a compensation. Compensate runs it, and so does canceling the instance."""
 
     calls: Any = field(evaluated=False)
     results: str = ""
@@ -101,7 +101,7 @@ class Undo(Activity, pure=True, container=True, category="Code", icon="undo", br
         calls, key = block_of(builder, "calls"), builder.definition.id
 
         def never(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
-            """It runs under others only; they take its completion."""
+            """Runs only on behalf of other nodes, which handle its completion."""
 
         (item,) = builder.definition.ports["branches"]
         node = builder.place(item, never, f"{builder.path}/branches/0", lendable=True)
@@ -119,7 +119,7 @@ class Undo(Activity, pure=True, container=True, category="Code", icon="undo", br
 
 
 def branch_scope(node: Node, scope: Scope, number: int, arguments: Mapping[str, Any]) -> Scope:
-    """A scope of a Branch, with the arguments of its call."""
+    """Scope of a Branch with the arguments of its call."""
     shape = node.shape
     assert shape is not None
     inner = shape.open(scope)
@@ -130,7 +130,7 @@ def branch_scope(node: Node, scope: Scope, number: int, arguments: Mapping[str, 
 
 
 class _Branches:
-    """data = [next call to start, calls that have ended, most at a time, calls that a failure canceled]"""
+    """data = [next call to start, number of ended calls, concurrency limit, calls that a failure canceled]"""
 
     def __init__(self, builder: NodeBuilder, *, first: bool = False) -> None:
         self.node = builder.node
@@ -146,7 +146,7 @@ class _Branches:
         ]
 
     def _branch(self, builder: NodeBuilder, number: int, item: ActivityNode) -> Node:
-        """The call, in a scope of its own with its arguments: a frame, so that objects stay shared."""
+        """Place the call in its own frame, so that objects stay shared."""
         return builder.place(item, self.branch_done, f"{builder.path}/branches/{number}")
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
@@ -162,7 +162,7 @@ class _Branches:
             self.finish(live, activation, [])
 
     def start(self, live: LiveInstance, owner: Activation) -> None:
-        """As many as may run at a time; those that were canceled when another failed, which has been retried, come first."""
+        """Start calls up to the limit. Calls canceled by a failure restart first if the failed call is retried."""
         data, many = owner.data, len(owner.scope[self.slot][0])
         while data[0] - len(again := self.canceled(owner)) - data[1] < data[2]:
             if again:
@@ -208,7 +208,9 @@ class _Branches:
         live.complete(owner)
 
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
-        """The others are canceled, and begin anew if the one that failed gets through after all; the failure goes on its way."""
+        """Cancel the other calls and pass the failure on. The canceled calls restart if the failed call succeeds on
+        retry.
+        """
         branch: Activation = failed
         while branch.owner is not None and branch.owner is not activation:
             branch = branch.owner

@@ -1,4 +1,4 @@
-"""`run_child`: another workflow as an instance of its own."""
+"""`run_child`: runs another workflow as a separate instance."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from holdfast.authoring.primitives import child_result
 
 
 class RunChild(ExecuteWorkflow, pure=True, category="Code", icon="workflow", browsable=False):
-    """Runs another workflow as an instance of its own, and gives what it returned. One that did not finish fails here: tried
-    again, this starts another one."""
+    """Runs another workflow as a separate instance and returns its result.
+
+    Fails if the instance does not finish. A retry starts a new instance.
+    """
 
     @staticmethod
     def given(ended: Mapping[str, Any]) -> Any:

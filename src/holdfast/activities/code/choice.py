@@ -17,7 +17,7 @@ from holdfast.model.scope import Scope
 
 
 class Choose(Activity, pure=True, container=True, category="Code", icon="split", browsable=False):
-    """Runs the case whose number `select` gives; none if it gives none."""
+    """Runs the case whose index `select` returns, or no case for None."""
 
     select: Any = field(evaluated=False)
     cases: list[dict[str, Any]] = entries()

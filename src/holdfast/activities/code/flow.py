@@ -1,4 +1,4 @@
-"""How control moves inside a compiled function: jumps, the exception being handled, and what a traceback shows."""
+"""Control flow of compiled functions: jumps, the exception being handled, and tracebacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.activities.code.attempt import AttemptNode
 
 RETURNING = 4
-"""Beside BREAKING and CONTINUING: the function ends."""
+"""Flag next to BREAKING and CONTINUING: the function returns."""
 
 FLAGS = {"return": RETURNING, "break": BREAKING, "continue": CONTINUING}
 
@@ -29,37 +29,35 @@ Block = Callable[[LiveInstance, Activation, Scope], Any]
 
 
 def frame_of(builder: NodeBuilder) -> FrameShape:
-    """The frame that a node of a compiled function stands in."""
+    """Frame of the function that contains this node."""
     for shape in builder.node.names.shapes:
         if isinstance(shape, FrameShape):
             return shape
     raise DefinitionError(
-        f"'{builder.definition.type}' stands only inside a Function: it is written by @workflow, not by hand."
+        f"'{builder.definition.type}' is only valid inside a Function, which @workflow generates. Do not write it by hand."
     )
 
 
 def frame_around(scope: Scope) -> FrameShape | None:
-    """The frame of the nearest function; the arguments of a branch are none."""
+    """Frame of the nearest function. Argument frames of branches do not count."""
     shapes = (level[1] for level in levels(scope))
     return next((shape for shape in shapes if isinstance(shape, FrameShape) and shape.function), None)
 
 
 def slot_of(builder: NodeBuilder, name: str) -> int:
-    """A temporary of the frame, named by an input."""
+    """Slot of the temporary that an input names."""
     return frame_of(builder).names[str(builder.literal(name))]
 
 
 def text_of(value: Any, where: str) -> str:
-    """The text of a `$code`, which only the compiler writes. Nothing else becomes Python: no text, no other language."""
+    """Text of a `$code` expression, which only the compiler writes. No other input is ever executed as Python."""
     if isinstance(value, Expression) and value.language == "code":
         return str(value.source)
-    raise DefinitionError(
-        f"'{where}' must be '$code', which is written by @workflow and by nothing else. In documents use RunScript."
-    )
+    raise DefinitionError(f"'{where}' must be '$code', which only @workflow generates. In documents, use RunScript.")
 
 
 def block_of(builder: NodeBuilder, name: str, *, statements: bool = False) -> Block:
-    """An input's text as something to run: inside a handler, with its exception as the one being handled."""
+    """Compile an input's text. Inside a handler, the block runs with the handler's exception as the current one."""
     source = text_of(builder.definition.inputs.get(name), f"{builder.node.key}.{name}")
     lines = builder.definition.metadata.get("lines", {}).get(name)
     function = make_function(source, frame_of(builder), lines, statements=statements)
@@ -77,7 +75,7 @@ def block_of(builder: NodeBuilder, name: str, *, statements: bool = False) -> Bl
 
 
 def signal(live: LiveInstance, owner: Activation | None, flag: int) -> None:
-    """Tell everyone above, up to the loop or the function that the jump leaves."""
+    """Pass a jump to the ancestors, up to the loop or function that it leaves."""
     while owner is not None:
         stop = owner.node.hooks.stop
         if stop is not None and stop(live, owner, flag):
@@ -86,7 +84,7 @@ def signal(live: LiveInstance, owner: Activation | None, flag: int) -> None:
 
 
 def leave(live: LiveInstance, owner: Activation, scope: Scope, completion: tuple[str, Any]) -> None:
-    """What a block came back with instead of falling off its end: `("return", value)`, `("break", None)` …"""
+    """Start the jump that a block returned: `("return", value)`, `("break", None)` or `("continue", None)`."""
     kind, value = completion
     if kind == "return":
         scope[scope[1].names[RESULT]] = value
@@ -104,7 +102,7 @@ def attempt_of(activation: Activation) -> AttemptNode | None:
 
 
 def handled(owner: Activation | None) -> BaseException | None:
-    """The exception that is being handled where the owner stands, innermost first."""
+    """The exception being handled at this owner, innermost first."""
     while owner is not None:
         attempt = attempt_of(owner)
         error = attempt.handled(owner) if attempt is not None else None
@@ -115,7 +113,7 @@ def handled(owner: Activation | None) -> BaseException | None:
 
 
 def handling(error: BaseException, function: Callable[[Scope], Any], scope: Scope) -> Any:
-    """Call it as inside `except`: bare `raise`, `__context__` and `sys.exc_info()` are Python's own then."""
+    """Call the function as if inside `except`, so that bare `raise`, `__context__` and `sys.exc_info()` work."""
     traceback, context = error.__traceback__, error.__context__
     try:
         raise error
@@ -125,7 +123,7 @@ def handling(error: BaseException, function: Callable[[Scope], Any], scope: Scop
 
 
 def arrive(activation: Activation, failed: Activation, error: BaseException) -> None:
-    """The first hook of a function that an exception passes: give it the traceback and context that Python would."""
+    """At the first hook of a function that an exception passes, give it the traceback and context of plain Python."""
     if failed is activation or _nearest(failed) is not activation:
         return
     shape = frame_around(failed.outer)
@@ -153,7 +151,7 @@ def _is_ours(activation: Activation) -> bool:
 
 
 def _attach(error: BaseException, context: BaseException | None) -> None:
-    """What Python does by running the callee inside our handler: the innermost context is the exception handled here."""
+    """Chain the handled exception as the innermost `__context__`, as Python does for a call inside a handler."""
     if context is None or context is error:
         return
     last, seen = error, {id(error)}

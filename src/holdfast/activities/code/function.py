@@ -1,4 +1,4 @@
-"""Function: a compiled Python function, the whole workflow or a call of one workflow by another."""
+"""Function: a compiled Python function, either a whole workflow or a workflow called by another."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ from holdfast.model.values.registry import is_registrable
 
 
 class Function(Activity, pure=True, container=True, category="Code", icon="square-function", browsable=False):
-    """Runs the body of a workflow function. Its variables are the function's names; its result is what it returns."""
+    """Runs the body of a workflow function. Its variables are the function's names; its result is the return value."""
 
     uses: Any = field(default=None, evaluated=False)
-    """What the code names of the world, as JSON text in a `$code`, since what it names is imported:
-    `{"total": {"of": "shop.prices:total"}, "LIMIT": {"value": 10}}`."""
+    """Globals that the code uses, as JSON text in a `$code` because they are imported: `{"total": {"of":
+    "shop.prices:total"}, "LIMIT": {"value": 10}}`.
+    """
     parameters: list[str] = field(default=())
+    """Names of the function's parameters."""
     arguments: dict[str, Any] | None = field(default=None, evaluated=False)
-    """Of a call. Without them, parameters are the workflow's inputs."""
+    """Arguments of a call. Without them, the parameters are the workflow's inputs."""
     defaults: dict[str, Any] = field(default=())
-    """Of parameters that a call leaves out."""
+    """Default values of parameters, encoded."""
     body: Activity | None = port()
     result: Any = output()
 
@@ -87,11 +89,11 @@ class FunctionNode:
         live.complete(owner)
 
     def stop(self, live: LiveInstance, activation: Activation, flag: int) -> bool:
-        """`return` ends here; nothing else gets this far."""
+        """`return` ends here. No other jump reaches a function."""
         return True
 
     def fault(self, live: LiveInstance, activation: Activation, failed: Activation, error: BaseException) -> bool:
-        """Nothing is caught here; the traceback gets the line of the call, as Python would show it."""
+        """Add the line of the call to the traceback, as Python shows it. A function catches nothing."""
         arrive(activation, failed, error)
         caller = frame_around(activation.outer)
         if caller is not None:
@@ -111,8 +113,8 @@ def _frame(builder: NodeBuilder) -> FrameShape:
         builder.problem(
             "inputs/uses",
             "missing-reference",
-            f"The stored function '{builder.definition.name}' needs '{error}', which is not in this process.",
-            "Deploy the module with it, keep the old name as an alias, or migrate the instances.",
+            f"The stored function '{builder.definition.name}' needs '{error}', which this process cannot import.",
+            "Deploy the module that defines it, keep the old name as an alias, or migrate the instances.",
         )
         shape = FrameShape(node.key, function="", file=file, uses={})
     for variable in builder.definition.variables:
@@ -120,7 +122,7 @@ def _frame(builder: NodeBuilder) -> FrameShape:
     plan = builder.compiler.plan
     named = [found for found in shape.references.values() if is_registrable(found) and found not in plan.types]
     if named:
-        plan.types = plan.types.including(*named)  # classes that the program names are those that its values may have
+        plan.types = plan.types.including(*named)  # values may be instances of any class that the code names
     return shape
 
 

@@ -1,4 +1,4 @@
-"""`for` and `while` with an await inside: the iterator is a value of the frame, `else` runs unless the loop was broken."""
+"""`for` and `while` with an await inside. The iterator is a value of the frame; `else` runs unless the loop was broken."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BODY, ELSE = "body", "else"
 
 
 class _Loop:
-    """data = which part runs"""
+    """data = the part that runs: body or else"""
 
     def __init__(self, builder: NodeBuilder) -> None:
         self.node = builder.node
@@ -59,15 +59,15 @@ class _Loop:
 
 
 class LoopOver(Activity, pure=True, container=True, category="Code", icon="repeat", browsable=False):
-    """`for target in items`: the body runs for each item, `otherwise` when they are used up."""
+    """`for target in items`: the body runs for each item, `otherwise` when the items are exhausted."""
 
     items: Any = field(evaluated=False)
     target: Any = field(evaluated=False)
-    """Statements that put the item where the loop wants it."""
+    """Statements that assign the item to the loop's target."""
     iterator: str
-    """The temporary that holds the iterator."""
+    """Temporary that holds the iterator."""
     item: str
-    """The temporary that holds the item until `target` has taken it."""
+    """Temporary that holds the item until `target` has assigned it."""
     body: Activity | None = port()
     otherwise: Activity | None = port(display_name="Else")
 
@@ -90,7 +90,7 @@ class _LoopOver(_Loop):
             raise ValueRefused(
                 f"the items of '{self.label}'",
                 type(iterator).__name__,
-                remedy="The loop awaits, and this cannot be kept half-way: loop over a list, list(…).",
+                remedy="The loop awaits, and this iterator cannot be stored between two items. Loop over a list: list(…).",
             )
         activation = live.activate(self.node, owner, scope)
         scope[self.iterator] = iterator
@@ -111,7 +111,9 @@ class _LoopOver(_Loop):
 
 
 class LoopWhile(Activity, pure=True, container=True, category="Code", icon="repeat", browsable=False):
-    """`while condition`: `before` computes what the condition awaits, `otherwise` runs when it no longer holds."""
+    """`while condition`: `before` computes the awaited parts of the condition, `otherwise` runs when the condition is
+    false.
+    """
 
     condition: Any = field(evaluated=False)
     before: Activity | None = port()

@@ -1,4 +1,4 @@
-"""`sleep` and `wait_for`: bookmarks with a moment, and bookmarks with an address."""
+"""`sleep` and `wait_for`: bookmarks with a due time, and bookmarks for events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMED_OUT = "timed_out"
 
 
 class Sleep(Activity, pure=True, category="Code", icon="hourglass", browsable=False):
-    """Waits for a duration, or until a moment; one that has passed is over at once."""
+    """Waits for a duration, or until a moment. Completes at once if the moment has passed."""
 
     until: Any
 
@@ -42,28 +42,28 @@ class Sleep(Activity, pure=True, category="Code", icon="hourglass", browsable=Fa
         return op
 
 
-def moment_of(value: Any, now: datetime, asked: str = "sleep(…)") -> datetime:
+def moment_of(value: Any, now: datetime, caller: str = "sleep(…)") -> datetime:
     if isinstance(value, timedelta):
         return now + value
     if isinstance(value, datetime) and value.utcoffset() is not None:
         return value.astimezone(UTC)
     remedy = f" Write timedelta(seconds={value!r})." if isinstance(value, int | float) else ""
-    raise ActivityFault(f"{asked} takes a timedelta or an aware datetime, not {value!r}.{remedy}")
+    raise ActivityFault(f"{caller} takes a timedelta or an aware datetime, not {value!r}.{remedy}")
 
 
 class WaitFor(Activity, pure=True, category="Code", icon="radio", browsable=False):
-    """Waits for an event: sent to this instance or to its correlation id, to a key, or to everyone."""
+    """Waits for an event that is sent to this instance, to its correlation id, to a key, or to all instances."""
 
     event_name: str
     of: str | None = None
-    """The public name of the event's class; data that arrives is converted to it."""
+    """Public name of the event's class. The payload is converted to it."""
     key: Any = None
     broadcast: Any = False
     timeout: Any = None
     default: Any = field(default=None, evaluated=False)
-    """What it gives after the timeout; without it `TimeoutError` is raised."""
+    """Value after the timeout. Without it, `TimeoutError` is raised."""
     where: Any = field(default=None, evaluated=False)
-    """A test of the event; one that fails leaves the wait as it is, and the event to others."""
+    """Predicate on the event. If it is false, the wait continues and other receivers get the event."""
     result: Any = output()
 
     @classmethod
@@ -88,7 +88,7 @@ class _WaitNode:
         name, key, timeout = self.name(scope), self.key(scope), self.timeout(scope)
         if isinstance(name, type):
             raise ActivityFault(
-                f"wait_for(…) takes a class by its name, and {name.__name__} came in a variable. Write "
+                f"wait_for(…) takes a class only by its name, but {name.__name__} came from a variable. Write "
                 f"wait_for({name.__name__}), or give the event's name as text."
             )
         address: dict[str, Any] = {"event_name": str(name)}
@@ -107,7 +107,7 @@ class _WaitNode:
         assert owner is not None
         if bookmark.name == TIMED_OUT:
             if self.default is None:
-                raise TimeoutError(f"No {self.name(scope)} came in time.")
+                raise TimeoutError(f"No {self.name(scope)} event arrived before the timeout.")
             value = self.default(live, owner, scope)
         else:
             value = payload

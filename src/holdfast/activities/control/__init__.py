@@ -1,4 +1,4 @@
-"""Control flow: what decides which activity runs next."""
+"""Control flow activities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Try: catch faults by type, and do what must be done in any case."""
+"""Try: catches faults by type and runs a finalizer."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ from holdfast.model.instance import JournalEvent
 from holdfast.model.scope import Scope, Shape
 
 ERROR = "Error"
-"""What a catch calls the fault that it was given: `{"type": …, "message": …}`."""
+"""Variable of a catch that holds the fault: `{"type": …, "message": …}`."""
 
 BODY, CATCH, FINALLY = "body", "catch", "finally"
 
 
 class Try(Activity, pure=True, container=True, category="Control flow", icon="shield"):
-    """Runs its body; a fault in it goes to the first catch that names its type (or names none); `finally` runs in any case.
+    """Runs its body. A fault goes to the first catch that lists its type or lists no types. `finally` always runs.
 
-    A catch is `{"errors": ["TimeoutError"], "activity": …}`; without `errors` it takes every fault. `finally` also runs
-    when the instance is canceled.
+    A catch is `{"errors": ["TimeoutError"], "activity": …}`; without `errors` it catches every fault. `finally` also
+    runs when the instance is canceled.
     """
 
     body: Activity | None = port()
+    """Activity whose faults are caught."""
     catches: list[dict[str, Any]] = entries(keys=("errors", "activity"), variables=(ERROR,))
+    """Handlers: `{"errors": [type names], "activity": …}`. The activity can use the variable `Error`."""
     finally_: Activity | None = port(display_name="Finally")
+    """Runs after the body or the catch, also after a fault or a cancellation."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -73,7 +76,6 @@ class _TryNode:
             live.queue.append((self.body, activation, scope))
 
     def body_done(self, live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
-        """The body or a catch has completed."""
         if owner.status:
             return
         if self.last is None:
@@ -97,7 +99,7 @@ class _TryNode:
         cancel_kids(live, activation)
         withdraw(live, [activation])
         if handler is None:
-            # `finally` first; then the fault goes on its way.
+            # Run `finally` first. It raises the fault again afterwards.
             activation.data = [FINALLY, error]
             assert self.last is not None
             live.queue.append((self.last, activation, activation.scope))

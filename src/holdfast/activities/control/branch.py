@@ -1,4 +1,4 @@
-"""If and Switch: one way, or several."""
+"""If and Switch: run one of several branches."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ DECIDED = JournalEvent.DECIDED
 
 
 class If(Activity, pure=True, container=True, category="Branching", icon="split"):
-    """Runs `then` if the condition holds, else `otherwise`. Completes without an outcome either way."""
+    """Runs `then` if the condition is true, else `otherwise`."""
 
     condition: bool = field(default=False, evaluated=False)
+    """Condition to evaluate."""
     then: Activity | None = port()
+    """Runs if the condition is true."""
     otherwise: Activity | None = port(display_name="Else")
+    """Runs if the condition is false."""
     result: bool = output()
+    """Value of the condition."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -54,11 +58,14 @@ class If(Activity, pure=True, container=True, category="Branching", icon="split"
 
 
 class Switch(Activity, pure=True, container=True, category="Branching", icon="route"):
-    """Runs the activity of the first case whose condition holds (or of all of them), else `default`."""
+    """Runs the activity of the first case whose condition is true, or of all such cases, else `default`."""
 
     cases: list[dict[str, Any]] = entries(keys=("label", "condition", "activity"))
+    """Cases: `{"label": …, "condition": …, "activity": …}`."""
     mode: str = "match_first"
+    """`match_first` runs the first matching case, `match_any` runs all matching cases."""
     default: Activity | None = port()
+    """Runs if no case matches."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -1,7 +1,7 @@
-"""Sagas: work that can be taken back, and taking it back in reverse order.
+"""Sagas: work that can be undone in reverse order.
 
-A Compensable that has completed leaves a record with the instance: what undoes it, in which scope. The record survives
-suspension. Compensate runs what the records name, the last one first; so does canceling the instance.
+A completed Compensable stores a record with the instance: its compensation and the scope to run it in. The record
+survives suspension. Compensate runs the recorded compensations, last one first; so does canceling the instance.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from holdfast.model.scope import Scope
 
 
 class Compensable(Activity, pure=True, container=True, category="Control flow", icon="undo"):
-    """Runs its body; once that has completed, `compensation` can undo it."""
+    """Runs its body. After the body has completed, `compensation` can undo it."""
 
     body: Activity | None = port()
+    """Work that can be undone."""
     compensation: Activity | None = port()
+    """Activity that undoes the body."""
     key: str = ""
-    """By which Compensate can name it; its id otherwise."""
+    """Key by which Compensate selects it. Default: the id of the activity."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -30,7 +32,7 @@ class Compensable(Activity, pure=True, container=True, category="Control flow", 
         key = builder.literal("key", "") or builder.definition.id
 
         def never(live: LiveInstance, owner: Activation, scope: Scope, outcome: Outcome) -> None:
-            """The compensation runs under others only; they take its completion."""
+            """Runs only on behalf of other nodes, which handle its completion."""
 
         undo = builder.child("compensation", never, lendable=True)
 
@@ -53,9 +55,10 @@ class Compensable(Activity, pure=True, container=True, category="Control flow", 
 
 
 class Compensate(Activity, pure=True, category="Control flow", icon="undo"):
-    """Undoes what Compensables have done, the last first: all of it, or only those of one key."""
+    """Runs the compensations of completed Compensables, last one first: all of them, or those with one key."""
 
     key: str | None = None
+    """Key of the Compensables to undo. Default: all."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

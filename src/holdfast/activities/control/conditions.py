@@ -1,4 +1,4 @@
-"""Conditions: what counts as true, and what the journal keeps of a decision."""
+"""Conditions: truth of values, and the values that the journal records for a decision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _FALSE_TEXT = frozenset({"", "false", "0", "no", "off"})
 
 
 def truth(value: Any) -> bool:
-    """Python's truth, but text says what it reads: `"false"` is false, as in documents of other systems."""
+    """Python's truth value, except that text such as `"false"`, `"0"` and `"no"` is false, as in documents of other
+    systems.
+    """
     if value.__class__ is bool:
         return bool(value)
     if isinstance(value, str):
@@ -22,7 +24,7 @@ def truth(value: Any) -> bool:
 
 
 def decide(condition: CompiledExpression) -> Callable[[Scope], tuple[bool, dict[str, Any]]]:
-    """Evaluates a condition: the answer, and the values that it saw."""
+    """Compile a condition to a function that returns the answer and the values it read."""
     evaluate = condition.evaluate
 
     def decided(scope: Scope) -> tuple[bool, dict[str, Any]]:
@@ -33,6 +35,6 @@ def decide(condition: CompiledExpression) -> Callable[[Scope], tuple[bool, dict[
 
 
 def chosen(answers: list[bool], mode: str) -> list[int]:
-    """Positions of the matching cases: the first, or all of them."""
+    """Positions of the matching cases: the first one, or all of them."""
     matches = [position for position, answer in enumerate(answers) if answer]
     return matches if mode == "match_any" else matches[:1]

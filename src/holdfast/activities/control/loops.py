@@ -1,4 +1,4 @@
-"""Loops, one body at a time: For, ForEach, While, DoWhile. They end Break and Continue."""
+"""Sequential loops: For, ForEach, While, DoWhile. A loop ends Break and Continue signals."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ from holdfast.model.types import convert
 from holdfast.model.values import TypeRegistry
 
 VALUE, INDEX = "CurrentValue", "CurrentIndex"
-"""What loops call the variables that they hand to their body."""
+"""Variables that loops set for their body."""
 
 
 def end_stop(live: LiveInstance, activation: Activation, flag: int) -> bool:
-    """Break and Continue end here."""
     activation.flags |= flag
     return True
 
 
 def is_broken(activation: Activation) -> bool:
-    """Break was called; a Continue is over."""
+    """Whether Break was called. Resets the flags, because a Continue has served its purpose."""
     if not activation.flags:
         return False
     broken = bool(activation.flags & BREAKING)
@@ -41,11 +40,11 @@ def is_broken(activation: Activation) -> bool:
 
 
 def items_of(value: Any) -> list[Any]:
-    """What a loop goes over: any collection; text is one item, or JSON that reads as a list."""
+    """Items to loop over: any collection, text as one item, or JSON text of a list."""
     if value.__class__ is list:
         return list(value)
     if value is None:
-        raise ActivityFault("There are no items: the collection is None. Give it a list; an empty one runs nothing.")
+        raise ActivityFault("The collection is None. Provide a list; an empty list runs nothing.")
     if isinstance(value, tuple | set | frozenset | range | dict):
         return list(value)
     found = convert(value, "list")
@@ -53,13 +52,16 @@ def items_of(value: Any) -> list[Any]:
 
 
 class ForEach(Activity, pure=True, container=True, category="Looping", icon="repeat"):
-    """Runs its body once for each item, in order. The body sees `CurrentValue` and `CurrentIndex`."""
+    """Runs its body once for each item, in order. The body can use `CurrentValue` and `CurrentIndex`."""
 
     items: list[Any] = field(default=(), evaluated=False)
+    """Items to loop over."""
     body: Activity | None = port(variables=(VALUE, INDEX), named_by="item")
+    """Runs once per item."""
     item: str = VALUE
-    """What the body calls the item."""
+    """Name of the variable that holds the item."""
     current_value: Any = output()
+    """Current item."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -102,21 +104,26 @@ def _dump_items(data: list[Any], types: TypeRegistry) -> list[Any]:
 
 
 def _load_items(data: list[Any], _activation: Activation, types: TypeRegistry) -> list[Any]:
-    """A list that is stored apart is read as the loop comes to it."""
+    """A list that is stored separately is read page by page as the loop proceeds."""
     position, items = data
     return [position, paged(items, types) if isinstance(items, Resting) else values.decode(items, types)]
 
 
 class For(Activity, pure=True, container=True, category="Looping", icon="repeat"):
-    """Counts from `start` to `end`; the body sees `CurrentValue`."""
+    """Counts from `start` to `end`. The body can use `CurrentValue`."""
 
     start: int = 0
+    """First value."""
     end: int = 0
+    """Last value."""
     step: int = 1
+    """Increment. A negative step counts down."""
     inclusive: bool = True
-    """Whether `end` itself is counted."""
+    """Include `end` itself."""
     body: Activity | None = port(variables=(VALUE,))
+    """Runs once per value."""
     current_value: int = output()
+    """Current value."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -158,7 +165,7 @@ class For(Activity, pure=True, container=True, category="Looping", icon="repeat"
 
 
 def _conditional(builder: NodeBuilder, *, test_first: bool) -> Op:
-    """While and DoWhile: the condition is evaluated before each pass, or after it."""
+    """While and DoWhile: the condition is evaluated before or after each pass."""
     node = builder.node
     decided = decide(builder.expression("condition", default=False))
 
@@ -193,18 +200,20 @@ def _conditional(builder: NodeBuilder, *, test_first: bool) -> Op:
 
 
 def guarded(live: LiveInstance, owner: Activation, work: Callable[[LiveInstance, Activation], None]) -> None:
-    """A continuation that may fail: the fault is its own, not the child's that has just completed."""
+    """Run a continuation that may fail. The fault belongs to the owner, not to the child that has just completed."""
     try:
         work(live, owner)
-    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+    except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.fault(live, owner, faults.named(owner.node, error))
 
 
 class While(Activity, pure=True, container=True, category="Looping", icon="repeat"):
-    """Runs its body as long as the condition holds, tested before each pass."""
+    """Runs its body as long as the condition is true. The condition is evaluated before each pass."""
 
     condition: bool = field(default=False, evaluated=False)
+    """Condition to evaluate before each pass."""
     body: Activity | None = port()
+    """Runs once per pass."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -212,10 +221,12 @@ class While(Activity, pure=True, container=True, category="Looping", icon="repea
 
 
 class DoWhile(Activity, pure=True, container=True, category="Looping", icon="repeat"):
-    """Runs its body once, and again as long as the condition holds."""
+    """Runs its body once, and repeats it as long as the condition is true."""
 
     condition: bool = field(default=False, evaluated=False)
+    """Condition to evaluate after each pass."""
     body: Activity | None = port()
+    """Runs once per pass."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

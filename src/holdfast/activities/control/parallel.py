@@ -1,4 +1,4 @@
-"""Several at once: Parallel, Fork, ParallelForEach. Their effects really run at the same time."""
+"""Concurrent activities: Parallel, Fork, ParallelForEach. Their effects run at the same time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from holdfast.model.types import convert
 
 
 class Parallel(Activity, pure=True, container=True, category="Control flow", icon="columns"):
-    """Runs all its activities at once and completes when all have."""
+    """Runs all its activities concurrently and completes when all of them have completed."""
 
     activities: list[Activity] = children()
+    """Activities to run concurrently."""
 
     def __init__(self, *activities: Activity, **given: Any) -> None:
         super().__init__(**({"activities": activities} | given))
@@ -49,10 +50,12 @@ class Parallel(Activity, pure=True, container=True, category="Control flow", ico
 
 
 class Fork(Activity, pure=True, container=True, category="Control flow", icon="git-fork"):
-    """Runs all its branches at once; completes with the last (`wait_all`) or the first (`wait_any`), which cancels the others."""
+    """Runs all its branches concurrently. Completes with the last branch (`wait_all`) or the first (`wait_any`)."""
 
     branches: list[Activity] = children()
+    """Activities to run concurrently."""
     join: str = "wait_all"
+    """`wait_all` waits for all branches. `wait_any` waits for the first and cancels the others."""
 
     def __init__(self, *branches: Activity, **given: Any) -> None:
         super().__init__(**({"branches": branches} | given))
@@ -87,18 +90,21 @@ class Fork(Activity, pure=True, container=True, category="Control flow", icon="g
 
 
 def _end_continue(live: LiveInstance, activation: Activation, flag: int) -> bool:
-    """Continue ends one body, which is all it asks for; Break goes on to a loop further out, as in Elsa."""
+    """Continue ends one body. Break passes on to an outer loop, as in Elsa."""
     return flag == CONTINUING
 
 
 class ParallelForEach(Activity, pure=True, container=True, category="Looping", icon="layers"):
-    """Runs its body for all items at once, at most `limit` of them at a time."""
+    """Runs its body concurrently for all items, at most `limit` at a time."""
 
     items: list[Any] = field(default=(), evaluated=False)
+    """Items to loop over."""
     body: Activity | None = port(variables=(VALUE, INDEX), named_by="item")
+    """Runs once per item. It can use `CurrentValue` and `CurrentIndex`."""
     limit: int | None = None
-    """How many bodies may be at work at one time; None is all of them."""
+    """Maximum number of bodies that run at the same time. Default: no limit."""
     item: str = VALUE
+    """Name of the variable that holds the item."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

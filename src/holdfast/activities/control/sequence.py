@@ -1,4 +1,4 @@
-"""One activity after the other."""
+"""Sequence: runs activities one after the other."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Sequence(Activity, pure=True, container=True, category="Control flow", ico
     """Runs its activities one after the other."""
 
     activities: list[Activity] = children()
+    """Activities to run, in order."""
 
     def __init__(self, *activities: Activity, **given: Any) -> None:
         super().__init__(**({"activities": activities} | given))
@@ -61,6 +62,6 @@ class Sequence(Activity, pure=True, container=True, category="Control flow", ico
 
 
 def note_stop(live: LiveInstance, activation: Activation, flag: int) -> bool:
-    """Break or Continue passes: end as soon as the current activity is done, and let it pass on to the loop."""
+    """Note a Break or Continue: end after the current activity, and pass the signal on to the loop."""
     activation.flags |= flag
     return False

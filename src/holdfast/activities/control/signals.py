@@ -1,4 +1,6 @@
-"""Activities that end something: Break, Continue, Complete, Finish, Fault; and the marks Start and End."""
+"""Activities that end a loop, a workflow or an instance: Break, Continue, Complete, Finish, Fault; and the markers
+Start and End.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ ENDED = JournalEvent.COMPLETED
 
 
 def _signal(builder: NodeBuilder, flag: int) -> Op:
-    """Tell everyone above, up to the loop, then complete."""
+    """Signal the ancestors up to the loop, then complete."""
     index, done = builder.node.index, builder.done
 
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
@@ -38,7 +40,7 @@ def _signal(builder: NodeBuilder, flag: int) -> Op:
 
 
 class Break(Activity, pure=True, terminal=True, category="Looping", icon="log-out"):
-    """Ends the nearest loop; every sequence on the way ends too."""
+    """Ends the nearest loop and every sequence inside it."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -46,7 +48,7 @@ class Break(Activity, pure=True, terminal=True, category="Looping", icon="log-ou
 
 
 class Continue(Activity, pure=True, terminal=True, category="Looping", icon="skip-forward"):
-    """Ends this pass of the nearest loop and goes on with the next."""
+    """Ends the current pass of the nearest loop and continues with the next pass."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -54,9 +56,12 @@ class Continue(Activity, pure=True, terminal=True, category="Looping", icon="ski
 
 
 class Complete(Activity, pure=True, terminal=True, category="Composition", icon="check-circle"):
-    """Completes the workflow it stands in, with outcomes; a workflow used as an activity ends alone."""
+    """Completes the enclosing workflow with outcomes. A workflow used as an activity completes without ending its
+    parent.
+    """
 
     outcomes: Any = "Done"
+    """Outcome, or list of outcomes."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -101,7 +106,7 @@ def outcome_names(value: Any) -> tuple[str, ...]:
 
 
 class Finish(Activity, pure=True, terminal=True, category="Primitives", icon="flag"):
-    """Ends the whole instance: whatever else runs or waits is dropped."""
+    """Ends the whole instance. Running and waiting activities are canceled."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -125,12 +130,16 @@ class Finish(Activity, pure=True, terminal=True, category="Primitives", icon="fl
 
 
 class Fault(Activity, pure=True, category="Primitives", icon="alert-triangle"):
-    """Fails on purpose."""
+    """Fails with the given error."""
 
     message: str | None = None
+    """Error message."""
     code: str = "0"
+    """Error code."""
     category: str = "General"
+    """Error category."""
     fault_type: str = "System"
+    """Origin of the fault, such as `System` or `Business`."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -150,7 +159,7 @@ class Fault(Activity, pure=True, category="Primitives", icon="alert-triangle"):
 
 
 class Start(Activity, pure=True, start=True, category="Flow", icon="play"):
-    """Where a flowchart begins."""
+    """Marks the start of a flowchart."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -158,7 +167,7 @@ class Start(Activity, pure=True, start=True, category="Flow", icon="play"):
 
 
 class End(Activity, pure=True, terminal=True, category="Flow", icon="square"):
-    """Where a flowchart or sequence ends."""
+    """Marks the end of a flowchart or sequence."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

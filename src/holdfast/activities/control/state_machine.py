@@ -1,4 +1,6 @@
-"""A state machine: in each state the triggers of its transitions wait at once; the first whose condition holds wins."""
+"""StateMachine: in each state, the triggers of all outgoing transitions wait concurrently; the first with a true
+condition wins.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,18 @@ from holdfast.model.scope import Scope
 
 
 class StateMachine(Activity, pure=True, container=True, category="Flow", icon="circle-dot"):
-    """States with entry and exit activities, joined by transitions with a trigger, a condition and an action."""
+    """Runs a state machine: states with entry and exit activities, and transitions with a trigger, a condition and an
+    action.
+    """
 
     states: list[dict[str, Any]] = entries(keys=("name", "entry", "exit"))
-    """`{"name": "New", "entry": …, "exit": …}`"""
+    """States: `{"name": "New", "entry": …, "exit": …}`."""
     transitions: list[dict[str, Any]] = entries(keys=("name", "from", "to", "condition", "trigger", "action"))
-    """`{"name": "pay", "from": "New", "to": "Paid", "trigger": …, "condition": …, "action": …}`"""
+    """Transitions: `{"name": "pay", "from": "New", "to": "Paid", "trigger": …, "condition": …, "action": …}`."""
     initial: str | None = None
+    """Name of the initial state. Default: the first state."""
     current: str = output(display_name="Current state")
+    """Name of the current state."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -87,7 +93,7 @@ class _Machine:
             action=self._place("transitions", position, "action", self.acted),
         )
 
-    # -- the life of a state -------------------------------------------------------------------------------------------
+    # -- states --------------------------------------------------------------------------------------------------------
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         activation = live.activate(self.node, owner, scope)
@@ -111,7 +117,7 @@ class _Machine:
             self.arm(live, owner)
 
     def arm(self, live: LiveInstance, activation: Activation) -> None:
-        """Schedule the triggers of every transition that leaves the state."""
+        """Schedule the triggers of all transitions that leave the state."""
         state = activation.data["state"]
         armed = [
             item.trigger
@@ -132,8 +138,8 @@ class _Machine:
             if transition.condition is not None:
                 try:
                     answer, saw = transition.condition(owner.scope)
-                except Exception as error:  # noqa: BLE001 - whatever the condition raises
-                    # The machine's own fault, not that of the trigger, which has completed.
+                except Exception as error:  # noqa: BLE001 - user code
+                    # A fault of the state machine, not of the trigger, which has completed.
                     faults.fault(live, owner, faults.named(self.node, error))
                     return
                 live.note(JournalEvent.DECIDED, owner, {"transition": transition.name, "answer": answer, "saw": saw})

@@ -1,4 +1,4 @@
-"""HTTP: workflows that are called, and workflows that call."""
+"""HTTP activities: endpoints, responses, requests and downloads."""
 
 from __future__ import annotations
 

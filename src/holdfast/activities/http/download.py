@@ -1,4 +1,4 @@
-"""DownloadHttpFile: a file from elsewhere, as a value of the workflow."""
+"""DownloadHttpFile: downloads a file into a value of the workflow."""
 
 from __future__ import annotations
 
@@ -26,19 +26,26 @@ class DownloadHttpFile(
     outcomes=(DONE, "200", UNMATCHED, NO_CONNECTION, TIMEOUT),
     dynamic_outcomes=True,
 ):
-    """Downloads a file. Its outcomes are those of a request: the expected status codes, and `Done` with each of them."""
+    """Downloads a file. The outcomes are `Done` plus the status code if it is expected, else `Unmatched status code`."""
 
     url: str
+    """Address of the file."""
     method: str = "GET"
+    """HTTP method."""
     expected_status_codes: list[int] = [200]  # noqa: RUF012 - a field; every reader gets a copy
     content: Any = None
+    """Request body."""
     request_content_type: str | None = None
     authorization: str | None = field(default=None, secret=True)
     disable_authorization_header_validation: bool = False
+    """Accepted for Elsa documents; headers are sent as given."""
     request_headers: dict[str, Any] | None = None
     request_timeout: timedelta | None = None
+    """Timeout of the request. Default: 100 seconds."""
     file_size_limit: int | None = None
+    """Maximum size in bytes. Default: 50 MB."""
     result: Any = output()
+    """The file: `{"filename", "content_type", "size", "content"}`."""
     response: Any = output()
     status_code: int = output()
     response_content_stream: Any = output()
@@ -93,7 +100,7 @@ class DownloadHttpFile(
 
 
 def filename_of(answer: OutboundResponse) -> str:
-    """As the other side calls it, without any folder; else the end of the address."""
+    """Name from Content-Disposition without any folder, else the last segment of the URL."""
     disposition = answer.headers.get("content-disposition", "")
     found = re.search(r"filename\*\s*=\s*[\w-]*''([^;]+)", disposition) or re.search(
         r'filename\s*=\s*"?([^";]+)', disposition

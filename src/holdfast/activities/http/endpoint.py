@@ -1,7 +1,7 @@
-"""HttpEndpoint: an HTTP request starts the workflow, or wakes it.
+"""HttpEndpoint: an HTTP request starts the workflow or resumes it.
 
-What a request is matched by is its route and method alone (`model.routes`); who may send it and how large it may be is
-told beside that, and the door judges by it before anything starts.
+Requests are matched by route and method only (`model.routes`). Authorization and size limits are stored next to the
+match key, and the server checks them before it starts anything.
 """
 
 from __future__ import annotations
@@ -56,36 +56,51 @@ class HttpEndpoint(
     display_name="HTTP Endpoint",
     outcomes=("Done", TOO_LARGE, FILE_TOO_LARGE, BAD_EXTENSION, BAD_MIME_TYPE),
 ):
-    """Starts the workflow when a request of that path and method arrives, or waits for one."""
+    """Starts the workflow when an HTTP request with this path and method arrives, or waits for such a request."""
 
     path: str
-    """A route below `/workflows`: `orders/{id}`, `files/{*rest}`."""
+    """Route below `/workflows`, such as `orders/{id}` or `files/{*rest}`."""
     supported_methods: list[str] = ["GET"]  # noqa: RUF012 - a field; every reader gets a copy
     authorize: bool = False
-    """The caller must be signed in."""
+    """The caller must be authenticated."""
     policy: str | None = field(default=None, shown_when={"authorize": True})
-    """The name of a registered policy that the caller must pass."""
+    """Name of a registered policy that the caller must satisfy."""
     request_timeout: timedelta | None = None
-    """How long the caller waits for the answer before hearing 202."""
+    """Maximum time the caller waits for a response before the server answers 202."""
     request_size_limit: int | None = None
+    """Maximum size of the request body in bytes."""
     file_size_limit: int | None = None
+    """Maximum size of an uploaded file in bytes."""
     allowed_file_extensions: list[str] | None = None
+    """Only accept uploaded files with these extensions."""
     blocked_file_extensions: list[str] | None = None
+    """Reject uploaded files with these extensions."""
     allowed_mime_types: list[str] | None = None
+    """Only accept uploaded files with these MIME types."""
     expose_request_too_large_outcome: bool = False
+    """Leave by `Request too large` instead of rejecting the request."""
     expose_file_too_large_outcome: bool = False
+    """Leave by `File too large` instead of rejecting the request."""
     expose_invalid_file_extension_outcome: bool = False
+    """Leave by `Invalid file extension` instead of rejecting the request."""
     expose_invalid_file_mime_type_outcome: bool = False
+    """Leave by `Invalid file MIME type` instead of rejecting the request."""
     result: Any = output()
+    """The request: method, path, route, query, headers and content."""
     parsed_content: Any = output()
+    """Body of the request, parsed by its content type."""
     files: Any = output()
+    """Uploaded files."""
     file: Any = output()
+    """First uploaded file."""
     route_data: Any = output()
+    """Values of the route's placeholders."""
     query_string_data: Any = output()
+    """Values of the query string."""
     headers: Any = output()
+    """Headers of the request."""
 
     def trigger_payloads(self) -> list[dict[str, Any]]:
-        """One per method."""
         return endpoints({name: getattr(self, name) for name in INPUTS})
 
     @staticmethod
@@ -105,7 +120,8 @@ class HttpEndpoint(
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
             if live.takes_trigger(node):
-                payload, live.trigger_payload = live.trigger_payload, None  # It goes to the outputs, and is kept once.
+                # The outputs keep the payload from here on; do not store it twice.
+                payload, live.trigger_payload = live.trigger_payload, None
                 take(live, live.activate(node, owner, scope), payload)
                 return
             wanted = endpoints({name: read(scope) for name, read in inputs.items()})
@@ -122,7 +138,7 @@ INPUTS = ("path", "supported_methods", *_DETAILS, *_EXPOSED)
 
 
 def endpoints(given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the door must know of an endpoint, one item per method. Raises `DefinitionError`."""
+    """Match key and checks for the server, one item per method. Raises `DefinitionError`."""
     route = parse_route(str(given["path"] or ""))
     details = {name: given[name] for name in _DETAILS if given[name] not in (None, False, "", [])}
     if "request_timeout" in details:
@@ -141,22 +157,26 @@ def _methods(given: Any) -> list[str]:
     methods = list(dict.fromkeys(str(item).upper() for item in listed))
     unknown = [item for item in methods if item not in METHODS]
     if unknown:
-        raise DefinitionError(f"No such HTTP method: {', '.join(unknown)}. There are: {', '.join(METHODS)}.")
+        raise DefinitionError(f"Unknown HTTP method: {', '.join(unknown)}. Supported: {', '.join(METHODS)}.")
     return methods
 
 
 def _taking(builder: NodeBuilder) -> Callable[[LiveInstance, Activation, Any], None]:
-    """Puts a request into the outputs and completes. `payload` is what the door made of it, or whatever somebody resumed
-    the bookmark with by hand."""
+    """Return a function that puts a request into the outputs and completes the activity.
+
+    The payload comes from the server, or is an arbitrary value if a user resumed the bookmark by hand.
+    """
     puts = {item.name: builder.output(item.name) for item in builder.node.descriptor.outputs}
 
     def take(live: LiveInstance, activation: Activation, payload: Any) -> None:
         request: Mapping[str, Any] = payload if isinstance(payload, Mapping) else {"content": payload}
         waiting = request.get("request_id")
         if waiting is not None:
-            if not request.get("keep_reply"):  # Then the answer is kept, for whoever asks again with the same key.
+            if not request.get(
+                "keep_reply"
+            ):  # keep_reply: a request with the same idempotency key gets the stored reply.
                 live.asked |= {str(waiting)}
-            # Those that were never answered are not kept for ever: their callers have long heard 202.
+            # Limit the list: the callers of unanswered requests received 202 long ago.
             known = [*live.properties.get(WAITING, ()), str(waiting)][-WAITING_MAX:]
             live.properties = {**live.properties, WAITING: known}
         files = list(request.get("files") or ())

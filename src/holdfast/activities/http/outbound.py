@@ -1,10 +1,10 @@
-"""Requests that leave: one way out for all activities that call others, with a guard at its end.
+"""Outbound HTTP client of the activities, with a guard against requests to private addresses (SSRF).
 
-A workflow's author, or the data of a request, may name any address: also those of this network that trust whoever reaches
-them (cloud metadata, databases, neighbours). So every socket is looked at before it connects, by the address that the name
-was resolved to: redirects, odd spellings of addresses and names that change between two look-ups end here too. Private
-addresses need to be allowed by the setting `http_private_allowed`. Proxies of the environment are not used: they would
-connect where this guard cannot see.
+The author of a workflow, or the data of a request, can name any URL, including services of the local network that trust
+every client: cloud metadata, databases, neighbouring services. The guard therefore checks each socket before it
+connects, by its resolved address. This also covers redirects, unusual spellings of addresses, and DNS names that change
+between two lookups. The setting `http_private_allowed` allows private addresses. Proxies from the environment are not
+used, because they would open connections that the guard cannot see.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 RESPONSE_MAX = 10 * 1024 * 1024
 REDIRECTS_MAX = 10
 KEPT = timedelta(seconds=4)
-"""How long a connection waits for the next request: shorter than servers do (5 s and more), so that none is sent into one that
-the other side is closing."""
+"""Keep-alive time of a connection: shorter than that of servers (5 s and more), so that no request is sent on a
+connection that the server is closing.
+"""
 
 
 class AddressRefused(OSError):
-    """The guard does not let this address be called."""
+    """The guard refuses connections to this address."""
 
 
 class OutboundResponse(Struct, frozen=True, kw_only=True):
     status: int
     headers: dict[str, str]
-    """Names in lower case; several of one name are joined."""
+    """Names in lower case; repeated headers are joined."""
     url: str
     content_type: str
     charset: str
@@ -46,7 +47,7 @@ class OutboundResponse(Struct, frozen=True, kw_only=True):
 
 
 class OutboundHttp:
-    """The service that activities call others by."""
+    """HTTP client service for activities."""
 
     def __init__(self, allowed: str = "") -> None:
         self.networks: tuple[Network, ...] = ()
@@ -56,7 +57,7 @@ class OutboundHttp:
         self.allow(allowed)
 
     def allow(self, text: str) -> None:
-        """Addresses and networks, separated by commas; `*` allows all."""
+        """Allow addresses and networks, separated by commas; `*` allows all."""
         words = [word.strip() for word in text.split(",") if word.strip()]
         self.any = ANY in words
         try:
@@ -67,18 +68,18 @@ class OutboundHttp:
             ) from error
 
     def is_allowed(self, host: str) -> bool:
-        """Whether this address, as it was resolved, may be called."""
+        """Whether the guard allows this resolved address."""
         if self.any:
             return True
         address = ip_address(host.partition("%")[0])
-        if isinstance(address, IPv6Address):  # An address of the other kind within: that one is called in the end.
+        if isinstance(address, IPv6Address):  # IPv4 address embedded in IPv6: the connection ends there.
             translated = IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
             address = address.ipv4_mapped or address.sixtofour or translated or address
         is_public = address.is_global and not address.is_multicast and not address.is_reserved
         return is_public or any(address.version == item.version and address in item for item in self.networks)
 
     def keep(self) -> None:
-        """From now on, on this event loop, connections are used again; until `let_go`."""
+        """Reuse connections on this event loop, until `let_go`."""
         self._loop = asyncio.get_running_loop()
 
     async def let_go(self) -> None:
@@ -89,7 +90,7 @@ class OutboundHttp:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[Any]:
-        """The one that is kept, or one for this request only. A connection that is kept goes where the guard let it go."""
+        """The shared session, or a new one for this request. Reused connections have passed the guard."""
         if self._loop is not asyncio.get_running_loop():
             async with self._made() as session:
                 yield session
@@ -113,7 +114,7 @@ class OutboundHttp:
         family, kind, protocol, _, address = info
         if not self.is_allowed(address[0]):
             raise AddressRefused(
-                f"{address[0]} is a private address, which workflows may not call. If this one may be called, allow it: "
+                f"{address[0]} is a private address, which workflows may not call. To allow it, add it to the setting "
                 "http_private_allowed."
             )
         made = socket.socket(family, kind, protocol)
@@ -130,13 +131,13 @@ class OutboundHttp:
         timeout: timedelta = timedelta(seconds=100),
         size_max: int = RESPONSE_MAX,
     ) -> OutboundResponse:
-        """Raises `AddressRefused`, `TimeoutError`, or another `OSError` where nobody could be reached."""
+        """Raises `AddressRefused`, `TimeoutError`, or another `OSError` if the connection fails."""
         try:
             import aiohttp
         except ImportError as error:
-            raise ExecutionError("Calling others needs aiohttp: pip install 'holdfast[http]'.") from error
+            raise ExecutionError("HTTP requests need aiohttp: pip install 'holdfast[http]'.") from error
         if not url.lower().startswith(("http://", "https://")):
-            raise ExecutionError(f"'{url}' is no address of a web server. It must begin with http:// or https://.")
+            raise ExecutionError(f"'{url}' is not an HTTP URL. It must begin with http:// or https://.")
         limit = aiohttp.ClientTimeout(total=timeout.total_seconds())
         try:
             async with (
@@ -158,7 +159,7 @@ class OutboundHttp:
         except aiohttp.TooManyRedirects as error:
             raise ExecutionError(
                 f"{method} {url}: more than {REDIRECTS_MAX} redirects, the last at "
-                f"{error.history[-1].url}. Ask where they should end."
+                f"{error.history[-1].url}. Check the redirect configuration of the server."
             ) from error
         except (aiohttp.InvalidURL, ValueError) as error:
             raise ExecutionError(f"{method} {url}: {error or type(error).__name__}.") from error
@@ -178,7 +179,7 @@ async def _read(response: Any, size_max: int) -> bytes:
         size += len(part)
         if size > size_max:
             raise ExecutionError(
-                f"The answer is larger than {size_max:_} bytes. Ask for less, or raise response_size_limit."
+                f"The response is larger than {size_max:_} bytes. Request less, or raise response_size_limit."
             )
         parts.append(part)
     return b"".join(parts)

@@ -1,4 +1,4 @@
-"""Answers: rows of the commit, sent after it."""
+"""HTTP responses: stored with the commit, sent after it."""
 
 from __future__ import annotations
 
@@ -27,20 +27,24 @@ BYTES = "application/octet-stream"
 FRAMING = frozenset(
     {"connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-"""Headers that say how an answer is sent, not what it says."""
+"""Headers that control the transfer of a response; the server sets them."""
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _ZIP_TIME = (1980, 1, 1, 0, 0, 0)
-"""The same bytes each time: a segment may be run again."""
+"""Constant timestamp: a retried segment must produce the same bytes."""
 
 
 class WriteHttpResponse(Activity, pure=True, category="HTTP", icon="reply", display_name="HTTP Response"):
-    """Answers the HTTP request that the workflow took last. The answer leaves after the commit."""
+    """Responds to the latest HTTP request that the workflow received. The response is sent after the commit."""
 
     status_code: int = 200
+    """HTTP status, 200 to 599."""
     content: Any = field(default=None, evaluated=False)
+    """Body of the response. Objects and lists are sent as JSON."""
     content_type: str | None = None
+    """Content type. Default: by the type of the content."""
     response_headers: dict[str, Any] | None = None
+    """Additional headers. A list sends the header several times."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -62,15 +66,18 @@ class WriteHttpResponse(Activity, pure=True, category="HTTP", icon="reply", disp
 
 
 class WriteFileHttpResponse(Activity, pure=True, category="HTTP", icon="file-down", display_name="HTTP File Response"):
-    """Answers with a file; with several files it is a ZIP, with none 204."""
+    """Responds with a file. Several files are sent as a ZIP archive; no file gives status 204."""
 
     content: Any = field(default=None, evaluated=False)
-    """Bytes, text, a file of a request, or a list of those."""
+    """Bytes, text, an uploaded file, or a list of these."""
     filename: str | None = None
+    """File name that the browser suggests."""
     content_type: str | None = None
+    """Content type. Default: by the file name."""
     entity_tag: str | None = None
+    """Entity tag (`ETag`) of the file."""
     enable_resumable_downloads: bool = False
-    """Parts of the file may be asked for (`Range`)."""
+    """Allow clients to request parts of the file (`Range`)."""
     download_correlation_id: str | None = field(default=None, shown_when={"enable_resumable_downloads": True})
 
     @classmethod
@@ -108,11 +115,11 @@ class WriteFileHttpResponse(Activity, pure=True, category="HTTP", icon="file-dow
 
 
 def answer(live: LiveInstance, reply: HttpReply) -> None:
-    """To the request that came last and has no answer yet."""
+    """Reply to the latest request that has no reply yet."""
     waiting = live.properties.get(WAITING) or []
     if not waiting:
         raise ExecutionError(
-            "No HTTP request waits for an answer here. Start the workflow by an HttpEndpoint, or let one come before this."
+            "No HTTP request is waiting for a response. Start the workflow by an HttpEndpoint, or place one before this activity."
         )
     live.replies = {**live.replies, str(waiting[-1]): reply}
     others = {name: value for name, value in live.properties.items() if name != WAITING}
@@ -121,7 +128,7 @@ def answer(live: LiveInstance, reply: HttpReply) -> None:
 
 
 def encoded(content: Any, content_type: str | None) -> tuple[str, bytes]:
-    """What goes over the wire, and what it is called if nobody says."""
+    """Content type and body bytes. An explicit content type takes precedence."""
     if content is None:
         return content_type or TEXT, b""
     if isinstance(content, bytes | bytearray):
@@ -134,17 +141,17 @@ def encoded(content: Any, content_type: str | None) -> tuple[str, bytes]:
 def _status(value: Any) -> int:
     status = int(value)
     if not 200 <= status <= 599:
-        raise ExecutionError(f"{status} is no HTTP status of an answer. Give one from 200 to 599.")
+        raise ExecutionError(f"{status} is not a valid HTTP response status. Use one from 200 to 599.")
     return status
 
 
 def _headers(given: Any) -> tuple[tuple[str, str], ...]:
-    """A value may be a list: the header is then sent several times. How the answer is framed is left to the server."""
+    """A list sends the header several times. Framing headers are dropped: the server sets them."""
     found: list[tuple[str, str]] = []
     for key, value in dict(given or {}).items():
         name = str(key).lower()
         if not _NAME.fullmatch(name):
-            raise ExecutionError(f"'{key}' is no name of a header. Use letters, digits and '-'.")
+            raise ExecutionError(f"'{key}' is not a valid header name. Use letters, digits and '-'.")
         if name in FRAMING:
             continue
         values = value if isinstance(value, list | tuple) else [value]
@@ -155,7 +162,7 @@ def _headers(given: Any) -> tuple[tuple[str, str], ...]:
 def _sendable(name: str, text: str) -> str:
     if not _VALUE.fullmatch(text):
         raise ExecutionError(
-            f"The header '{name}' has a line break in it, or a character that no header holds. Remove or encode it."
+            f"The header '{name}' contains a line break or a character that is not allowed in headers. Remove or encode it."
         )
     return text
 

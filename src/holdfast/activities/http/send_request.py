@@ -1,11 +1,11 @@
-"""Calling others: outcomes by status, retries, and waiting until they call back.
+"""HTTP request activities: outcomes by status code, retries, and callbacks.
 
-An attempt that nobody answered, or that was answered with 408, 425, 429 or 5xx, is made again as `retries` says; each
-attempt carries the same `Idempotency-Key`, so that the other side can tell.
+A connection failure, a timeout, or a response with 408, 425, 429 or 5xx is retried as `retries` says. All attempts
+carry the same `Idempotency-Key`, so the receiver can deduplicate them.
 
-With `wait_for_callback` the request carries a signed link. The activity then sleeps at a bookmark until the link is called
-or its time is over. The link may be called before the answer to the request is even there: it is kept, and found when the
-bookmark is made.
+With `wait_for_callback` the request carries a signed link. The activity then waits at a bookmark until the link is
+called or expires. The receiver may call the link before the response to the request has arrived: the callback is stored
+and matched when the bookmark is created.
 """
 
 from __future__ import annotations
@@ -42,46 +42,61 @@ LONGEST_DELAY = timedelta(seconds=30)
 
 
 class Sent(Struct, frozen=True):
-    """What came of a request: an answer, or why there is none."""
+    """Result of a request: a response, or a failure."""
 
     response: OutboundResponse | None
     failure: str | None = None
-    """The outcome."""
+    """Outcome that stands for the failure."""
     reason: str = ""
-    """The same for people."""
+    """Error text of the failure."""
 
 
 class _HttpRequest(Activity, abstract=True):
-    """What all activities that send a request take and give."""
+    """Inputs and outputs that all HTTP request activities share."""
 
     url: str
+    """Address to send the request to."""
     method: str = "GET"
+    """HTTP method."""
     content: Any = field(default=None, shown_when=WITH_BODY)
+    """Body. Text and bytes are sent as they are, other values as JSON."""
     content_type: str | None = field(default=None, shown_when=WITH_BODY)
+    """Content type of the body. Default: by the type of the content."""
     authorization: str | None = field(default=None, secret=True)
+    """Value of the Authorization header."""
     request_headers: dict[str, Any] | None = None
+    """Additional headers."""
     disable_authorization_header_validation: bool = False
-    """Kept for documents of Elsa; headers are sent as they are given."""
+    """Accepted for Elsa documents; headers are sent as given."""
     enable_resiliency: bool = False
-    """Three retries, if `retries` does not say otherwise."""
+    """Retry up to three times, unless `retries` is higher."""
     retries: int = 0
+    """Number of retries after a connection failure, a timeout, or a response with 408, 425, 429 or 5xx."""
     request_timeout: timedelta | None = None
+    """Timeout of each attempt. Default: 100 seconds."""
     response_size_limit: int | None = None
+    """Maximum size of the response in bytes. Default: 10 MB."""
     wait_for_callback: bool = False
     """Send a signed link in the header `X-Callback-Url`, and wait until it is called."""
     callback_timeout: timedelta = field(default=timedelta(hours=24), shown_when={"wait_for_callback": True})
+    """Time until the link expires. The outcome is then `Timeout`."""
     callback_field: str | None = field(default=None, shown_when={"wait_for_callback": True})
-    """Also put the link into this field of a JSON object that is sent."""
+    """Also put the link into this field of the JSON body."""
     result: Any = output()
+    """The response: `{"status_code", "url", "headers", "content_type", "content"}`."""
     status_code: int = output()
+    """HTTP status of the response."""
     parsed_content: Any = output()
+    """Body of the response: JSON as data, text as text, other content as bytes."""
     response_headers: Any = output()
+    """Headers of the response, with names in lower case."""
     callback: Any = output()
+    """Body of the callback."""
 
     async def send(self, context: Context) -> Sent:
         headers, content = self._headers(context), self.content
         if self.wait_for_callback:
-            links: ResumeLinks = context.service(ResumeLinks)  # type: ignore[type-abstract]  # asked for by its port
+            links: ResumeLinks = context.service(ResumeLinks)  # type: ignore[type-abstract]  # services are registered by their port
             link = await links.link(context.instance_id, callback_name(context), context.now + self.callback_timeout)
             headers[CALLBACK_HEADER] = link
             if self.callback_field and isinstance(content, Mapping):
@@ -157,7 +172,7 @@ class _HttpRequest(Activity, abstract=True):
         )
 
     async def called(self, context: Context, payload: Any) -> None:
-        """The link was called; None: its time is over."""
+        """Handle the callback. The payload is None if the link has expired."""
         if payload is None:
             context.complete(TIMEOUT)
             return
@@ -173,7 +188,9 @@ class FlowSendHttpRequest(
     outcomes=(DONE, "200", UNMATCHED, NO_CONNECTION, TIMEOUT),
     dynamic_outcomes=True,
 ):
-    """Sends an HTTP request; its outcomes are the expected status codes, and `Done` with each of them."""
+    """Sends an HTTP request. The outcomes are `Done` plus the status code if it is expected, else `Unmatched status
+    code`.
+    """
 
     expected_status_codes: list[int] = [200]  # noqa: RUF012 - a field; every reader gets a copy
 
@@ -196,12 +213,14 @@ class FlowSendHttpRequest(
 class SendHttpRequest(
     _HttpRequest, category="HTTP", icon="send", display_name="HTTP Request", outcomes=(DONE, TIMEOUT), container=True
 ):
-    """Sends an HTTP request, then runs the activity for its status code: one that is expected, or what stands for the rest."""
+    """Sends an HTTP request, then runs the activity for the response's status code."""
 
     expected_status_codes: list[dict[str, Any]] = entries(keys=("status_code", "activity"))
-    """`{"status_code": 200, "activity": …}`"""
+    """Activities by status code: `{"status_code": 200, "activity": …}`."""
     unmatched_status_code: Activity | None = port()
+    """Runs for status codes that are not expected."""
     failed_to_connect: Activity | None = port()
+    """Runs if the connection fails. Default: the activity faults."""
     timeout: Activity | None = port()  # type: ignore[assignment]  # here it is a port: the request's own limit is request_timeout
 
     async def execute(self, context: Context) -> None:
@@ -223,12 +242,12 @@ class SendHttpRequest(
 
 
 def callback_name(context: Context) -> str:
-    """The stimulus that a link sends: only this execution of this instance waits for it."""
+    """Stimulus name of the link. It is unique to this execution."""
     return f"{CALLBACK}-{context.execution_id}"
 
 
 def parsed(response: OutboundResponse) -> Any:
-    """JSON as data, text as text, the rest as bytes."""
+    """JSON as data, text as text, other content as bytes."""
     if not response.body:
         return None
     kind = response.content_type
@@ -236,7 +255,7 @@ def parsed(response: OutboundResponse) -> Any:
         try:
             return json.loads(response.body)
         except ValueError:
-            pass  # It said so and is not; the text shows what it is.
+            pass  # The content type says JSON, but the body is not: fall through to text.
     if kind.startswith("text/") or kind.endswith(("json", "xml")) or kind == "application/x-www-form-urlencoded":
         try:
             return response.body.decode(response.charset, errors="replace")
@@ -250,9 +269,9 @@ def _header(value: Any) -> str:
 
 
 def _delay(attempt: int, response: OutboundResponse | None) -> timedelta:
-    """Doubling, with jitter; what the other side asks for (`Retry-After`, in seconds) goes first."""
-    asked = "" if response is None else response.headers.get("retry-after", "")
-    if asked.isdigit():
-        return min(timedelta(seconds=int(asked)), LONGEST_DELAY)
+    """Exponential back-off with jitter. `Retry-After` (in seconds) takes precedence."""
+    retry_after = "" if response is None else response.headers.get("retry-after", "")
+    if retry_after.isdigit():
+        return min(timedelta(seconds=int(retry_after)), LONGEST_DELAY)
     doubled: timedelta = min(FIRST_DELAY * 2 ** (attempt - 1), LONGEST_DELAY)
     return doubled * random.uniform(0.8, 1.2)

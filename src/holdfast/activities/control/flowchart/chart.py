@@ -1,4 +1,4 @@
-"""The flowchart itself: compiles its activities, and hands each completion to the mode that the instance runs in."""
+"""Flowchart activity: compiles its activities and passes each completion to the flow mode of the instance."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ from holdfast.model.scope import Scope
 
 
 class Flowchart(Activity, pure=True, container=True, category="Flow", icon="workflow"):
-    """Activities joined by connections: `Flowchart(start, connections=[start >> check, check.on("True") >> ship])`."""
+    """Runs activities joined by connections: `Flowchart(start, connections=[start >> check, check.on("True") >>
+    ship])`.
+    """
 
     activities: list[Activity] = children()
+    """Activities of the flowchart."""
     start: str | None = None
-    """The id of the activity to begin with; found by itself otherwise."""
+    """Id of the first activity. Default: derived from the connections."""
 
     def __init__(self, *activities: Activity, connections: Iterable[Link] = (), **given: Any) -> None:
         self.links = tuple(connections)
@@ -62,7 +65,9 @@ class _FlowchartNode:
         self.join_modes = [self._join_mode(node) for node in self.nodes]
         self.flows: dict[tuple[str, str | None], CounterFlow | TokenFlow] = {}
         self.usual: dict[str, CounterFlow | TokenFlow] = {}
-        """By mode, for instances that no trigger began: nearly all, and asked for after each activity."""
+        """Flow per mode for instances without a trigger. Looked up after each activity, and most instances have no
+        trigger.
+        """
         self.child_ids = {node.definition.id for node in self.nodes}
         self.node.hooks.kid_canceled = self.kid_canceled
         self.node.hooks.explain = self.explain
@@ -83,13 +88,13 @@ class _FlowchartNode:
                     )
 
     def _join_mode(self, node: Node) -> Any:
-        """None for an activity that is no join; else an evaluator of its mode."""
+        """Evaluator of a join's mode, or None for an activity that is not a join."""
         if node.definition.type != "FlowJoin":
             return None
         return NodeBuilder(self.builder.compiler, node, node.done, self.builder.path).input("mode", "wait_any")
 
     def flow(self, live: LiveInstance) -> CounterFlow | TokenFlow:
-        """The chart as it runs in this instance: by mode, and by the trigger it began with."""
+        """The flow for this instance: by its mode and the trigger that started it."""
         usual = self.usual.get(live.flowchart_mode)
         if usual is not None and live.trigger is None:
             return usual
@@ -106,7 +111,7 @@ class _FlowchartNode:
                 self.usual[live.flowchart_mode] = found
         return found
 
-    # -- what happens --------------------------------------------------------------------------------------------------
+    # -- events --------------------------------------------------------------------------------------------------------
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         flow = self.flow(live)
@@ -128,7 +133,7 @@ class _FlowchartNode:
                 return
             try:
                 self.flow(live).completed(live, owner, position, outcome)
-            except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+            except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
                 faults.fault(live, owner, error)
 
         return done
@@ -144,7 +149,7 @@ class _FlowchartNode:
 
 
 def with_delays(chart: ActivityNode) -> ActivityNode:
-    """A connection with a delay becomes two, with a Delay between them."""
+    """Replace each connection that has a delay with two connections and a Delay between them."""
     if not any(connection.delay for connection in chart.connections):
         return chart
     connections: list[Connection] = []

@@ -1,11 +1,13 @@
-"""Counter mode: every activity with several ways in is a join, and dead paths are followed so that no join waits for them.
+"""Counter mode: an activity with several inbound connections is a join, and dead paths propagate so that no join waits
+for them.
 
-Each activity and each connection counts its visits. A connection is visited when its source completes, followed or not; an
-activity that no living way leads to any more is skipped, and so are the connections that leave it. An activity entered by a
-backward connection (a loop) does not count that visit, so that the joins inside the loop balance on each pass.
+Each activity and each connection counts its visits. A connection is visited when its source completes, whether it is
+followed or not. An activity without any live inbound path is skipped, and so are its outbound connections. An activity
+entered by a backward connection (a loop) does not count that visit, so that the joins inside the loop balance on each
+pass.
 
-The state, one list: [visits by activity, visits by connection, last followed by connection, children at work, passes that
-came backward by activity, joins that are queued].
+The state is one list: [visits by activity, visits by connection, last followed by connection, number of running
+children, backward passes by activity, queued joins].
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ WAIT_ALL, WAIT_ACTIVE, WAIT_ANY = "wait_all", "wait_all_active", "wait_any"
 RUN, SKIP, WAIT, IGNORE, ASK, LOOP = range(6)
 
 Arrival = tuple[int, int, int, bool]
-"""What an arrival means (`ASK`: it depends on the others), target, connection, followed."""
+"""Decision (`ASK`: it depends on the other connections), target, connection, followed."""
 
 SKIPPED = JournalEvent.SKIPPED
 
@@ -40,7 +42,7 @@ class CounterFlow:
         self.nodes = nodes
         self.join_modes = join_modes
         self.arrivals: list[dict[Outcome, tuple[Arrival, ...]]] = [{} for _ in nodes]
-        """What the end of each activity leads to, by outcome; filled as outcomes are met."""
+        """Arrivals after each activity, by outcome. Filled on demand."""
         self.ways_in = [[(item, routes.ids[routes.sources[item]]) for item in inbound] for inbound in routes.inbound]
 
     def fresh(self) -> list[Any]:
@@ -73,19 +75,19 @@ class CounterFlow:
         if arrivals is None:
             arrivals = self._arrivals(position, outcome)
         if len(arrivals) == 1 and arrivals[0][0] == RUN:
-            # One goes and one comes: nothing to spread, nothing to count.
+            # Fast path: one activity ends and one starts, so no counter changes.
             target = arrivals[0][1]
             live.queue.append((self.nodes[target], activation, activation.scope))
             return
         if arrivals:
             self._spread(live, activation, arrivals)
-        # Counted down last: what was canceled on the way must not take the chart for empty.
+        # Decrement last: cancellations on the way must not see an empty chart.
         data[WORKING] -= 1
         if data[WORKING] == 0 and not activation.status:
             live.complete(activation)
 
     def canceled(self, live: LiveInstance, activation: Activation, position: int) -> None:
-        """A canceled activity is a dead path from here on."""
+        """Treat a canceled activity as a dead path."""
         if self.join_modes[position] is not None and position not in activation.data[QUEUED]:
             activation.data[QUEUED].append(position)
         self.completed(live, activation, position, NOTHING)
@@ -103,10 +105,10 @@ class CounterFlow:
                 return
         data[VISITS][position] += 1
 
-    # -- moving on -----------------------------------------------------------------------------------------------------
+    # -- propagation ---------------------------------------------------------------------------------------------------
 
     def _spread(self, live: LiveInstance, activation: Activation, leaving: tuple[Arrival, ...]) -> None:
-        """Visit what leaves an activity; skipped activities are gone through at once, depth first."""
+        """Visit the outbound connections. Skipped activities are passed at once, depth first."""
         data = activation.data
         stack: list[Iterator[Arrival]] = []
         arrivals = iter(leaving)
@@ -115,7 +117,7 @@ class CounterFlow:
                 if decision == ASK:
                     data[COUNTS][connection] += 1
                     data[FOLLOWED][connection] = followed
-                    decision = self._decide(live, activation, target, connection)  # noqa: PLW2901 - the answer to it
+                    decision = self._decide(live, activation, target, connection)  # noqa: PLW2901 - ASK resolves to the real decision
                 if decision == RUN:
                     data[WORKING] += 1
                     if self.join_modes[target] is not None:
@@ -134,7 +136,9 @@ class CounterFlow:
                 arrivals = stack.pop()
 
     def _arrivals(self, position: int, outcome: Outcome) -> tuple[Arrival, ...]:
-        """Where an activity has one way in and is no join, an arrival decides by itself: nothing is counted there."""
+        """Arrivals for an outcome. At an activity with one inbound connection that is no join, nothing has to be
+        counted.
+        """
         found = self.arrivals[position].get(outcome)
         if found is None:
             made: list[Arrival] = []
@@ -165,7 +169,7 @@ class CounterFlow:
         self.schedule(live, activation, target, backward=True)
 
     def _decide(self, live: LiveInstance, activation: Activation, target: int, connection: int) -> int:
-        """What an arrival at an activity means: run it, skip it, or wait for the others."""
+        """Decide what an arrival at an activity means: run it, skip it, or wait for other connections."""
         join = self.join_modes[target]
         mode = WAIT_ACTIVE if join is None else join(activation.scope)
         if mode == WAIT_ANY:
@@ -201,18 +205,18 @@ class CounterFlow:
         return SKIP if min(counts[item] for item in inbound) > visits else WAIT
 
     def _cancel_before(self, live: LiveInstance, activation: Activation, position: int) -> None:
-        """The first has won: whatever still runs on the way to this join is canceled."""
+        """The first branch has won: cancel everything that still runs upstream of this join."""
         before = self.routes.ancestors(position)
         ancestors = {self.nodes[item].index for item in before}
         for kid in [kid for kid in (activation.kids or {}).values() if kid.node.index in ancestors]:
             cancel(live, kid)
 
-    # -- telling why ---------------------------------------------------------------------------------------------------
+    # -- explanations --------------------------------------------------------------------------------------------------
 
     def _is_awaited(self, data: list[Any], target: int) -> bool:
-        """Whether a living way has arrived: dead ones wait for nobody."""
+        """Whether a live path has arrived. Dead paths wait for nothing."""
         counts, followed, visits = data[COUNTS], data[FOLLOWED], data[VISITS][target]
-        for item in self.routes.inbound[target]:  # noqa: SIM110 - a generator would cost more than the question
+        for item in self.routes.inbound[target]:  # noqa: SIM110 - a generator is slower on this hot path
             if followed[item] and counts[item] > visits:
                 return True
         return False

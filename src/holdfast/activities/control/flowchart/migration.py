@@ -1,7 +1,7 @@
-"""A flowchart's state in another version of the chart: visits and tokens go by ids, whatever their positions were.
+"""Migration of a flowchart's state to another version of the chart: visits and tokens are matched by activity id.
 
-What is new there has not been visited. A join that is given a new way in waits for it: where nothing can come that way any
-more, the instance says so (incident `stuck`) and an operator schedules what is missing.
+New activities start without visits. A join with a new inbound connection waits for it. If nothing can arrive there, the
+instance raises the incident `stuck`, and an operator schedules the missing activity.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Way = tuple[str, str | None, str]
 
 
 class Layout(NamedTuple):
-    """What positions mean in a flowchart's data."""
+    """Ids of the positions in a flowchart's data."""
 
     activities: list[str]
     ways: list[Way]

@@ -1,4 +1,4 @@
-"""Activities made for flowcharts: they choose among outcomes, or say how branches meet."""
+"""Activities for flowcharts: they choose outcomes or define how branches join."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from holdfast.model.scope import Scope
 class FlowDecision(
     Activity, pure=True, outcomes=("True", "False"), category="Branching", icon="split", display_name="Decision"
 ):
-    """Leaves by `True` or `False`."""
+    """Leaves by `True` or `False`, depending on a condition."""
 
     condition: bool = field(default=False, evaluated=False)
+    """Condition to evaluate."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -46,10 +47,12 @@ class FlowSwitch(
     icon="route",
     display_name="Switch (flow)",
 ):
-    """Leaves by the label of the first case that holds (or of all that hold), else by `Default`."""
+    """Leaves by the label of the first case whose condition is true, or of all such cases, else by `Default`."""
 
     cases: list[dict[str, Any]] = entries(keys=("label", "condition"))
+    """Cases: `{"label": …, "condition": …}`. Each label is an outcome."""
     mode: str = "match_first"
+    """`match_first` follows the first matching case, `match_any` follows all matching cases."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -80,6 +83,7 @@ class FlowFork(
     """Leaves by all its branches at once."""
 
     branches: list[str] | None = None
+    """Names of the branches. Each name is an outcome."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -97,9 +101,12 @@ class FlowFork(
 
 
 class FlowJoin(Activity, pure=True, category="Branching", icon="git-merge", display_name="Join"):
-    """Says how branches meet: `wait_all`, `wait_all_active` (those that are not dead) or `wait_any` (the first wins)."""
+    """Joins branches."""
 
     mode: str = "wait_any"
+    """`wait_all` waits for all branches, `wait_all_active` for all branches that are not dead, `wait_any` for the first
+    one.
+    """
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

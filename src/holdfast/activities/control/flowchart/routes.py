@@ -1,4 +1,4 @@
-"""A flowchart's graph as tables of positions: what leaves an activity for an outcome, what comes in, who stands before."""
+"""Flowchart graph as tables of positions: moves by outcome, inbound connections and ancestors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Move = tuple[int, int, bool, bool, bool]
 """Connection, target, followed, backward, valid."""
 
 NOTHING: tuple[str, ...] = ()
-"""No outcome at all: a dead path."""
+"""No outcome: a dead path."""
 
 
 class Routes:
@@ -29,7 +29,7 @@ class Routes:
         self._ancestors: dict[int, frozenset[int]] = {}
 
     def moves(self, position: int, outcome: Outcome) -> tuple[Move, ...]:
-        """Every connection that leaves the activity, and whether this outcome follows it."""
+        """All connections that leave the activity, each with whether this outcome follows it."""
         found = self._moves.get((position, outcome))
         if found is None:
             found = self._moves[position, outcome] = tuple(

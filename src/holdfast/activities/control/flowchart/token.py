@@ -1,6 +1,6 @@
-"""Token mode: each followed connection carries a token, and a merge mode per activity says what tokens do when they meet.
+"""Token mode: each followed connection carries a token, and each activity's merge mode defines how tokens join.
 
-The state: [tokens, children at work]; a token is [connection, consumed, blocked].
+The state is [tokens, number of running children]; a token is [connection, consumed, blocked].
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TokenFlow:
         for connection, target, *_ in followed:
             self._arrive(live, activation, connection, target)
         if activation.kids and self._mode(activation, position) is MergeMode.RACE:
-            # Again: who was still in the queue when the race was won has started meanwhile.
+            # Cancel again: activities that were queued when the race was won have started since.
             self._cancel_before(live, activation, position)
         self._end(live, activation)
         data[TOKENS] = [token for token in data[TOKENS] if not (token[CONSUMED] and self._leads_to(token, position))]
@@ -129,7 +129,9 @@ class TokenFlow:
                 for item in self.routes.inbound[position]
                 if not self._has_live(activation, item)
             ]
-            reasons.append(f"'{self.routes.ids[position]}' waits for a token from {', '.join(missing) or 'nobody'}.")
+            reasons.append(
+                f"'{self.routes.ids[position]}' waits for a token from {', '.join(missing) or 'no activity'}."
+            )
         return reasons
 
 
