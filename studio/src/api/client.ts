@@ -5,7 +5,13 @@ import { accessToken, renew } from "./session";
 
 export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
-export type Sent = { query?: Query; body?: unknown; form?: FormData; headers?: Record<string, string>; signal?: AbortSignal };
+export type Sent = {
+  query?: Query;
+  body?: unknown;
+  form?: FormData;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+};
 
 export function withQuery(path: string, query: Query = {}): string {
   const parameters = new URLSearchParams();
@@ -51,7 +57,8 @@ async function json<T>(method: string, path: string, sent?: Sent): Promise<T> {
 export const api = {
   get: <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
     json<T>("GET", path, { ...(query ? { query } : {}), ...(signal ? { signal } : {}) }),
-  post: <T>(path: string, body?: unknown, sent?: Sent): Promise<T> => json<T>("POST", path, { ...sent, body: body ?? {} }),
+  post: <T>(path: string, body?: unknown, sent?: Sent): Promise<T> =>
+    json<T>("POST", path, { ...sent, body: body ?? {} }),
   put: <T>(path: string, body?: unknown, sent?: Sent): Promise<T> => json<T>("PUT", path, { ...sent, body }),
   patch: <T>(path: string, body?: unknown): Promise<T> => json<T>("PATCH", path, { body }),
   delete: <T>(path: string): Promise<T> => json<T>("DELETE", path),

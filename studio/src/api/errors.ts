@@ -1,5 +1,11 @@
 /** What the server says when it refuses (RFC 9457), as an error whose message can be shown. */
-export type ProblemDetail = { path?: string; message: string; severity?: string; code?: string; activity_id?: string | null };
+export type ProblemDetail = {
+  path?: string;
+  message: string;
+  severity?: string;
+  code?: string;
+  activity_id?: string | null;
+};
 
 export class ApiError extends Error {
   readonly status: number;

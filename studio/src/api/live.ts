@@ -9,7 +9,13 @@ export type LiveMessage = { id: string; kind: "state" | "change" | "error"; vers
 
 type Topic = "instance" | "definition" | "instances";
 
-type Watch = { id: string; topic: Topic; key: string | null; after: number | null; heard: (message: LiveMessage) => void };
+type Watch = {
+  id: string;
+  topic: Topic;
+  key: string | null;
+  after: number | null;
+  heard: (message: LiveMessage) => void;
+};
 
 const watches = new Map<string, Watch>();
 let socket: WebSocket | null = null;
@@ -35,7 +41,9 @@ export function watch(topic: Topic, key: string | null, heard: (message: LiveMes
 }
 
 const subscribe = (to: WebSocket, { id, topic, key, after }: Watch): void =>
-  to.send(JSON.stringify({ op: "subscribe", id, topic, ...(key ? { key } : {}), ...(after === null ? {} : { after }) }));
+  to.send(
+    JSON.stringify({ op: "subscribe", id, topic, ...(key ? { key } : {}), ...(after === null ? {} : { after }) }),
+  );
 
 function connect(): void {
   if (socket && socket.readyState <= WebSocket.OPEN) return;

@@ -59,7 +59,8 @@ export const instances = {
       queryKey: ["instances", "one", id],
       queryFn: ({ signal }) => api.get<T.InstanceDetail>(path("instances", id), {}, signal),
     }),
-  journal: (id: string) => queryOptions({ queryKey: ["instances", "journal", id], queryFn: ({ signal }) => wholeJournal(id, signal) }),
+  journal: (id: string) =>
+    queryOptions({ queryKey: ["instances", "journal", id], queryFn: ({ signal }) => wholeJournal(id, signal) }),
   executions: (id: string) =>
     queryOptions({
       queryKey: ["instances", "executions", id],
@@ -98,7 +99,11 @@ async function wholeJournal(id: string, signal: AbortSignal): Promise<T.JournalE
   const entries: T.JournalEntry[] = [];
   let after: number | null = 0;
   while (after !== null && entries.length < JOURNAL_MOST) {
-    const page: T.JournalPage = await api.get<T.JournalPage>(path("instances", id, "journal"), { after, limit: 500 }, signal);
+    const page: T.JournalPage = await api.get<T.JournalPage>(
+      path("instances", id, "journal"),
+      { after, limit: 500 },
+      signal,
+    );
     entries.push(...page.entries);
     after = page.next;
   }

@@ -38,7 +38,6 @@ export function Palette({ onClose }: { onClose: () => void }) {
         aria-activedescendant={chosen ? `palette-${chosen.id}` : undefined}
         aria-label={t("type")}
         placeholder={t("type")}
-       
         value={typed}
         onChange={(event) => {
           setTyped(event.target.value);

@@ -33,7 +33,13 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
       onClose();
     } catch (error) {
       // The server does not tell a wrong name from a wrong password; here there is no name to be wrong.
-      setProblem(error instanceof ApiError && error.status === 401 ? t("wrong") : error instanceof Error ? error.message : String(error));
+      setProblem(
+        error instanceof ApiError && error.status === 401
+          ? t("wrong")
+          : error instanceof Error
+            ? error.message
+            : String(error),
+      );
       setBusy(false);
     }
   };
@@ -55,9 +61,31 @@ export function PasswordDialog({ onClose }: { onClose: () => void }) {
         </p>
       ) : null}
       <input type="hidden" autoComplete="username" value={user} readOnly />
-      <TextField label={t("current")} type="password" autoComplete="current-password" required value={current} onChange={(e) => setCurrent(e.target.value)} />
-      <TextField label={t("next")} type="password" autoComplete="new-password" required value={next} onChange={(e) => setNext(e.target.value)} />
-      <TextField label={t("again")} type="password" autoComplete="new-password" required value={again} problem={differ ? t("differ") : undefined} onChange={(e) => setAgain(e.target.value)} />
+      <TextField
+        label={t("current")}
+        type="password"
+        autoComplete="current-password"
+        required
+        value={current}
+        onChange={(e) => setCurrent(e.target.value)}
+      />
+      <TextField
+        label={t("next")}
+        type="password"
+        autoComplete="new-password"
+        required
+        value={next}
+        onChange={(e) => setNext(e.target.value)}
+      />
+      <TextField
+        label={t("again")}
+        type="password"
+        autoComplete="new-password"
+        required
+        value={again}
+        problem={differ ? t("differ") : undefined}
+        onChange={(e) => setAgain(e.target.value)}
+      />
     </Dialog>
   );
 }

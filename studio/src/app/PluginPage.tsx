@@ -1,8 +1,8 @@
 import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { request } from "../api/client";
-import { Mounting } from "./Mounting";
 import { Heading } from "../ui";
+import { Mounting } from "./Mounting";
 import { NotFound } from "./NotFound";
 import { usePlugins } from "./plugins";
 

@@ -8,8 +8,8 @@ import { PasswordDialog } from "./PasswordDialog";
 import { PLACES, t as place } from "./places";
 import { usePlugins } from "./plugins";
 import { SignIn } from "./SignIn";
-import { switchTheme, useTheme, isDark } from "./theme";
 import { Tour } from "./Tour";
+import { isDark, switchTheme, useTheme } from "./theme";
 
 const t = catalogue("shell", {
   skip: "To the content",
@@ -84,7 +84,12 @@ function Side({ onFind }: { onFind: () => void }) {
           <div>
             <div className="group">{t("more")}</div>
             {pages.map((page) => (
-              <Link key={page.path} to="/plugins/$path" params={{ path: page.path }} activeProps={{ className: "active" }}>
+              <Link
+                key={page.path}
+                to="/plugins/$path"
+                params={{ path: page.path }}
+                activeProps={{ className: "active" }}
+              >
                 <Icon name={page.icon ?? "star"} />
                 <span className="word">{page.title}</span>
               </Link>
@@ -98,7 +103,12 @@ function Side({ onFind }: { onFind: () => void }) {
           <span className="word">{isDark() ? t("light") : t("dark")}</span>
         </button>
         {me && hasAccount ? (
-          <button type="button" className="entry" onClick={() => setPassword(true)} title={t("password", { name: me.name })}>
+          <button
+            type="button"
+            className="entry"
+            onClick={() => setPassword(true)}
+            title={t("password", { name: me.name })}
+          >
             <Icon name="user" />
             <span className="word clip">{me.name}</span>
           </button>
@@ -129,7 +139,14 @@ function useKeys(open: () => void): void {
         open();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog[open]")) return;
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        typing(event.target) ||
+        document.querySelector("dialog[open]")
+      )
+        return;
       if (going) {
         going = false;
         const there = PLACES.find((one) => one.keys === `g ${event.key}`);

@@ -47,7 +47,13 @@ export function SignIn() {
       }
     >
       {me ? <p className="quiet">{t("againText")}</p> : null}
-      <TextField label={t("user")} value={user} autoComplete="username" required onChange={(e) => setUser(e.target.value)} />
+      <TextField
+        label={t("user")}
+        value={user}
+        autoComplete="username"
+        required
+        onChange={(e) => setUser(e.target.value)}
+      />
       <TextField
         label={t("password")}
         type="password"

@@ -6,11 +6,13 @@ import { catalogue } from "./messages";
 const t = catalogue("tour", {
   label: "First steps",
   draw: "1 · Draw",
-  drawText: "Make a definition and drag activities onto the canvas, or press A and type. Changes save themselves as a draft.",
+  drawText:
+    "Make a definition and drag activities onto the canvas, or press A and type. Changes save themselves as a draft.",
   run: "2 · Run",
   runText: "Publish it and press Run: the form comes from the workflow's inputs. It says which version runs.",
   watch: "3 · Watch and repair",
-  watchText: "Open an instance to see it live, read why each step happened, travel through time, and retry what failed.",
+  watchText:
+    "Open an instance to see it live, read why each step happened, travel through time, and retry what failed.",
   next: "Next",
   end: "Done",
   skip: "Skip",

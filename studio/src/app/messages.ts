@@ -18,7 +18,10 @@ export function translate(table: Record<string, string>): void {
 /** Every English sentence known so far: what a translator starts from. */
 export const sentences = (): Record<string, string> => Object.fromEntries(english);
 
-export function catalogue<Keys extends string>(area: string, table: Record<Keys, string>): (key: Keys, values?: Values) => string {
+export function catalogue<Keys extends string>(
+  area: string,
+  table: Record<Keys, string>,
+): (key: Keys, values?: Values) => string {
   for (const [key, sentence] of Object.entries<string>(table)) english.set(`${area}.${key}`, sentence);
   return (key, values) => fill(translations.get(`${area}.${key}`) ?? table[key], values ?? {});
 }

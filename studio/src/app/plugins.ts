@@ -15,7 +15,9 @@ import { catalogue } from "./messages";
 const t = catalogue("plugins", { failed: "The plugin {name} could not be loaded: {why}" });
 
 export type Mounted<Properties> = { update?: (properties: Properties) => void; unmount?: () => void };
-export type Mount<Properties> = { mount: (element: HTMLElement, properties: Properties) => Mounted<Properties> | undefined };
+export type Mount<Properties> = {
+  mount: (element: HTMLElement, properties: Properties) => Mounted<Properties> | undefined;
+};
 
 export type EditorProperties = {
   value: unknown;
@@ -47,7 +49,8 @@ export const studio = {
     usePlugins.setState(({ editors }) => ({ editors: { ...editors, [hint]: editor } })),
   panel: (panel: Panel): void => usePlugins.setState(({ panels }) => ({ panels: [...panels, panel] })),
   page: (page: PluginPage): void => usePlugins.setState(({ pages }) => ({ pages: [...pages, page] })),
-  language: (language: Language): void => usePlugins.setState(({ languages }) => ({ languages: [...languages, language] })),
+  language: (language: Language): void =>
+    usePlugins.setState(({ languages }) => ({ languages: [...languages, language] })),
 };
 
 export type Studio = typeof studio;
@@ -59,7 +62,9 @@ export async function loadPlugins(modules: readonly string[]): Promise<void> {
   await Promise.all(
     modules.map(async (name) => {
       try {
-        const module = (await import(/* @vite-ignore */ new URL(name, document.baseURI).href)) as { default?: (s: Studio) => unknown };
+        const module = (await import(/* @vite-ignore */ new URL(name, document.baseURI).href)) as {
+          default?: (s: Studio) => unknown;
+        };
         if (typeof module.default !== "function") throw new Error("its module has no default function");
         await module.default(studio);
       } catch (error) {

@@ -3,8 +3,8 @@ import { basePath } from "../api/config";
 import { allowed, useSession } from "../api/session";
 import { Failed } from "../ui";
 import { NotFound } from "./NotFound";
-import { PLACES } from "./places";
 import { PluginPage } from "./PluginPage";
+import { PLACES } from "./places";
 import { Shell } from "./Shell";
 
 const root = createRootRoute({
@@ -31,7 +31,9 @@ const home = createRoute({
 export type Search = Record<string, string | undefined>;
 
 const search = (given: Record<string, unknown>): Search =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : String(value)]));
+  Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : String(value)]),
+  );
 
 const definitions = createRoute({
   getParentRoute: () => root,

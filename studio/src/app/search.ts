@@ -12,7 +12,9 @@ export function useFilters(): [Search, (changed: Search) => void] {
         to: ".",
         replace: true,
         search: (before: Search) =>
-          Object.fromEntries(Object.entries({ ...before, ...changed }).filter(([, value]) => value !== undefined && value !== "")),
+          Object.fromEntries(
+            Object.entries({ ...before, ...changed }).filter(([, value]) => value !== undefined && value !== ""),
+          ),
       } as never),
     [navigate],
   );
@@ -30,7 +32,13 @@ export function useSettled<T>(value: T, ms = 200): T {
 }
 
 /** Pages of a list by cursor: how to go on, and how to go back. */
-export function usePaging(): { cursor: string | undefined; page: number; next: (cursor: string) => void; back: () => void; first: () => void } {
+export function usePaging(): {
+  cursor: string | undefined;
+  page: number;
+  next: (cursor: string) => void;
+  back: () => void;
+  first: () => void;
+} {
   const [before, setBefore] = useState<(string | undefined)[]>([]);
   const [cursor, setCursor] = useState<string>();
   return {

@@ -11,7 +11,9 @@ const apply = (theme: Theme): void => {
   document.documentElement.dataset["theme"] = resolved(theme);
 };
 
-export const useTheme = create<{ theme: Theme }>(() => ({ theme: (localStorage.getItem(KEY) as Theme | null) ?? "system" }));
+export const useTheme = create<{ theme: Theme }>(() => ({
+  theme: (localStorage.getItem(KEY) as Theme | null) ?? "system",
+}));
 
 export function setTheme(theme: Theme): void {
   localStorage.setItem(KEY, theme);

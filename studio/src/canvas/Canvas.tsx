@@ -3,44 +3,57 @@
 import {
   Background,
   BackgroundVariant,
-  MiniMap,
-  ReactFlow,
-  SelectionMode,
-  useReactFlow,
   type Connection,
   type EdgeChange,
   type FinalConnectionState,
+  MiniMap,
   type NodeChange,
+  ReactFlow,
+  SelectionMode,
+  useReactFlow,
 } from "@xyflow/react";
 import "@xyflow/react/dist/style.css";
-import { useCallback, useMemo, useRef, useState, type DragEvent } from "react";
+import { type DragEvent, useCallback, useMemo, useRef, useState } from "react";
 import { catalogue as words } from "../app/messages";
 import { isDark } from "../app/theme";
 import * as commands from "../editor/commands";
 import { directionIn } from "../editor/commands/places";
 import { mayConnect } from "../editor/rules";
 import { DRAG_TYPE } from "../library/Library";
-import { doorOf, levelOf, type Focus } from "../model/focus";
-import { graphOf, STATE, type Point } from "../model/graph";
+import { doorOf, type Focus, levelOf } from "../model/focus";
+import { graphOf, type Point, STATE } from "../model/graph";
 import { placeAfter } from "../model/layout";
 import { withPorts } from "../model/ports";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import "./canvas.css";
-import { Card, CardActionsContext, type CardActions } from "./Card";
+import { Card, type CardActions, CardActionsContext } from "./Card";
 import { FarView } from "./far/FarView";
 import type { FarActions } from "./far/hands";
 import { BIG_FROM } from "./far/scene";
 import { LEAST_ZOOM, useFar } from "./far/useFar";
 import { gliding } from "./gliding";
-import { NoteCard, NoteContext, type ChangeNote } from "./NoteCard";
-import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
-import { afterSelected, centreOf, cornerOf, edgeUnder, firstOf, freeCorner, isFreeLevel, pasteText, reorderBy, reselected, roomIn, screenOf } from "./placing";
+import { type ChangeNote, NoteCard, NoteContext } from "./NoteCard";
+import { type AnyNode, type Drawing, type Mark, toEdges, toNodes, type WayEdge } from "./nodes";
+import {
+  afterSelected,
+  centreOf,
+  cornerOf,
+  edgeUnder,
+  firstOf,
+  freeCorner,
+  isFreeLevel,
+  pasteText,
+  reorderBy,
+  reselected,
+  roomIn,
+  screenOf,
+} from "./placing";
 import { QuickAdd } from "./QuickAdd";
 import { useEditor, useEditorSession } from "./useEditor";
 import { usePlaces } from "./usePlaces";
 import { useReveal } from "./useReveal";
-import { Arrows, InsertContext, Way, type Insert } from "./Way";
+import { Arrows, type Insert, InsertContext, Way } from "./Way";
 import { ZoomControls } from "./ZoomControls";
 
 const t = words("canvas", {
@@ -97,7 +110,16 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const places = usePlaces(shape, level.kind, direction);
   const graph = useMemo(() => withPorts(shape, places, direction), [shape, places, direction]);
   const drawing = useMemo<Drawing>(
-    () => ({ graph, level: level.kind, places, direction, selection: new Set(selection), problems, marks: NO_MARKS, readOnly }),
+    () => ({
+      graph,
+      level: level.kind,
+      places,
+      direction,
+      selection: new Set(selection),
+      problems,
+      marks: NO_MARKS,
+      readOnly,
+    }),
     [graph, level.kind, places, direction, selection, problems, readOnly],
   );
 
@@ -124,11 +146,15 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const far = useFar(drawing, where, frame, firstOf(graph, places, direction));
   const isFar = far.scene !== null;
   useReveal(drawing, where, frame);
-  const edges = useMemo(() => (isFar ? NO_WAYS : (lastEdges.current = toEdges(drawing, lastEdges.current))), [drawing, isFar]);
+  const edges = useMemo(
+    () => (isFar ? NO_WAYS : (lastEdges.current = toEdges(drawing, lastEdges.current))),
+    [drawing, isFar],
+  );
   const show = useCallback(
     (id: string) => {
       const at = drawn.current.places.get(id);
-      if (at !== undefined) void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), ...gliding() });
+      if (at !== undefined)
+        void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), ...gliding() });
     },
     [flow],
   );
@@ -163,7 +189,15 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
         moving.current.clear();
         settle(settled);
         // Whatever the command made of it: the cards stand where the document says.
-        setNodes((before) => toNodes(drawn.current, before.map((node) => (settled.has(node.id) ? { ...node, position: { ...node.position, x: Number.NaN } } : node) as AnyNode)));
+        setNodes((before) =>
+          toNodes(
+            drawn.current,
+            before.map(
+              (node) =>
+                (settled.has(node.id) ? { ...node, position: { ...node.position, x: Number.NaN } } : node) as AnyNode,
+            ),
+          ),
+        );
         return;
       }
       const moved = moving.current;
@@ -191,8 +225,14 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       if (point === undefined) return;
       const at = { x: point.clientX, y: point.clientY };
       const place = flow.screenToFlowPosition(at);
-      if (state.fromNode.id.startsWith(STATE)) run(commands.addState({ x: place.x - 116, y: place.y }, state.fromNode.id));
-      else setAsking({ at, after: { id: state.fromNode.id, outcome: state.fromHandle.id ?? "Done" }, place: { x: place.x - 116, y: place.y } });
+      if (state.fromNode.id.startsWith(STATE))
+        run(commands.addState({ x: place.x - 116, y: place.y }, state.fromNode.id));
+      else
+        setAsking({
+          at,
+          after: { id: state.fromNode.id, outcome: state.fromHandle.id ?? "Done" },
+          place: { x: place.x - 116, y: place.y },
+        });
     },
     [flow, run],
   );
@@ -219,7 +259,8 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const reconnect = useCallback(
     (edge: WayEdge, next: Connection) => {
       const index = edge.data?.index;
-      if (index !== null && index !== undefined) run(commands.redirect(index, { from: next.source, to: next.target, outcome: next.sourceHandle }));
+      if (index !== null && index !== undefined)
+        run(commands.redirect(index, { from: next.source, to: next.target, outcome: next.sourceHandle }));
     },
     [run],
   );
@@ -235,7 +276,10 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
 
   // -- from afar --------------------------------------------------------------------------------------------------------
 
-  const farActions = useMemo<FarActions>(() => ({ select: (ids) => session.select(ids), move: readOnly ? null : settle, open: show }), [session, readOnly, settle, show]);
+  const farActions = useMemo<FarActions>(
+    () => ({ select: (ids) => session.select(ids), move: readOnly ? null : settle, open: show }),
+    [session, readOnly, settle, show],
+  );
 
   // -- adding -----------------------------------------------------------------------------------------------------------
 
@@ -250,20 +294,35 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       const place =
         room?.at ??
         ask?.place ??
-        (source !== undefined ? placeAfter(graph, places, source, direction, next) : flow.screenToFlowPosition(centreOf(frame.current)));
+        (source !== undefined
+          ? placeAfter(graph, places, source, direction, next)
+          : flow.screenToFlowPosition(centreOf(frame.current)));
       if (level.kind === "states") {
         run(commands.addState(place, source?.id ?? null));
         return;
       }
-      const index = edge !== undefined && edge.index === null ? graph.nodes.findIndex((node) => node.id === edge.target) : undefined;
-      run(commands.addActivity({ type, at: place, after, split: edge?.index ?? undefined, room: room?.room, index: index === undefined || index < 0 ? undefined : index }));
+      const index =
+        edge !== undefined && edge.index === null
+          ? graph.nodes.findIndex((node) => node.id === edge.target)
+          : undefined;
+      run(
+        commands.addActivity({
+          type,
+          at: place,
+          after,
+          split: edge?.index ?? undefined,
+          room: room?.room,
+          index: index === undefined || index < 0 ? undefined : index,
+        }),
+      );
     },
     [session, graph, places, direction, flow, run, level.kind],
   );
 
   const quickAdd = useCallback(
     (ask: Asking) => {
-      if (level.kind === "states") run(commands.addState(ask.place ?? flow.screenToFlowPosition(ask.at), ask.after?.id ?? null));
+      if (level.kind === "states")
+        run(commands.addState(ask.place ?? flow.screenToFlowPosition(ask.at), ask.after?.id ?? null));
       else setAsking(ask);
     },
     [level.kind, flow, run],
@@ -285,7 +344,8 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       open: (next: Focus) => session.open(next),
       quickAdd: (id, outcome, at) => {
         const source = graph.nodes.find((node) => node.id === id);
-        const place = source === undefined ? undefined : placeAfter(graph, places, source, direction, { width: 232, height: 56 });
+        const place =
+          source === undefined ? undefined : placeAfter(graph, places, source, direction, { width: 232, height: 56 });
         quickAdd({ at, after: { id, outcome }, place });
       },
       comments: onComments,
@@ -293,11 +353,17 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [session, graph, places, direction, quickAdd, onComments],
   );
 
-  const insert = useCallback<Insert>((edge, at) => {
-    const place = flow.screenToFlowPosition(at);
-    setAsking({ at, edge, place: { x: place.x - 116, y: place.y - 28 } });
-  }, [flow]);
-  const changeNote = useCallback<ChangeNote>((id, change) => void session.run(commands.changeNote(id, change)), [session]);
+  const insert = useCallback<Insert>(
+    (edge, at) => {
+      const place = flow.screenToFlowPosition(at);
+      setAsking({ at, edge, place: { x: place.x - 116, y: place.y - 28 } });
+    },
+    [flow],
+  );
+  const changeNote = useCallback<ChangeNote>(
+    (id, change) => void session.run(commands.changeNote(id, change)),
+    [session],
+  );
 
   const drop = (event: DragEvent): void => {
     const type = event.dataTransfer.getData(DRAG_TYPE);
@@ -318,13 +384,15 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     actualSize: () => void flow.zoomTo(1, gliding()),
     quickAdd: () => {
       const chosen = selection[0];
-      const source = graph.nodes.find((node) => node.id === chosen) ?? (graph.nodes.length === 0 ? undefined : graph.nodes.at(-1));
+      const source =
+        graph.nodes.find((node) => node.id === chosen) ?? (graph.nodes.length === 0 ? undefined : graph.nodes.at(-1));
       const at = screenOf(flow, source === undefined ? null : (places.get(source.id) ?? null), frame.current);
       quickAdd({ at, after: afterSelected(graph, selection) });
     },
     show,
     add: (type) => add(type, null),
-    note: () => run(commands.addNote(freeCorner(flow.screenToFlowPosition(cornerOf(frame.current)), graph, places, direction))),
+    note: () =>
+      run(commands.addNote(freeCorner(flow.screenToFlowPosition(cornerOf(frame.current)), graph, places, direction))),
     paste: (text) => pasteText(text, flow.screenToFlowPosition(centreOf(frame.current)), run),
   };
 
@@ -333,7 +401,13 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     <CardActionsContext.Provider value={actions}>
       <InsertContext.Provider value={readOnly ? null : insert}>
         <NoteContext.Provider value={readOnly ? null : changeNote}>
-          <div ref={frame} className="hf-canvas" data-kind={level.kind} onDrop={drop} onDragOver={(event) => event.preventDefault()}>
+          <div
+            ref={frame}
+            className="hf-canvas"
+            data-kind={level.kind}
+            onDrop={drop}
+            onDragOver={(event) => event.preventDefault()}
+          >
             <Arrows />
             <ReactFlow<AnyNode, WayEdge>
               aria-label={t("label")}
@@ -370,9 +444,13 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               {far.scene === null ? null : <FarView scene={far.scene} actions={farActions} />}
               <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
               <ZoomControls onFit={() => far.fit(true)} />
-              {isBig || isFar || graph.nodes.length < MINIMAP_LEAST ? null : <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />}
+              {isBig || isFar || graph.nodes.length < MINIMAP_LEAST ? null : (
+                <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />
+              )}
             </ReactFlow>
-            {graph.nodes.length === 0 ? <p className="hf-canvas-empty">{t(level.kind === "states" ? "emptyStates" : "empty")}</p> : null}
+            {graph.nodes.length === 0 ? (
+              <p className="hf-canvas-empty">{t(level.kind === "states" ? "emptyStates" : "empty")}</p>
+            ) : null}
             {asking !== null ? (
               <QuickAdd
                 at={asking.at}

@@ -1,6 +1,6 @@
 /** One activity on the canvas. Memoised: a card draws again only when its own data changed. */
 
-import { Handle, Position, type NodeProps } from "@xyflow/react";
+import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
 import { catalogue } from "../app/messages";
 import type { Focus } from "../model/focus";
@@ -8,7 +8,7 @@ import type { GraphNode } from "../model/graph";
 import type { Direction } from "../model/layout";
 import { toneOf } from "../ui/Status";
 import { ActivityIcon } from "./ActivityIcon";
-import { shareOf, type CardData, type CardNode } from "./nodes";
+import { type CardData, type CardNode, shareOf } from "./nodes";
 
 const t = catalogue("card", {
   unknown: "Unknown type {type}",
@@ -39,17 +39,37 @@ export const toneOfMark = (status: string): string => MARKS[status] ?? toneOf(st
 export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) {
   const { node, direction, problem, mark } = data;
   const tone = mark === null ? "" : toneOfMark(mark.status);
-  const names = ["hf-card", selected ? "selected" : "", node.unknown ? "unknown" : "", node.kind, problem ? `has-${problem}` : ""];
+  const names = [
+    "hf-card",
+    selected ? "selected" : "",
+    node.unknown ? "unknown" : "",
+    node.kind,
+    problem ? `has-${problem}` : "",
+  ];
   return (
-    <div className={names.filter(Boolean).join(" ")} data-tone={tone || undefined} data-status={mark?.status} title={mark?.hint}>
-      <Handle id="in" type="target" position={direction === "down" ? Position.Top : Position.Left} className="hf-in" isConnectable={!data.readOnly} />
+    <div
+      className={names.filter(Boolean).join(" ")}
+      data-tone={tone || undefined}
+      data-status={mark?.status}
+      title={mark?.hint}
+    >
+      <Handle
+        id="in"
+        type="target"
+        position={direction === "down" ? Position.Top : Position.Left}
+        className="hf-in"
+        isConnectable={!data.readOnly}
+      />
       <div className="hf-face">
         <span className="hf-icon" data-trigger={node.trigger || undefined}>
           <ActivityIcon name={node.icon} />
         </span>
         <span className="hf-words">
           <span className="hf-title">{node.title}</span>
-          <span className={`hf-telling ${node.telling && node.kind === "activity" ? "" : "faint"}`} title={node.telling}>
+          <span
+            className={`hf-telling ${node.telling && node.kind === "activity" ? "" : "faint"}`}
+            title={node.telling}
+          >
             {node.unknown ? t("unknown", { type: node.activity?.type ?? "" }) : node.telling || node.typeName}
           </span>
         </span>
@@ -69,11 +89,24 @@ export function StillHandles({ node, direction }: { node: GraphNode; direction: 
   const outcomes = node.outcomes.length > 0 ? node.outcomes : ["Done"];
   return (
     <>
-      <i className="hf-still target" data-handleid="in" data-nodeid={node.id} data-handlepos={isDown ? "top" : "left"} style={isDown ? { left: "50%", top: 0 } : { left: 0, top: "50%" }} />
+      <i
+        className="hf-still target"
+        data-handleid="in"
+        data-nodeid={node.id}
+        data-handlepos={isDown ? "top" : "left"}
+        style={isDown ? { left: "50%", top: 0 } : { left: 0, top: "50%" }}
+      />
       {outcomes.map((outcome, index) => {
         const share = `${shareOf(index, outcomes.length) * 100}%`;
         return (
-          <i key={outcome} className="hf-still source" data-handleid={outcome} data-nodeid={node.id} data-handlepos={isDown ? "bottom" : "right"} style={isDown ? { left: share, top: "100%" } : { left: "100%", top: share }} />
+          <i
+            key={outcome}
+            className="hf-still source"
+            data-handleid={outcome}
+            data-nodeid={node.id}
+            data-handlepos={isDown ? "bottom" : "right"}
+            style={isDown ? { left: share, top: "100%" } : { left: "100%", top: share }}
+          />
         );
       })}
     </>
@@ -86,13 +119,26 @@ function Badges({ data }: { data: CardData }) {
   return (
     <span className="hf-badges">
       {mark?.count !== undefined && mark.count > 1 ? <span className="hf-count">{mark.count}</span> : null}
-      {problem ? <span className={`hf-problem ${problem}`} role="img" aria-label={t(problem === "error" ? "problem" : "warning")} /> : null}
+      {problem ? (
+        <span
+          className={`hf-problem ${problem}`}
+          role="img"
+          aria-label={t(problem === "error" ? "problem" : "warning")}
+        />
+      ) : null}
       {node.comments > 0 ? (
-        <button type="button" className="hf-comments nodrag" title={t("comments", { n: node.comments })} onClick={() => actions?.comments(node.id)}>
+        <button
+          type="button"
+          className="hf-comments nodrag"
+          title={t("comments", { n: node.comments })}
+          onClick={() => actions?.comments(node.id)}
+        >
           {node.comments}
         </button>
       ) : null}
-      {node.starts && node.kind === "activity" ? <span className="hf-start" role="img" aria-label={t("starts")} title={t("starts")} /> : null}
+      {node.starts && node.kind === "activity" ? (
+        <span className="hf-start" role="img" aria-label={t("starts")} title={t("starts")} />
+      ) : null}
     </span>
   );
 }
@@ -127,7 +173,8 @@ function Outcome({ data, outcome, share }: { data: CardData; outcome: string; sh
   const isOpen = !readOnly && node.outcomes.length > 0 && data.open.split("\n").includes(outcome);
   const style = direction === "down" ? { left: `${share * 100}%` } : { top: `${share * 100}%` };
   const isNamed = level === "flowchart" && node.outcomes.length > 1;
-  const isQuiet = node.outcomes.length > MOST_NAMED || (node.outcomes.includes("Done") && !data.open.split("\n").includes("Done"));
+  const isQuiet =
+    node.outcomes.length > MOST_NAMED || (node.outcomes.includes("Done") && !data.open.split("\n").includes("Done"));
   return (
     <>
       <Handle

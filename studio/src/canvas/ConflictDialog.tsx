@@ -36,7 +36,8 @@ interface ConflictProps {
 export function ConflictDialog({ document, onMine, onTheirs, onClose }: ConflictProps) {
   const query = useQuery({
     queryKey: ["conflict", document.id],
-    queryFn: ({ signal }) => api.get<DefinitionDetail>(apiPath("definitions", document.id), { version: "latest" }, signal),
+    queryFn: ({ signal }) =>
+      api.get<DefinitionDetail>(apiPath("definitions", document.id), { version: "latest" }, signal),
     gcTime: 0,
     staleTime: 0,
   });
@@ -51,7 +52,10 @@ export function ConflictDialog({ document, onMine, onTheirs, onClose }: Conflict
           <Button kind="plain" onClick={onClose}>
             {t("later")}
           </Button>
-          <Button disabled={theirs === null} onClick={() => theirs !== null && onTheirs(theirs, query.data?.etag ?? null)}>
+          <Button
+            disabled={theirs === null}
+            onClick={() => theirs !== null && onTheirs(theirs, query.data?.etag ?? null)}
+          >
             {t("theirs")}
           </Button>
           <Button kind="primary" disabled={theirs === null} onClick={() => onMine(query.data?.etag ?? null)}>
@@ -71,7 +75,8 @@ export function ConflictDialog({ document, onMine, onTheirs, onClose }: Conflict
           <ul className="hf-changes">
             {diff.activities.map((change) => (
               <li key={change.id} data-change={change.change}>
-                <b>{change.title}</b> {t(change.change)} <span className="faint mono">{change.fields.map((field) => field.path).join(", ")}</span>
+                <b>{change.title}</b> {t(change.change)}{" "}
+                <span className="faint mono">{change.fields.map((field) => field.path).join(", ")}</span>
               </li>
             ))}
             {diff.connections.map((change, index) => (

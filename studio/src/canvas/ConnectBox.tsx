@@ -6,7 +6,7 @@ import { levelOf } from "../model/focus";
 import { graphOf } from "../model/graph";
 import { scoreOf } from "../model/search";
 import { toast } from "../ui";
-import { Picker, type Choice } from "./QuickAdd";
+import { type Choice, Picker } from "./QuickAdd";
 import { useEditor, useEditorSession } from "./useEditor";
 
 const t = words("connect", { label: "Connect {title} to" });
@@ -23,7 +23,14 @@ export function ConnectBox({ from, at, onClose }: { from: string; at: { x: numbe
     const all = outcomes.flatMap((outcome) =>
       graph.nodes
         .filter((node) => node.id !== from && mayConnect(level, catalogue, from, outcome, node.id).ok)
-        .map((node): Choice => ({ id: JSON.stringify([outcome, node.id]), title: outcomes.length > 1 ? `${outcome} → ${node.title}` : node.title, detail: node.telling, icon: node.icon })),
+        .map(
+          (node): Choice => ({
+            id: JSON.stringify([outcome, node.id]),
+            title: outcomes.length > 1 ? `${outcome} → ${node.title}` : node.title,
+            detail: node.telling,
+            icon: node.icon,
+          }),
+        ),
     );
     return (query: string) => {
       const words_ = query.toLowerCase().split(/\s+/).filter(Boolean);

@@ -2,6 +2,7 @@
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { save } from "../api/client";
 import { useCan } from "../api/session";
 import type { DefinitionSummary, Document } from "../api/types";
 import { useOffer } from "../app/commands";
@@ -9,8 +10,9 @@ import { catalogue as words } from "../app/messages";
 import { RunDialog } from "../definitions/RunDialog";
 import { exportPython } from "../definitions/verbs";
 import * as commands from "../editor/commands";
-import { keysOf, shortcutOf, type ShortcutId } from "../editor/shortcuts";
+import { directionIn } from "../editor/commands/places";
 import type { Saver } from "../editor/saving";
+import { keysOf, type ShortcutId, shortcutOf } from "../editor/shortcuts";
 import { Inspector } from "../inspector/Inspector";
 import { Library } from "../library/Library";
 import { copyOf, writeClip } from "../model/clipboard";
@@ -20,14 +22,12 @@ import { graphOf } from "../model/graph";
 import { placeAll } from "../model/layout";
 import { withPorts } from "../model/ports";
 import type { Problem } from "../model/validate";
-import { save } from "../api/client";
 import { Badge, Button, Heading, IconButton, Menu, Segments, toast } from "../ui";
 import { Breadcrumb } from "./Breadcrumb";
 import { Canvas, type CanvasHandle } from "./Canvas";
 import { ConflictDialog } from "./ConflictDialog";
 import { ConnectBox } from "./ConnectBox";
 import { paletteOf, toPng, toSvg } from "./exporting";
-import { directionIn } from "../editor/commands/places";
 import { focusField } from "./fields";
 import { GraphView } from "./GraphView";
 import { ProblemsPanel } from "./ProblemsPanel";
@@ -73,7 +73,8 @@ const t = words("designer", {
   readOnlyCode: "This workflow is written in Python: edit it there. The graph shows what it does.",
   readOnlyRole: "Your roles allow you to look at this workflow, not to change it.",
   latest: "Open the latest",
-  unsaved: "What you changed could not be saved, so nothing was run. Wait until it says Saved, or resolve what stands against it, then run.",
+  unsaved:
+    "What you changed could not be saved, so nothing was run. Wait until it says Saved, or resolve what stands against it, then run.",
   library: "Show or hide activities",
   inspector: "Show or hide the inspector",
 });
@@ -135,7 +136,10 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     const shape = graphOf(level, catalogue);
     const direction = level.kind === "flowchart" || level.kind === "states" ? directionIn(level, shape) : "down";
     const places = placeAll(shape, level.kind, direction);
-    const picture = toSvg({ graph: withPorts(shape, places, direction), level: level.kind, direction, places }, paletteOf(window.document.documentElement));
+    const picture = toSvg(
+      { graph: withPorts(shape, places, direction), level: level.kind, direction, places },
+      paletteOf(window.document.documentElement),
+    );
     if (kind === "svg") return save(`${document.id}.svg`, picture.svg, "image/svg+xml");
     return save(`${document.id}.png`, await toPng(picture));
   };
@@ -152,7 +156,12 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         duplicate: () => run(commands.duplicate()),
         remove: () => run(commands.removeSelection()),
         "remove-back": () => run(commands.removeSelection()),
-        "select-all": () => session.select(level.kind === "states" ? level.states.map((_, index) => `state:${index}`) : level.activities.map((activity) => activity.id)),
+        "select-all": () =>
+          session.select(
+            level.kind === "states"
+              ? level.states.map((_, index) => `state:${index}`)
+              : level.activities.map((activity) => activity.id),
+          ),
         clear: () => {
           const parent = crumbs.at(-2);
           if (session.get().selection.length > 0) session.select([]);
@@ -225,11 +234,41 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         readOnly
           ? []
           : [
-              { id: "designer.publish", label: t("publish"), icon: "upload" as const, keys: keysOf("publish"), run: () => setOpen("publish") },
-              { id: "designer.layout", label: t("layout"), icon: "wand" as const, keys: keysOf("layout"), run: () => run(commands.autoLayout()) },
-              { id: "designer.search", label: t("search"), icon: "search" as const, keys: keysOf("search"), run: () => setOpen("search") },
-              { id: "designer.note", label: t("note"), icon: "edit" as const, keys: keysOf("note"), run: () => canvas.current?.note() },
-              { id: "designer.shortcuts", label: t("shortcuts"), icon: "info" as const, keys: keysOf("help"), run: () => setOpen("shortcuts") },
+              {
+                id: "designer.publish",
+                label: t("publish"),
+                icon: "upload" as const,
+                keys: keysOf("publish"),
+                run: () => setOpen("publish"),
+              },
+              {
+                id: "designer.layout",
+                label: t("layout"),
+                icon: "wand" as const,
+                keys: keysOf("layout"),
+                run: () => run(commands.autoLayout()),
+              },
+              {
+                id: "designer.search",
+                label: t("search"),
+                icon: "search" as const,
+                keys: keysOf("search"),
+                run: () => setOpen("search"),
+              },
+              {
+                id: "designer.note",
+                label: t("note"),
+                icon: "edit" as const,
+                keys: keysOf("note"),
+                run: () => canvas.current?.note(),
+              },
+              {
+                id: "designer.shortcuts",
+                label: t("shortcuts"),
+                icon: "info" as const,
+                keys: keysOf("help"),
+                run: () => setOpen("shortcuts"),
+              },
             ],
       [readOnly, run],
     ),
@@ -240,7 +279,9 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   // On a tablet the inspector comes when there is something to inspect.
   const showsInspector = keepsInspector || (innerWidth < NARROW && selection.length > 0);
   const hasLibrary = showsLibrary && !readOnly && view === "canvas";
-  const columns = [hasLibrary ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""].filter(Boolean).join(" ");
+  const columns = [hasLibrary ? "208px" : "", "minmax(0, 1fr)", showsInspector ? "328px" : ""]
+    .filter(Boolean)
+    .join(" ");
   return (
     <div ref={frame} className="hf-designer" tabIndex={-1} onKeyDown={(event) => press(event.nativeEvent)}>
       <header className="hf-bar">
@@ -256,15 +297,39 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         <span className="grow" />
         {readOnly ? null : (
           <>
-            <IconButton icon="undo" label={undoLabel(t("undo"), history.past.at(-1)?.label, keysOf("undo"))} disabled={history.past.length === 0} onClick={() => session.undo()} />
-            <IconButton icon="redo" label={undoLabel(t("redo"), history.future.at(-1)?.label, keysOf("redo"))} disabled={history.future.length === 0} onClick={() => session.redo()} />
-            <button type="button" className="hf-problem-count" data-kind={errors > 0 ? "error" : problems.length > 0 ? "warning" : "none"} aria-pressed={showsProblems} onClick={() => setShowsProblems(!showsProblems)}>
+            <IconButton
+              icon="undo"
+              label={undoLabel(t("undo"), history.past.at(-1)?.label, keysOf("undo"))}
+              disabled={history.past.length === 0}
+              onClick={() => session.undo()}
+            />
+            <IconButton
+              icon="redo"
+              label={undoLabel(t("redo"), history.future.at(-1)?.label, keysOf("redo"))}
+              disabled={history.future.length === 0}
+              onClick={() => session.redo()}
+            />
+            <button
+              type="button"
+              className="hf-problem-count"
+              data-kind={errors > 0 ? "error" : problems.length > 0 ? "warning" : "none"}
+              aria-pressed={showsProblems}
+              onClick={() => setShowsProblems(!showsProblems)}
+            >
               <i aria-hidden="true" />
               <span>{problems.length > 0 ? t("problems", { n: problems.length }) : t("noProblems")}</span>
             </button>
           </>
         )}
-        <Segments label={t("view")} value={view} options={[{ id: "canvas", label: t("canvas") }, { id: "source", label: t("source") }]} onChange={setView} />
+        <Segments
+          label={t("view")}
+          value={view}
+          options={[
+            { id: "canvas", label: t("canvas") },
+            { id: "source", label: t("source") },
+          ]}
+          onChange={setView}
+        />
         <Menu
           label={t("more")}
           items={[
@@ -276,12 +341,27 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
             { label: t("search"), icon: "search", onSelect: () => setOpen("search") },
             "line",
             { label: t("exportJson"), icon: "download", onSelect: () => void exportAs("json") },
-            !isCode && { label: t("exportPython"), onSelect: () => void saver.flush().then(() => exportPython(document.id)).catch(toast.failed) },
+            !isCode && {
+              label: t("exportPython"),
+              onSelect: () =>
+                void saver
+                  .flush()
+                  .then(() => exportPython(document.id))
+                  .catch(toast.failed),
+            },
             { label: t("exportSvg"), onSelect: () => void exportAs("svg") },
             { label: t("exportPng"), onSelect: () => void exportAs("png").catch(toast.failed) },
             "line",
-            { label: t("versions"), icon: "history", onSelect: () => void navigate({ to: "/definitions/$id/versions", params: { id: document.id } }) },
-            { label: t("instances"), icon: "list", onSelect: () => void navigate({ to: "/instances", search: { definition_id: document.id } }) },
+            {
+              label: t("versions"),
+              icon: "history",
+              onSelect: () => void navigate({ to: "/definitions/$id/versions", params: { id: document.id } }),
+            },
+            {
+              label: t("instances"),
+              icon: "list",
+              onSelect: () => void navigate({ to: "/instances", search: { definition_id: document.id } }),
+            },
             "line",
             !readOnly && { label: t("library"), onSelect: () => setShowsLibrary(!showsLibrary) },
             { label: t("inspector"), onSelect: () => setKeepsInspector(!keepsInspector) },
@@ -310,13 +390,24 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         </div>
       ) : null}
       <div className="hf-work" style={{ gridTemplateColumns: columns }}>
-        {hasLibrary ? <Library catalogue={catalogue} isMachine={level.kind === "states"} onAdd={(type) => canvas.current?.add(type)} /> : null}
+        {hasLibrary ? (
+          <Library
+            catalogue={catalogue}
+            isMachine={level.kind === "states"}
+            onAdd={(type) => canvas.current?.add(type)}
+          />
+        ) : null}
         <div className="hf-middle">
           {view === "source" ? <SourceView /> : null}
           {isCode && view === "canvas" ? <PythonView document={document} selected={selection[0] ?? null} /> : null}
           <div className="hf-canvas-slot" hidden={view === "source"}>
             {isCode ? (
-              <GraphView document={document} catalogue={catalogue} selected={selection[0] ?? null} onSelect={(id) => session.select(id === null ? [] : [id])} />
+              <GraphView
+                document={document}
+                catalogue={catalogue}
+                selected={selection[0] ?? null}
+                onSelect={(id) => session.select(id === null ? [] : [id])}
+              />
             ) : (
               <Canvas
                 problems={worst}
@@ -328,14 +419,40 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
               />
             )}
           </div>
-          {showsProblems ? <ProblemsPanel problems={problems} onShow={showProblem} onClose={() => setShowsProblems(false)} /> : null}
+          {showsProblems ? (
+            <ProblemsPanel problems={problems} onShow={showProblem} onClose={() => setShowsProblems(false)} />
+          ) : null}
         </div>
         {showsInspector ? <Inspector problems={problems} /> : null}
       </div>
-      {open === "publish" ? <PublishDialog id={document.id} name={name} problems={problems} flush={() => saver.flush()} onShow={showProblem} onClose={() => setOpen(null)} /> : null}
-      {open === "run" ? <RunNow id={document.id} document={document as unknown as Document} saver={saver} onClose={() => setOpen(null)} /> : null}
-      {open === "search" ? <SearchBox at={middle} onClose={() => setOpen(null)} onShow={(id) => requestAnimationFrame(() => canvas.current?.show(id))} /> : null}
-      {open === "connect" && selection[0] !== undefined ? <ConnectBox from={selection[0]} at={middle} onClose={() => setOpen(null)} /> : null}
+      {open === "publish" ? (
+        <PublishDialog
+          id={document.id}
+          name={name}
+          problems={problems}
+          flush={() => saver.flush()}
+          onShow={showProblem}
+          onClose={() => setOpen(null)}
+        />
+      ) : null}
+      {open === "run" ? (
+        <RunNow
+          id={document.id}
+          document={document as unknown as Document}
+          saver={saver}
+          onClose={() => setOpen(null)}
+        />
+      ) : null}
+      {open === "search" ? (
+        <SearchBox
+          at={middle}
+          onClose={() => setOpen(null)}
+          onShow={(id) => requestAnimationFrame(() => canvas.current?.show(id))}
+        />
+      ) : null}
+      {open === "connect" && selection[0] !== undefined ? (
+        <ConnectBox from={selection[0]} at={middle} onClose={() => setOpen(null)} />
+      ) : null}
       {open === "shortcuts" ? <ShortcutsDialog onClose={() => setOpen(null)} /> : null}
       {open === "conflict" ? (
         <ConflictDialog
@@ -361,7 +478,17 @@ function undoLabel(verb: string, what: string | undefined, keys: string): string
 }
 
 /** Whatever was typed is saved before it runs. */
-function RunNow({ id, document, saver, onClose }: { id: string; document: Document; saver: Saver; onClose: () => void }) {
+function RunNow({
+  id,
+  document,
+  saver,
+  onClose,
+}: {
+  id: string;
+  document: Document;
+  saver: Saver;
+  onClose: () => void;
+}) {
   const [isReady, setReady] = useState(saver.isClean);
   useEffect(() => {
     if (isReady) return;

@@ -20,7 +20,7 @@ import { Button, Dialog, Failed, Filled, Loading, When } from "../ui";
 import { Designer } from "./Designer";
 import "./designer.css";
 import { judge, saveDefinition } from "./designerApi";
-import { keeper, keptFor, type Kept } from "./keeping";
+import { type Kept, keeper, keptFor } from "./keeping";
 import { descriptors } from "./useCatalogue";
 import { SessionContext } from "./useEditor";
 
@@ -35,17 +35,33 @@ export function DesignerPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const [search] = useFilters();
   const version = search["version"] ?? "latest";
-  const detail = useQuery({ ...definitions.one(id, version), refetchOnWindowFocus: false, refetchOnReconnect: false, staleTime: Number.POSITIVE_INFINITY, gcTime: 0 });
+  const detail = useQuery({
+    ...definitions.one(id, version),
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
   const known = useQuery(descriptors);
   // Once it is open, a question that fails takes nobody's work out of their hands.
   if (detail.isLoadingError) return <Failed error={detail.error} retry={() => void detail.refetch()} />;
   if (known.isLoadingError) return <Failed error={known.error} retry={() => void known.refetch()} />;
   if (detail.data === undefined || known.data === undefined) return <Loading />;
-  return <Opened key={`${id} ${version}`} detail={detail.data} catalogue={known.data} isLatest={version === "latest"} />;
+  return (
+    <Opened key={`${id} ${version}`} detail={detail.data} catalogue={known.data} isLatest={version === "latest"} />
+  );
 }
 
 /** What was loaded first is what the session starts from; later answers of the query are our own saves. */
-function Opened({ detail, catalogue, isLatest }: { detail: DefinitionDetail; catalogue: Catalogue; isLatest: boolean }) {
+function Opened({
+  detail,
+  catalogue,
+  isLatest,
+}: {
+  detail: DefinitionDetail;
+  catalogue: Catalogue;
+  isLatest: boolean;
+}) {
   const can = useCan();
   const [first] = useState(detail);
   const isCode = first.summary.origin === "code";
@@ -146,7 +162,9 @@ function Opened({ detail, catalogue, isLatest }: { detail: DefinitionDetail; cat
             </>
           }
         >
-          <p><Filled sentence={t("keptText")} parts={{ when: <When at={kept.at} as="moment" className="" /> }} /></p>
+          <p>
+            <Filled sentence={t("keptText")} parts={{ when: <When at={kept.at} as="moment" className="" /> }} />
+          </p>
         </Dialog>
       ) : null}
     </SessionContext.Provider>

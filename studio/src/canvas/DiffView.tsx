@@ -2,10 +2,10 @@
 
 import { useMemo, useState } from "react";
 import { catalogue } from "../app/messages";
-import { diffDocuments, type ActivityChange } from "../model/diff";
-import { placesOf, type Activity, type Definition } from "../model/document";
+import { type ActivityChange, diffDocuments } from "../model/diff";
+import { type Activity, type Definition, placesOf } from "../model/document";
 import { withIds } from "../model/ids";
-import { isList, setAt, type Json, type JsonObject } from "../model/json";
+import { isList, type Json, type JsonObject, setAt } from "../model/json";
 import { GraphView } from "./GraphView";
 import type { Mark } from "./nodes";
 
@@ -22,14 +22,32 @@ const t = catalogue("diff", {
   settings: "Settings and declarations",
 });
 
-export function DiffView({ before: earlier, after: later }: { before: Record<string, unknown>; after: Record<string, unknown> }) {
+export function DiffView({
+  before: earlier,
+  after: later,
+}: {
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+}) {
   const before = useMemo(() => withIds(earlier as JsonObject), [earlier]);
   const after = useMemo(() => withIds(later as JsonObject), [later]);
   const diff = useMemo(() => diffDocuments(before, after), [before, after]);
   const both = useMemo(() => withRemoved(before, after), [before, after]);
   const [selected, setSelected] = useState<string | null>(null);
-  const statuses = useMemo(() => Object.fromEntries(diff.activities.map((change): [string, Mark] => [change.id, { status: change.change, hint: hintOf(change) }])), [diff]);
-  const edgeMarks = useMemo(() => Object.fromEntries(diff.connections.map((change) => [`${change.from}|${change.outcome ?? "Done"}|${change.to}`, change.change])), [diff]);
+  const statuses = useMemo(
+    () =>
+      Object.fromEntries(
+        diff.activities.map((change): [string, Mark] => [change.id, { status: change.change, hint: hintOf(change) }]),
+      ),
+    [diff],
+  );
+  const edgeMarks = useMemo(
+    () =>
+      Object.fromEntries(
+        diff.connections.map((change) => [`${change.from}|${change.outcome ?? "Done"}|${change.to}`, change.change]),
+      ),
+    [diff],
+  );
   const isSame = diff.activities.length + diff.connections.length + diff.fields.length === 0;
   return (
     <div className="hf-diff">
@@ -38,7 +56,13 @@ export function DiffView({ before: earlier, after: later }: { before: Record<str
         {isSame ? <p className="faint">{t("same")}</p> : null}
         {diff.activities.length > 0 ? <h3>{t("activities")}</h3> : null}
         {diff.activities.map((change) => (
-          <button key={change.id} type="button" data-change={change.change} aria-pressed={change.id === selected} onClick={() => setSelected(change.id)}>
+          <button
+            key={change.id}
+            type="button"
+            data-change={change.change}
+            aria-pressed={change.id === selected}
+            onClick={() => setSelected(change.id)}
+          >
             <span className="row">
               <b className="grow clip">{change.title}</b>
               <span className="small">{t(change.change)}</span>
@@ -78,7 +102,9 @@ function short(value: Json): string {
 }
 
 function hintOf(change: ActivityChange): string {
-  return change.fields.map((field) => `${field.path}: ${short(field.before ?? null)} → ${short(field.after ?? null)}`).join("\n");
+  return change.fields
+    .map((field) => `${field.path}: ${short(field.before ?? null)} → ${short(field.after ?? null)}`)
+    .join("\n");
 }
 
 /** The later document, with the activities and connections that went put back where they stood. */
@@ -91,13 +117,23 @@ export function withRemoved(before: Definition, after: Definition): Definition {
     const target = placesOf(both).get(parent);
     const held = target?.activity[port];
     if (target === undefined || !isList(held)) continue;
-    both = setAt(both, [...target.path, port], held.toSpliced(Math.min(index, held.length), 0, withoutChildren(activity, now)));
+    both = setAt(
+      both,
+      [...target.path, port],
+      held.toSpliced(Math.min(index, held.length), 0, withoutChildren(activity, now)),
+    );
   }
   for (const { activity } of placesOf(before).values()) {
     const target = placesOf(both).get(activity.id);
     if (activity.connections === undefined || target === undefined) continue;
     const known = target.activity.connections ?? [];
-    const gone = activity.connections.filter((item) => !known.some((other) => other.from === item.from && other.to === item.to && (other.outcome ?? "Done") === (item.outcome ?? "Done")));
+    const gone = activity.connections.filter(
+      (item) =>
+        !known.some(
+          (other) =>
+            other.from === item.from && other.to === item.to && (other.outcome ?? "Done") === (item.outcome ?? "Done"),
+        ),
+    );
     if (gone.length > 0) both = setAt(both, [...target.path, "connections"], [...known, ...gone]);
   }
   return both;
@@ -105,5 +141,13 @@ export function withRemoved(before: Definition, after: Definition): Definition {
 
 /** What a removed container held may live on elsewhere: it is not drawn twice. */
 function withoutChildren(activity: Activity, now: ReadonlyMap<string, unknown>): Activity {
-  return [...placesOf({ id: "", root: activity }).keys()].some((id) => now.has(id)) ? { type: activity.type, id: activity.id, ...(activity.name ? { name: activity.name } : {}), ...(activity.inputs ? { inputs: activity.inputs } : {}), ...(activity.metadata ? { metadata: activity.metadata } : {}) } : activity;
+  return [...placesOf({ id: "", root: activity }).keys()].some((id) => now.has(id))
+    ? {
+        type: activity.type,
+        id: activity.id,
+        ...(activity.name ? { name: activity.name } : {}),
+        ...(activity.inputs ? { inputs: activity.inputs } : {}),
+        ...(activity.metadata ? { metadata: activity.metadata } : {}),
+      }
+    : activity;
 }

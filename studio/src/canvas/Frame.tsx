@@ -15,7 +15,13 @@ export const Frame = memo(function Frame({ data, selected }: NodeProps<FrameNode
   const { node } = box;
   const tone = mark === null ? undefined : toneOfMark(mark.status);
   return (
-    <div className={`hf-card hf-frame ${selected ? "selected" : ""} ${node.unknown ? "unknown" : ""}`} data-tone={tone} data-status={mark?.status} data-depth={box.depth % 2} title={mark?.hint}>
+    <div
+      className={`hf-card hf-frame ${selected ? "selected" : ""} ${node.unknown ? "unknown" : ""}`}
+      data-tone={tone}
+      data-status={mark?.status}
+      data-depth={box.depth % 2}
+      title={mark?.hint}
+    >
       <StillHandles node={node} direction="down" />
       <div className="hf-face hf-frame-face">
         <span className="hf-icon">

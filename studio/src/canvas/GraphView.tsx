@@ -6,26 +6,26 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { isDark } from "../app/theme";
 import { directionIn } from "../editor/commands/places";
 import type { Catalogue } from "../model/descriptors";
-import { ancestry, placesOf, type Definition } from "../model/document";
-import { crumbsOf, doorOf, focusOn, levelOf, ROOT, type Focus } from "../model/focus";
-import { graphOf, type Graph, type Point } from "../model/graph";
+import { ancestry, type Definition, placesOf } from "../model/document";
+import { crumbsOf, doorOf, type Focus, focusOn, levelOf, ROOT } from "../model/focus";
+import { type Graph, graphOf, type Point } from "../model/graph";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
 import { CARD_WIDTH } from "../model/layout";
+import { isNestable, type Nested, nestedOf } from "../model/nested";
 import { withPorts } from "../model/ports";
-import { isNestable, nestedOf, type Nested } from "../model/nested";
 import { Breadcrumb } from "./Breadcrumb";
 import "./canvas.css";
 import "./designer.css";
-import { Card, CardActionsContext, type CardActions } from "./Card";
+import { Card, type CardActions, CardActionsContext } from "./Card";
+import { Frame, type FrameNode } from "./Frame";
 import { FarView } from "./far/FarView";
 import type { FarActions } from "./far/hands";
 import { BIG_FROM } from "./far/scene";
 import { LEAST_ZOOM, useFar } from "./far/useFar";
 import { gliding } from "./gliding";
-import { Frame, type FrameNode } from "./Frame";
 import { NoteCard } from "./NoteCard";
-import { toEdges, toNodes, type AnyNode, type Drawing, type Mark, type WayEdge } from "./nodes";
+import { type AnyNode, type Drawing, type Mark, toEdges, toNodes, type WayEdge } from "./nodes";
 import { useCatalogue } from "./useCatalogue";
 import { usePlaces } from "./usePlaces";
 import { Arrows, Way } from "./Way";
@@ -60,7 +60,14 @@ export function GraphView(props: GraphViewProps) {
 
 const NO_MARKS: Readonly<Record<string, Mark>> = {};
 
-function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = null, onSelect, catalogue: own }: GraphViewProps) {
+function Inner({
+  document: given,
+  statuses = NO_MARKS,
+  edgeMarks,
+  selected = null,
+  onSelect,
+  catalogue: own,
+}: GraphViewProps) {
   const asked = useCatalogue();
   const catalogue = own ?? asked.catalogue;
   const document = useMemo(() => withIds(given as JsonObject), [given]);
@@ -69,7 +76,10 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
   const frame = useRef<HTMLDivElement>(null);
   // The whole workflow on one drawing, unless it is a state machine, very big, or one level of it was opened.
   const nested = useMemo(
-    () => (focus === ROOT && hasContainers(document) && isNestable(document, placesOf(document).size) ? nestedOf(document, catalogue) : null),
+    () =>
+      focus === ROOT && hasContainers(document) && isNestable(document, placesOf(document).size)
+        ? nestedOf(document, catalogue)
+        : null,
     [document, catalogue, focus],
   );
   const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
@@ -77,12 +87,25 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
   const isFree = level.kind === "flowchart" || level.kind === "states";
   const direction = isFree && nested === null ? directionIn(level, shape) : "down";
   const computed = usePlaces(nested === null ? shape : NOTHING, level.kind, direction);
-  const places = useMemo(() => (nested === null ? computed : new Map(nested.boxes.map((box) => [box.node.id, { x: box.x, y: box.y }]))), [nested, computed]);
+  const places = useMemo(
+    () => (nested === null ? computed : new Map(nested.boxes.map((box) => [box.node.id, { x: box.x, y: box.y }]))),
+    [nested, computed],
+  );
   const graph = useMemo(() => withPorts(shape, places, direction), [shape, places, direction]);
   const kind = nested === null ? level.kind : "flowchart";
   const marks = useMemo(() => withContainers(document, statuses), [document, statuses]);
   const drawing = useMemo<Drawing>(
-    () => ({ graph, level: kind, places, direction, selection: new Set(selected === null ? [] : [selected]), problems: NO_PROBLEMS, marks, readOnly: true, nested: nested !== null }),
+    () => ({
+      graph,
+      level: kind,
+      places,
+      direction,
+      selection: new Set(selected === null ? [] : [selected]),
+      problems: NO_PROBLEMS,
+      marks,
+      readOnly: true,
+      nested: nested !== null,
+    }),
     [graph, kind, places, direction, selected, marks, nested],
   );
   const lastNodes = useRef<AnyNode[]>([]);
@@ -91,22 +114,34 @@ function Inner({ document: given, statuses = NO_MARKS, edgeMarks, selected = nul
     const cards = (lastNodes.current = toNodes(drawing, lastNodes.current));
     return nested === null ? cards : framed(nested, cards, marks, selected);
   }, [drawing, nested, marks, selected]);
-  const edges = useMemo(() => (lastEdges.current = toEdges(drawing, lastEdges.current, edgeMarks)), [drawing, edgeMarks]);
+  const edges = useMemo(
+    () => (lastEdges.current = toEdges(drawing, lastEdges.current, edgeMarks)),
+    [drawing, edgeMarks],
+  );
 
   // An activity chosen elsewhere (in the journal, say) is shown where it stands.
   useEffect(() => {
     const place = selected === null ? undefined : placesOf(document).get(selected);
     if (place === undefined || nested !== null) return;
-    setFocus((now) => (levelOf(document, catalogue, now).activities.some((activity) => activity.id === selected) ? now : focusOn(place)));
+    setFocus((now) =>
+      levelOf(document, catalogue, now).activities.some((activity) => activity.id === selected) ? now : focusOn(place),
+    );
   }, [selected, document, catalogue, nested]);
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}`;
   const far = useFar(drawing, `${where}/${nodes.length}`, frame, null, nested?.boxes);
   const farActions = useMemo<FarActions>(
-    () => ({ select: (ids) => onSelect?.(ids[0] ?? null), move: null, open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, ...gliding() }) }),
+    () => ({
+      select: (ids) => onSelect?.(ids[0] ?? null),
+      move: null,
+      open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, ...gliding() }),
+    }),
     [onSelect, flow, places],
   );
 
-  const actions = useMemo<CardActions>(() => ({ open: setFocus, quickAdd: () => undefined, comments: () => undefined }), []);
+  const actions = useMemo<CardActions>(
+    () => ({ open: setFocus, quickAdd: () => undefined, comments: () => undefined }),
+    [],
+  );
   const crumbs = crumbsOf(document, catalogue, level);
   return (
     <CardActionsContext.Provider value={actions}>
@@ -155,7 +190,9 @@ function centreOf(at: Point | undefined): [number, number] {
 const NOTHING: Graph = { nodes: [], edges: [], notes: [] };
 
 function hasContainers(document: Definition): boolean {
-  return [...placesOf(document).values()].some((place) => place.depth > 1 || (place.depth === 1 && place.index === null));
+  return [...placesOf(document).values()].some(
+    (place) => place.depth > 1 || (place.depth === 1 && place.index === null),
+  );
 }
 
 function flat(nested: Nested): Graph {
@@ -163,7 +200,12 @@ function flat(nested: Nested): Graph {
 }
 
 /** Frames in the place of the cards of containers, the outer ones behind the inner. */
-function framed(nested: Nested, cards: readonly AnyNode[], marks: Readonly<Record<string, Mark>>, selected: string | null): Shown[] {
+function framed(
+  nested: Nested,
+  cards: readonly AnyNode[],
+  marks: Readonly<Record<string, Mark>>,
+  selected: string | null,
+): Shown[] {
   const byId = new Map(cards.map((card) => [card.id, card]));
   return nested.boxes.flatMap((box): Shown[] => {
     const card = byId.get(box.node.id);
@@ -199,17 +241,35 @@ function framed(nested: Nested, cards: readonly AnyNode[], marks: Readonly<Recor
   });
 }
 
-const RANK = ["faulted", "running", "suspended", "waiting", "scheduled", "added", "removed", "changed", "moved", "completed", "finished", "canceled", "skipped"];
+const RANK = [
+  "faulted",
+  "running",
+  "suspended",
+  "waiting",
+  "scheduled",
+  "added",
+  "removed",
+  "changed",
+  "moved",
+  "completed",
+  "finished",
+  "canceled",
+  "skipped",
+];
 
 /** A container that says nothing of itself shows the most urgent status of what it holds. */
-function withContainers(document: Definition, statuses: Readonly<Record<string, Mark>>): Readonly<Record<string, Mark>> {
+function withContainers(
+  document: Definition,
+  statuses: Readonly<Record<string, Mark>>,
+): Readonly<Record<string, Mark>> {
   const marks: Record<string, Mark> = { ...statuses };
   for (const [id, mark] of Object.entries(statuses)) {
     for (const place of ancestry(document, id).slice(0, -1)) {
       const outer = place.activity.id;
       if (statuses[outer] !== undefined) continue;
       const before = marks[outer];
-      if (before === undefined || RANK.indexOf(mark.status) < RANK.indexOf(before.status)) marks[outer] = { status: mark.status };
+      if (before === undefined || RANK.indexOf(mark.status) < RANK.indexOf(before.status))
+        marks[outer] = { status: mark.status };
     }
   }
   return marks;

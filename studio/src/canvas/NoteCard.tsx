@@ -1,6 +1,6 @@
 /** A sticky note: text that people leave on the canvas. */
 
-import { NodeResizer, type NodeProps } from "@xyflow/react";
+import { type NodeProps, NodeResizer } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
 import { catalogue } from "../app/messages";
 import { snap } from "../model/layout";

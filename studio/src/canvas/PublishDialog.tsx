@@ -36,7 +36,12 @@ interface PublishProps {
 }
 
 export function PublishDialog({ id, name, problems, flush, onShow, onClose }: PublishProps) {
-  const live = useQuery({ queryKey: ["instances", "live", id], queryFn: () => liveInstances(id), staleTime: 0, retry: false });
+  const live = useQuery({
+    queryKey: ["instances", "live", id],
+    queryFn: () => liveInstances(id),
+    staleTime: 0,
+    retry: false,
+  });
   const [busy, setBusy] = useState(false);
   const can = useCan();
   const navigate = useNavigate();
@@ -48,8 +53,14 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
       if (await flush()) {
         const result = await publish(id);
         const { version } = result.summary;
-        const move = { label: t("move"), run: () => void navigate({ to: "/alterations", search: { definition: id, version: String(version) } }) };
-        toast.done(t(result.triggers > 0 ? "doneTriggers" : "done", { version, triggers: result.triggers }), live.data && can("operations:write") ? move : undefined);
+        const move = {
+          label: t("move"),
+          run: () => void navigate({ to: "/alterations", search: { definition: id, version: String(version) } }),
+        };
+        toast.done(
+          t(result.triggers > 0 ? "doneTriggers" : "done", { version, triggers: result.triggers }),
+          live.data && can("operations:write") ? move : undefined,
+        );
         // A workflow that can be used as an activity is one from now on.
         await forget("descriptors");
       }
@@ -60,7 +71,14 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
     }
   };
   return (
-    <Confirm title={t("title", { name })} action={t("action")} busy={busy} disabled={errors.length > 0} onConfirm={() => void go()} onClose={onClose}>
+    <Confirm
+      title={t("title", { name })}
+      action={t("action")}
+      busy={busy}
+      disabled={errors.length > 0}
+      onConfirm={() => void go()}
+      onClose={onClose}
+    >
       {shown.length > 0 ? (
         <div className={`banner ${errors.length > 0 ? "bad" : "wait"} hf-standing`}>
           <p>{t(errors.length > 0 ? "errors" : "warnings", { n: shown.length })}</p>
@@ -74,7 +92,9 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
           {shown.length > MOST ? <p className="small">{t("more", { n: shown.length - MOST })}</p> : null}
         </div>
       ) : null}
-      {live.data !== undefined && errors.length === 0 ? <p>{live.data > 0 ? t("live", { n: live.data }) : t("none")}</p> : null}
+      {live.data !== undefined && errors.length === 0 ? (
+        <p>{live.data > 0 ? t("live", { n: live.data }) : t("none")}</p>
+      ) : null}
     </Confirm>
   );
 }

@@ -2,11 +2,16 @@
 
 import { catalogue } from "../app/messages";
 import { CodeEditor } from "../inspector/CodeEditor";
-import { findActivity, type Definition } from "../model/document";
+import { type Definition, findActivity } from "../model/document";
 import { isObject } from "../model/json";
 import { Empty } from "../ui";
 
-const t = catalogue("python", { label: "Python source", none: "The source is not here", noneText: "This workflow was published without its text. It stands in {file}.", unknown: "a Python module" });
+const t = catalogue("python", {
+  label: "Python source",
+  none: "The source is not here",
+  noneText: "This workflow was published without its text. It stands in {file}.",
+  unknown: "a Python module",
+});
 
 export interface PythonSource {
   readonly text: string;
@@ -41,7 +46,15 @@ export function PythonView({ document, selected }: { document: Definition; selec
   return (
     <div className="hf-source hf-python">
       {source.file ? <p className="hf-source-bar faint small mono">{source.file}</p> : null}
-      <CodeEditor tall readOnly language="python" label={t("label")} value={source.text} line={at === null ? null : at - source.line + 1} onChange={() => undefined} />
+      <CodeEditor
+        tall
+        readOnly
+        language="python"
+        label={t("label")}
+        value={source.text}
+        line={at === null ? null : at - source.line + 1}
+        onChange={() => undefined}
+      />
     </div>
   );
 }

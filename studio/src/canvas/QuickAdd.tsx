@@ -19,21 +19,45 @@ export interface Choice {
   readonly icon: string;
 }
 
-export function QuickAdd({ at, catalogue: known, onPick, onClose }: { at: { x: number; y: number }; catalogue: Catalogue; onPick: (type: string) => void; onClose: () => void }) {
+export function QuickAdd({
+  at,
+  catalogue: known,
+  onPick,
+  onClose,
+}: {
+  at: { x: number; y: number };
+  catalogue: Catalogue;
+  onPick: (type: string) => void;
+  onClose: () => void;
+}) {
   const find = useMemo(
     () => (query: string) =>
-      findActivities(known, query).map((item: ActivityDescriptor): Choice => ({
-        id: item.type,
-        title: item.display_name ?? item.type,
-        detail: item.category ?? "",
-        icon: item.icon ?? "box",
-      })),
+      findActivities(known, query).map(
+        (item: ActivityDescriptor): Choice => ({
+          id: item.type,
+          title: item.display_name ?? item.type,
+          detail: item.category ?? "",
+          icon: item.icon ?? "box",
+        }),
+      ),
     [known],
   );
   return <Picker at={at} label={t("add")} find={find} onPick={onPick} onClose={onClose} />;
 }
 
-export function Picker({ at, label, find, onPick, onClose }: { at: { x: number; y: number }; label: string; find: (query: string) => readonly Choice[]; onPick: (id: string) => void; onClose: () => void }) {
+export function Picker({
+  at,
+  label,
+  find,
+  onPick,
+  onClose,
+}: {
+  at: { x: number; y: number };
+  label: string;
+  find: (query: string) => readonly Choice[];
+  onPick: (id: string) => void;
+  onClose: () => void;
+}) {
   const [query, setQuery] = useState("");
   const [active, setActive] = useState(0);
   const [place, setPlace] = useState({ left: at.x, top: at.y });
@@ -42,7 +66,10 @@ export function Picker({ at, label, find, onPick, onClose }: { at: { x: number; 
   const [before] = useState(() => document.activeElement);
   useEffect(
     () => () => {
-      const back = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : document.querySelector<HTMLElement>(".hf-designer");
+      const back =
+        before instanceof HTMLElement && before !== document.body && before.isConnected
+          ? before
+          : document.querySelector<HTMLElement>(".hf-designer");
       // A frame may be long: who went on elsewhere by then keeps the keyboard.
       requestAnimationFrame(() => {
         if (document.activeElement === document.body) back?.focus({ preventScroll: true });

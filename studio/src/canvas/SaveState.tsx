@@ -18,7 +18,8 @@ const t = catalogue("saving", {
 /** Always visible: whether what stands on the canvas is on the server. */
 export function SaveBadge({ saver, onResolve }: { saver: Saver; onResolve: () => void }) {
   const state = useSyncExternalStore(saver.subscribe, saver.get);
-  const isBad = state.kind === "conflict" || state.kind === "refused" || state.kind === "waiting" || state.kind === "signed-out";
+  const isBad =
+    state.kind === "conflict" || state.kind === "refused" || state.kind === "waiting" || state.kind === "signed-out";
   return (
     <span className="hf-save" role="status" data-kind={state.kind} title={"why" in state ? state.why : undefined}>
       <i aria-hidden="true" />

@@ -1,25 +1,34 @@
 import { useMemo } from "react";
 import { catalogue as words } from "../app/messages";
+import { placesOf } from "../model/document";
 import { focusOn } from "../model/focus";
 import { searchDocument } from "../model/search";
-import { placesOf } from "../model/document";
-import { Picker, type Choice } from "./QuickAdd";
+import { type Choice, Picker } from "./QuickAdd";
 import { useEditor, useEditorSession } from "./useEditor";
 
 const t = words("search", { label: "Search in this workflow" });
 
 /** Finds an activity anywhere in the workflow and goes there. */
-export function SearchBox({ at, onClose, onShow }: { at: { x: number; y: number }; onClose: () => void; onShow: (id: string) => void }) {
+export function SearchBox({
+  at,
+  onClose,
+  onShow,
+}: {
+  at: { x: number; y: number };
+  onClose: () => void;
+  onShow: (id: string) => void;
+}) {
   const session = useEditorSession();
   const { document, catalogue } = useEditor((snapshot) => snapshot);
   const find = useMemo(
-    () => (query: string): Choice[] =>
-      searchDocument(document, catalogue, query || " ").map((hit) => ({
-        id: hit.place.activity.id,
-        title: hit.title,
-        detail: hit.detail,
-        icon: catalogue.get(hit.place.activity.type)?.icon ?? "box",
-      })),
+    () =>
+      (query: string): Choice[] =>
+        searchDocument(document, catalogue, query || " ").map((hit) => ({
+          id: hit.place.activity.id,
+          title: hit.title,
+          detail: hit.detail,
+          icon: catalogue.get(hit.place.activity.type)?.icon ?? "box",
+        })),
     [document, catalogue],
   );
   return (

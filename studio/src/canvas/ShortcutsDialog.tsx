@@ -1,5 +1,5 @@
 import { catalogue } from "../app/messages";
-import { sayKeys, SHORTCUTS } from "../editor/shortcuts";
+import { SHORTCUTS, sayKeys } from "../editor/shortcuts";
 import { Dialog } from "../ui";
 
 const t = catalogue("shortcuts", { title: "Shortcuts" });

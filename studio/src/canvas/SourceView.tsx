@@ -8,7 +8,13 @@ import { isObject, type Json } from "../model/json";
 import { Button, toast } from "../ui";
 import { useEditor, useEditorSession } from "./useEditor";
 
-const t = catalogue("source", { label: "Source", apply: "Apply", revert: "Undo my changes", bad: "Not JSON yet: {why}", notObject: "A definition is an object." });
+const t = catalogue("source", {
+  label: "Source",
+  apply: "Apply",
+  revert: "Undo my changes",
+  bad: "Not JSON yet: {why}",
+  notObject: "A definition is an object.",
+});
 
 export function SourceView() {
   const session = useEditorSession();

@@ -1,6 +1,6 @@
 /** A connection: its line, the outcome's name, and a plus to put an activity into it. Plain SVG, for a thousand of them. */
 
-import { BaseEdge, getSmoothStepPath, Position, type EdgeProps } from "@xyflow/react";
+import { BaseEdge, type EdgeProps, getSmoothStepPath, Position } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
 import { catalogue } from "../app/messages";
 import { detourPath } from "../model/routing";
@@ -92,7 +92,11 @@ function near(one: { x: number; y: number }, other: { x: number; y: number }): b
 
 function loop(sourceX: number, sourceY: number, targetX: number, targetY: number): [string, number, number] {
   const side = Math.max(sourceX, targetX) + 140;
-  return [`M${sourceX} ${sourceY} C${side} ${sourceY + 40} ${side} ${targetY - 40} ${targetX} ${targetY}`, side - 34, (sourceY + targetY) / 2];
+  return [
+    `M${sourceX} ${sourceY} C${side} ${sourceY + 40} ${side} ${targetY - 40} ${targetX} ${targetY}`,
+    side - 34,
+    (sourceY + targetY) / 2,
+  ];
 }
 
 export function Arrows() {
@@ -100,7 +104,17 @@ export function Arrows() {
     <svg className="hf-arrows" aria-hidden="true">
       <defs>
         {["", "-selected"].map((kind) => (
-          <marker key={kind} id={`hf-arrow${kind}`} className={`hf-arrow${kind}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse">
+          <marker
+            key={kind}
+            id={`hf-arrow${kind}`}
+            className={`hf-arrow${kind}`}
+            viewBox="0 0 8 8"
+            refX="7"
+            refY="4"
+            markerWidth="8"
+            markerHeight="8"
+            orient="auto-start-reverse"
+          >
             <path d="M1 1 7 4 1 7" />
           </marker>
         ))}

@@ -1,23 +1,33 @@
 import { describe, expect, it } from "vitest";
 import { findActivities, grouped } from "../library/finding";
 import { catalogue } from "../model/catalogue.fixture";
+import type { Definition } from "../model/document";
 import { placesOf, updateActivity } from "../model/document";
 import { machine, order } from "../model/documents.fixture";
 import { levelOf, ROOT } from "../model/focus";
 import { graphOf } from "../model/graph";
 import { placeAll } from "../model/layout";
-import type { Definition } from "../model/document";
 import { withRemoved } from "./DiffView";
-import { toSvg, type Palette } from "./exporting";
-import { toEdges, toNodes, type Drawing } from "./nodes";
-import { roomIn } from "./placing";
+import { type Palette, toSvg } from "./exporting";
+import { type Drawing, toEdges, toNodes } from "./nodes";
 import { sourceOf } from "./PythonView";
+import { roomIn } from "./placing";
 import { stepInto } from "./useReveal";
 
 const draw = (document: Definition, more: Partial<Drawing> = {}): Drawing => {
   const level = levelOf(document, catalogue, ROOT);
   const graph = graphOf(level, catalogue);
-  return { graph, level: level.kind, places: placeAll(graph, level.kind, "down"), direction: "down", selection: new Set(), problems: new Map(), marks: {}, readOnly: false, ...more };
+  return {
+    graph,
+    level: level.kind,
+    places: placeAll(graph, level.kind, "down"),
+    direction: "down",
+    selection: new Set(),
+    problems: new Map(),
+    marks: {},
+    readOnly: false,
+    ...more,
+  };
 };
 
 describe("nodes for React Flow", () => {
@@ -46,7 +56,17 @@ describe("nodes for React Flow", () => {
 });
 
 describe("pictures and differences", () => {
-  const palette: Palette = { ground: "#fff", surface: "#fff", line: "#ddd", strong: "#888", text: "#000", soft: "#333", accent: "#066", accentSoft: "#eff", note: "#ffe" };
+  const palette: Palette = {
+    ground: "#fff",
+    surface: "#fff",
+    line: "#ddd",
+    strong: "#888",
+    text: "#000",
+    soft: "#333",
+    accent: "#066",
+    accentSoft: "#eff",
+    note: "#ffe",
+  };
 
   it("draws what is on the canvas, and nothing that could break out of it", () => {
     const odd = updateActivity(order, "placed", (activity) => ({ ...activity, name: '<script>"' }));
@@ -57,14 +77,22 @@ describe("pictures and differences", () => {
   });
 
   it("puts what went back where it stood", () => {
-    const fewer = updateActivity(order, "chart", (chart) => ({ ...chart, activities: (chart["activities"] as never[]).slice(0, 2), connections: [] }));
+    const fewer = updateActivity(order, "chart", (chart) => ({
+      ...chart,
+      activities: (chart["activities"] as never[]).slice(0, 2),
+      connections: [],
+    }));
     const both = withRemoved(order, fewer);
     expect([...placesOf(both).keys()]).toEqual([...placesOf(order).keys()]);
     expect(both.root.connections?.length).toBe(6);
   });
 
   it("finds the Python text in the metadata", () => {
-    expect(sourceOf({ ...order, metadata: { source: { text: "x", line: 7 }, file: "a.py" } })).toEqual({ text: "x", file: "a.py", line: 7 });
+    expect(sourceOf({ ...order, metadata: { source: { text: "x", line: 7 }, file: "a.py" } })).toEqual({
+      text: "x",
+      file: "a.py",
+      line: 7,
+    });
     expect(sourceOf(order)).toBeNull();
   });
 });
@@ -75,7 +103,9 @@ describe("the library", () => {
     expect(findActivities(catalogue, "wait")[0]?.type).toBe("Delay");
     expect(findActivities(catalogue, "approval").map((item) => item.type)).toContain("RunTask");
     expect(findActivities(catalogue, "zzz")).toEqual([]);
-    expect(grouped(findActivities(catalogue, "")).map(([category]) => category)).toEqual([...grouped(findActivities(catalogue, "")).map(([category]) => category)].sort());
+    expect(grouped(findActivities(catalogue, "")).map(([category]) => category)).toEqual(
+      [...grouped(findActivities(catalogue, "")).map(([category]) => category)].sort(),
+    );
   });
 });
 

@@ -15,7 +15,10 @@ export interface Saved {
 
 /** Writes the draft over the version that it builds on; 412 if somebody else was there first. */
 export async function saveDefinition(document: Definition, etag: string | null): Promise<Saved> {
-  const response = await request("PUT", apiPath("definitions", document.id), { body: document, headers: etag ? { "If-Match": etag } : {} });
+  const response = await request("PUT", apiPath("definitions", document.id), {
+    body: document,
+    headers: etag ? { "If-Match": etag } : {},
+  });
   const detail = (await response.json()) as DefinitionDetail;
   queryClient.setQueryData(["definitions", "one", document.id, "latest"], detail);
   void queryClient.invalidateQueries({ queryKey: ["definitions", "list"] });
@@ -27,7 +30,9 @@ export function judge(error: unknown): Failure {
   if (!(error instanceof ApiError)) return "offline";
   if (error.status === 412) return "conflict";
   if (error.status === 401) return "signed-out";
-  return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429 ? "refused" : "offline";
+  return error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
+    ? "refused"
+    : "offline";
 }
 
 export async function validateOnServer(document: Definition, signal: AbortSignal): Promise<readonly ServerProblem[]> {

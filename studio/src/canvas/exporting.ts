@@ -3,7 +3,7 @@
 import type { LevelKind } from "../model/focus";
 import type { Graph, GraphNode, Point } from "../model/graph";
 import { handleOf } from "../model/graph";
-import { sizeOf, type Direction } from "../model/layout";
+import { type Direction, sizeOf } from "../model/layout";
 import { detourPath, detours, rounded } from "../model/routing";
 import { iconPath } from "./ActivityIcon";
 import { shareOf } from "./nodes";
@@ -48,7 +48,11 @@ const MARGIN = 40;
 
 export function toSvg(picture: Picture, palette: Palette): { svg: string; width: number; height: number } {
   const { graph, places, direction } = picture;
-  const boxes = graph.nodes.map((node) => ({ node, at: places.get(node.id) ?? { x: 0, y: 0 }, size: sizeOf(node, direction) }));
+  const boxes = graph.nodes.map((node) => ({
+    node,
+    at: places.get(node.id) ?? { x: 0, y: 0 },
+    size: sizeOf(node, direction),
+  }));
   const all = [...boxes.map(({ at, size }) => ({ ...at, ...size })), ...graph.notes];
   const left = Math.min(0, ...all.map((box) => box.x)) - MARGIN;
   const top = Math.min(0, ...all.map((box) => box.y)) - MARGIN;
@@ -86,7 +90,9 @@ function cardSvg(node: GraphNode, at: Point, size: { width: number; height: numb
     `<rect x="10" y="11" width="34" height="34" rx="9" fill="${palette.accentSoft}"/>`,
     `<path transform="translate(19 20)" d="${iconPath(node.icon)}" fill="none" stroke="${palette.accent}" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round"/>`,
     `<text x="54" y="${telling ? 25 : 33}" font-weight="600" fill="${palette.text}">${escape(cut(node.title, 24))}</text>`,
-    telling ? `<text x="54" y="42" font-size="11" fill="${palette.soft}" font-family="ui-monospace, monospace">${escape(cut(telling, 25))}</text>` : "",
+    telling
+      ? `<text x="54" y="42" font-size="11" fill="${palette.soft}" font-family="ui-monospace, monospace">${escape(cut(telling, 25))}</text>`
+      : "",
     chips ? `<text x="12" y="74" font-size="11" fill="${palette.soft}">${escape(cut(chips, 36))}</text>` : "",
     "</g>",
   ].join("");
@@ -97,13 +103,27 @@ interface Box {
   readonly size: { readonly width: number; readonly height: number };
 }
 
-function edgeSvg(from: Box, to: Box, share: number, label: string, level: LevelKind, direction: Direction, palette: Palette, channel: number | undefined): string {
+function edgeSvg(
+  from: Box,
+  to: Box,
+  share: number,
+  label: string,
+  level: LevelKind,
+  direction: Direction,
+  palette: Palette,
+  channel: number | undefined,
+): string {
   const isDown = direction === "down";
-  const start = isDown ? { x: from.at.x + from.size.width * share, y: from.at.y + from.size.height } : { x: from.at.x + from.size.width, y: from.at.y + from.size.height * share };
+  const start = isDown
+    ? { x: from.at.x + from.size.width * share, y: from.at.y + from.size.height }
+    : { x: from.at.x + from.size.width, y: from.at.y + from.size.height * share };
   const end = isDown ? { x: to.at.x + to.size.width / 2, y: to.at.y } : { x: to.at.x, y: to.at.y + to.size.height / 2 };
   const step = { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 };
-  const corners = isDown ? [start, { x: start.x, y: step.y }, { x: end.x, y: step.y }, end] : [start, { x: step.x, y: start.y }, { x: step.x, y: end.y }, end];
-  const { path, label: middle } = channel === undefined ? { path: rounded(corners), label: step } : detourPath(start, end, channel, direction);
+  const corners = isDown
+    ? [start, { x: start.x, y: step.y }, { x: end.x, y: step.y }, end]
+    : [start, { x: step.x, y: start.y }, { x: step.x, y: end.y }, end];
+  const { path, label: middle } =
+    channel === undefined ? { path: rounded(corners), label: step } : detourPath(start, end, channel, direction);
   const width = label.length * 6.2 + 12;
   const beside = isDown ? { x: start.x, y: start.y + 16 } : { x: start.x + 10 + width / 2, y: start.y };
   const named = level === "states" ? middle : beside;
@@ -113,9 +133,14 @@ function edgeSvg(from: Box, to: Box, share: number, label: string, level: LevelK
   return `<path d="${path}" fill="none" stroke="${palette.strong}" stroke-width="1.5" marker-end="url(#a)"/>${name}`;
 }
 
-function noteSvg(note: { x: number; y: number; width: number; height: number; text: string }, palette: Palette): string {
+function noteSvg(
+  note: { x: number; y: number; width: number; height: number; text: string },
+  palette: Palette,
+): string {
   const lines = note.text.split("\n").flatMap((line) => line.match(/.{1,30}(\s|$)|\S+/g) ?? [""]);
-  const text = lines.map((line, index) => `<tspan x="${note.x + 12}" y="${note.y + 24 + index * 18}">${escape(line.trim())}</tspan>`).join("");
+  const text = lines
+    .map((line, index) => `<tspan x="${note.x + 12}" y="${note.y + 24 + index * 18}">${escape(line.trim())}</tspan>`)
+    .join("");
   return `<rect x="${note.x}" y="${note.y}" width="${note.width}" height="${note.height}" rx="4" fill="${palette.note}"/><text font-size="12" fill="${palette.text}">${text}</text>`;
 }
 
@@ -136,5 +161,10 @@ export async function toPng({ svg, width, height }: { svg: string; width: number
   canvas.width = Math.ceil(width * scale);
   canvas.height = Math.ceil(height * scale);
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob === null ? reject(new Error("The browser could not draw the picture.")) : resolve(blob)), "image/png"));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob(
+      (blob) => (blob === null ? reject(new Error("The browser could not draw the picture.")) : resolve(blob)),
+      "image/png",
+    ),
+  );
 }

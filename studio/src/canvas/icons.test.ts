@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { iconPath } from "./ActivityIcon";
@@ -13,7 +13,9 @@ function* sources(folder: string): Generator<string> {
 }
 
 it("draws every icon that our activities name", () => {
-  const names = new Set([...sources(LIBRARY)].flatMap((text) => [...text.matchAll(/icon="([a-z-]+)"/g)].map((found) => found[1] ?? "")));
+  const names = new Set(
+    [...sources(LIBRARY)].flatMap((text) => [...text.matchAll(/icon="([a-z-]+)"/g)].map((found) => found[1] ?? "")),
+  );
   expect(names.size).toBeGreaterThan(30);
   expect([...names].filter((name) => name !== "box" && iconPath(name) === iconPath("box"))).toEqual([]);
 });

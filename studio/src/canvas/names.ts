@@ -1,10 +1,10 @@
 /** What people call the activities of an instance: their own names, or the title of their type, as on the drawing. */
 import { useMemo } from "react";
-import { useCatalogue } from "./useCatalogue";
 import type { Catalogue } from "../model/descriptors";
-import { placesOf, titleOf, type Definition } from "../model/document";
+import { type Definition, placesOf, titleOf } from "../model/document";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
+import { useCatalogue } from "./useCatalogue";
 
 /** What tells of an activity: a journal entry, an incident, a bookmark. */
 type Told = { readonly activity_id: string | null; readonly name?: string | null; readonly type?: string | null };

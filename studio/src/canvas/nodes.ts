@@ -1,11 +1,11 @@
 /** From the graph to React Flow's nodes and edges. What did not change is the same object, so that cards stay as drawn. */
 
-import { Position, type Edge, type Node, type NodeHandle } from "@xyflow/react";
+import { type Edge, type Node, type NodeHandle, Position } from "@xyflow/react";
 import type { LevelKind } from "../model/focus";
-import { handleOf, type Graph, type GraphEdge, type GraphNode, type Note, type Point } from "../model/graph";
-import { sizeOf, type Direction } from "../model/layout";
+import { type Graph, type GraphEdge, type GraphNode, handleOf, type Note, type Point } from "../model/graph";
+import { type Direction, sizeOf } from "../model/layout";
 import type { Worst } from "../model/problems";
-import { detours, type Detour } from "../model/routing";
+import { type Detour, detours } from "../model/routing";
 
 export interface Mark {
   /** `running`, `completed`, `faulted`, … as the server says it; for a diff `added`, `removed`, `changed`, `moved`. */
@@ -32,7 +32,14 @@ export type CardNode = Node<CardData, "card">;
 export type NoteNode = Node<NoteData, "note">;
 export type AnyNode = CardNode | NoteNode;
 
-export type WayData = { readonly label: string; readonly index: number | null; readonly level: LevelKind; readonly readOnly: boolean; readonly mark: string | null; readonly detour: Detour | null };
+export type WayData = {
+  readonly label: string;
+  readonly index: number | null;
+  readonly level: LevelKind;
+  readonly readOnly: boolean;
+  readonly mark: string | null;
+  readonly detour: Detour | null;
+};
 export type WayEdge = Edge<WayData, "way">;
 
 const HANDLE = 8;
@@ -72,7 +79,8 @@ function card(node: GraphNode, drawing: Drawing, open: string, before: AnyNode |
   const position = drawing.places.get(node.id) ?? { x: 0, y: 0 };
   const selected = drawing.selection.has(node.id);
   const kept = before?.type === "card" && sameData(before.data, data) ? before : null;
-  if (kept !== null && kept.selected === selected && kept.position.x === position.x && kept.position.y === position.y) return kept;
+  if (kept !== null && kept.selected === selected && kept.position.x === position.x && kept.position.y === position.y)
+    return kept;
   const size = sizeOf(node, direction);
   return {
     id: node.id,
@@ -105,7 +113,11 @@ function sameData(left: CardData, right: CardData): boolean {
 function noteNode(note: Note, drawing: Drawing, before: AnyNode | undefined): NoteNode {
   const id = `note:${note.id}`;
   const selected = drawing.selection.has(id);
-  if (before?.type === "note" && JSON.stringify(before.data.note) === JSON.stringify(note) && before.selected === selected) {
+  if (
+    before?.type === "note" &&
+    JSON.stringify(before.data.note) === JSON.stringify(note) &&
+    before.selected === selected
+  ) {
     return before;
   }
   const size = { width: note.width, height: note.height };
@@ -128,15 +140,36 @@ function handlesOf(node: GraphNode, direction: Direction, size: { width: number;
   const into: NodeHandle =
     direction === "down"
       ? { id: "in", type: "target", position: Position.Top, x: size.width / 2 - HANDLE / 2, y: -HANDLE / 2, ...sides }
-      : { id: "in", type: "target", position: Position.Left, x: -HANDLE / 2, y: size.height / 2 - HANDLE / 2, ...sides };
+      : {
+          id: "in",
+          type: "target",
+          position: Position.Left,
+          x: -HANDLE / 2,
+          y: size.height / 2 - HANDLE / 2,
+          ...sides,
+        };
   const names = node.outcomes.length > 0 ? node.outcomes : ["Done"];
   return [
     into,
     ...names.map((id, index): NodeHandle => {
       const share = shareOf(index, names.length);
       return direction === "down"
-        ? { id, type: "source", position: Position.Bottom, x: size.width * share - HANDLE / 2, y: size.height - HANDLE / 2, ...sides }
-        : { id, type: "source", position: Position.Right, x: size.width - HANDLE / 2, y: size.height * share - HANDLE / 2, ...sides };
+        ? {
+            id,
+            type: "source",
+            position: Position.Bottom,
+            x: size.width * share - HANDLE / 2,
+            y: size.height - HANDLE / 2,
+            ...sides,
+          }
+        : {
+            id,
+            type: "source",
+            position: Position.Right,
+            x: size.width - HANDLE / 2,
+            y: size.height * share - HANDLE / 2,
+            ...sides,
+          };
     }),
   ];
 }
@@ -157,7 +190,8 @@ function openOutcomes(graph: Graph, level: LevelKind): ReadonlyMap<string, strin
       if (set === undefined) used.set(edge.source, new Set([handle]));
       else set.add(handle);
     }
-    for (const node of graph.nodes) open.set(node.id, node.outcomes.filter((name) => !used.get(node.id)?.has(name)).join("\n"));
+    for (const node of graph.nodes)
+      open.set(node.id, node.outcomes.filter((name) => !used.get(node.id)?.has(name)).join("\n"));
   } else if (level === "states") for (const node of graph.nodes) open.set(node.id, node.outcomes.join("\n"));
   else if (level !== "parallel") {
     const last = graph.nodes.at(-1);
@@ -210,7 +244,13 @@ export function toEdges(
 
 function sameDetour(one: Detour | null, other: Detour | null): boolean {
   if (one === null || other === null) return one === other;
-  return one.channel === other.channel && one.from.x === other.from.x && one.from.y === other.from.y && one.to.x === other.to.x && one.to.y === other.to.y;
+  return (
+    one.channel === other.channel &&
+    one.from.x === other.from.x &&
+    one.from.y === other.from.y &&
+    one.to.x === other.to.x &&
+    one.to.y === other.to.y
+  );
 }
 
 /** What a diff calls a connection. */

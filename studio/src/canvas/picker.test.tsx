@@ -12,7 +12,9 @@ const beside = (open: boolean) => (
   <>
     <button>Card</button>
     <input aria-label="Field" />
-    {open ? <Picker at={{ x: 0, y: 0 }} label="Pick" find={() => []} onPick={() => undefined} onClose={() => undefined} /> : null}
+    {open ? (
+      <Picker at={{ x: 0, y: 0 }} label="Pick" find={() => []} onPick={() => undefined} onClose={() => undefined} />
+    ) : null}
   </>
 );
 

@@ -2,7 +2,7 @@
 
 import * as commands from "../editor/commands";
 import type { Graph, GraphEdge, Point } from "../model/graph";
-import { sizeOf, type Direction } from "../model/layout";
+import { type Direction, sizeOf } from "../model/layout";
 import type { Drawing } from "./nodes";
 
 /** The card where a drawing begins: the one that starts it, else the topmost (or leftmost). */
@@ -25,7 +25,11 @@ export function reselected(before: readonly string[], picked: ReadonlyMap<string
 }
 
 /** In a list the height at which a card is dropped says where it goes. */
-export function reorderBy(settled: ReadonlyMap<string, Point>, drawing: Drawing, reorder: (id: string, index: number) => void): void {
+export function reorderBy(
+  settled: ReadonlyMap<string, Point>,
+  drawing: Drawing,
+  reorder: (id: string, index: number) => void,
+): void {
   const isRow = drawing.level === "parallel";
   for (const [id, at] of settled) {
     if (id.startsWith("note:")) continue;
@@ -38,7 +42,13 @@ export function reorderBy(settled: ReadonlyMap<string, Point>, drawing: Drawing,
   }
 }
 
-export function afterSelected(graph: { readonly nodes: readonly { readonly id: string; readonly outcomes: readonly string[] }[]; readonly edges: readonly { readonly source: string; readonly outcome: string | null }[] }, selection: readonly string[]): { id: string; outcome: string } | undefined {
+export function afterSelected(
+  graph: {
+    readonly nodes: readonly { readonly id: string; readonly outcomes: readonly string[] }[];
+    readonly edges: readonly { readonly source: string; readonly outcome: string | null }[];
+  },
+  selection: readonly string[],
+): { id: string; outcome: string } | undefined {
   if (selection.length !== 1) return undefined;
   const node = graph.nodes.find((item) => item.id === selection[0]);
   if (node === undefined || node.outcomes.length === 0) return undefined;
@@ -48,7 +58,9 @@ export function afterSelected(graph: { readonly nodes: readonly { readonly id: s
 
 export function centreOf(element: HTMLElement | null): Point {
   const box = element?.getBoundingClientRect();
-  return box === undefined ? { x: innerWidth / 2, y: innerHeight / 2 } : { x: box.x + box.width / 2 - 116, y: box.y + box.height / 2 - 28 };
+  return box === undefined
+    ? { x: innerWidth / 2, y: innerHeight / 2 }
+    : { x: box.x + box.width / 2 - 116, y: box.y + box.height / 2 - 28 };
 }
 
 export function cornerOf(element: HTMLElement | null): Point {
@@ -57,19 +69,31 @@ export function cornerOf(element: HTMLElement | null): Point {
 }
 
 /** For a note: the first place below the corner where no card stands. */
-export function freeCorner(corner: Point, graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): Point {
+export function freeCorner(
+  corner: Point,
+  graph: Graph,
+  places: ReadonlyMap<string, Point>,
+  direction: Direction,
+): Point {
   const taken = graph.nodes.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) }));
   let at = corner;
   for (let step = 0; step < 200; step += 1) {
     const here = at;
-    const blocking = [...taken, ...graph.notes].find((box) => here.x < box.x + box.width && box.x < here.x + 200 && here.y < box.y + box.height && box.y < here.y + 104);
+    const blocking = [...taken, ...graph.notes].find(
+      (box) =>
+        here.x < box.x + box.width && box.x < here.x + 200 && here.y < box.y + box.height && box.y < here.y + 104,
+    );
     if (blocking === undefined) return at;
     at = { ...at, y: blocking.y + blocking.height + 16 };
   }
   return at;
 }
 
-export function screenOf(flow: { flowToScreenPosition(point: Point): Point }, place: Point | null, frame: HTMLElement | null): Point {
+export function screenOf(
+  flow: { flowToScreenPosition(point: Point): Point },
+  place: Point | null,
+  frame: HTMLElement | null,
+): Point {
   return place === null ? centreOf(frame) : flow.flowToScreenPosition({ x: place.x, y: place.y + 64 });
 }
 
@@ -90,13 +114,20 @@ export function pasteText(text: string, at: Point, run: (command: ReturnType<typ
  * Room in a connection: the new card stands where the connection led to, and what follows steps aside, as far as there is
  * not room enough already.
  */
-export function roomIn(edge: GraphEdge, graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): { at: Point; room: ReadonlyMap<string, Point> } | null {
+export function roomIn(
+  edge: GraphEdge,
+  graph: Graph,
+  places: ReadonlyMap<string, Point>,
+  direction: Direction,
+): { at: Point; room: ReadonlyMap<string, Point> } | null {
   const source = graph.nodes.find((node) => node.id === edge.source);
   const [from, to] = [places.get(edge.source), places.get(edge.target)];
   if (source === undefined || from === undefined || to === undefined) return null;
   const isDown = direction === "down";
   const size = sizeOf(source, direction);
-  const [axis, end, need] = isDown ? (["y", from.y + size.height, 56] as const) : (["x", from.x + size.width, 232] as const);
+  const [axis, end, need] = isDown
+    ? (["y", from.y + size.height, 56] as const)
+    : (["x", from.x + size.width, 232] as const);
   const gap = isDown ? 64 : 88;
   const lacking = end + gap + need + gap - to[axis];
   const at = isDown ? { x: from.x, y: end + gap } : { x: end + gap, y: from.y };
@@ -114,10 +145,14 @@ export function roomIn(edge: GraphEdge, graph: Graph, places: ReadonlyMap<string
 /** The same height, as little to the side as it takes to stand free. */
 function beside(at: Point, graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): Point {
   const taken = graph.nodes.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) }));
-  const isFree = (x: number, y: number): boolean => !taken.some((box) => x < box.x + box.width + 16 && box.x < x + 232 + 16 && y < box.y + box.height + 16 && box.y < y + 88 + 16);
+  const isFree = (x: number, y: number): boolean =>
+    !taken.some(
+      (box) => x < box.x + box.width + 16 && box.x < x + 232 + 16 && y < box.y + box.height + 16 && box.y < y + 88 + 16,
+    );
   for (let step = 0; step < 40; step += 1) {
     for (const side of [-1, 1]) {
-      const next = direction === "down" ? { x: at.x + side * step * 24, y: at.y } : { x: at.x, y: at.y + side * step * 24 };
+      const next =
+        direction === "down" ? { x: at.x + side * step * 24, y: at.y } : { x: at.x, y: at.y + side * step * 24 };
       if (isFree(next.x, next.y)) return next;
     }
   }

@@ -2,12 +2,16 @@
 
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
-import { Catalogue, type ActivityDescriptor } from "../model/descriptors";
+import { type ActivityDescriptor, Catalogue } from "../model/descriptors";
 
 export const descriptors = queryOptions({
   queryKey: ["descriptors", "activities"],
   queryFn: async ({ signal }) => {
-    const told = await api.get<{ items: ActivityDescriptor[] } | ActivityDescriptor[]>("/api/descriptors/activities", {}, signal);
+    const told = await api.get<{ items: ActivityDescriptor[] } | ActivityDescriptor[]>(
+      "/api/descriptors/activities",
+      {},
+      signal,
+    );
     return new Catalogue(Array.isArray(told) ? told : told.items);
   },
   staleTime: 5 * 60_000,

@@ -3,7 +3,7 @@
 import { useRef } from "react";
 import type { LevelKind } from "../model/focus";
 import type { Graph, Point } from "../model/graph";
-import { placeAll, sizeOf, type Direction } from "../model/layout";
+import { type Direction, placeAll, sizeOf } from "../model/layout";
 
 export function usePlaces(graph: Graph, kind: LevelKind, direction: Direction): ReadonlyMap<string, Point> {
   const last = useRef<{ key: string; computed: ReadonlyMap<string, Point> } | null>(null);
@@ -13,7 +13,9 @@ export function usePlaces(graph: Graph, kind: LevelKind, direction: Direction): 
 }
 
 function shapeOf(graph: Graph, kind: LevelKind, direction: Direction): string {
-  const nodes = graph.nodes.map((node) => `${node.id},${sizeOf(node, direction).height},${node.position?.x ?? ""},${node.position?.y ?? ""}`);
+  const nodes = graph.nodes.map(
+    (node) => `${node.id},${sizeOf(node, direction).height},${node.position?.x ?? ""},${node.position?.y ?? ""}`,
+  );
   const edges = graph.edges.map((edge) => `${edge.source}>${edge.target}${edge.label.length}`);
   return [kind, direction, ...nodes, "|", ...edges].join(";");
 }

@@ -4,11 +4,15 @@ import { useEffect, useMemo, useState } from "react";
 import { useSettled } from "../app/search";
 import type { Catalogue } from "../model/descriptors";
 import type { Definition } from "../model/document";
-import { mergeProblems, worstByActivity, type ServerAnswer, type Worst } from "../model/problems";
-import { validate, type Problem } from "../model/validate";
+import { mergeProblems, type ServerAnswer, type Worst, worstByActivity } from "../model/problems";
+import { type Problem, validate } from "../model/validate";
 import { validateOnServer } from "./designerApi";
 
-export function useProblems(document: Definition, catalogue: Catalogue, isOn: boolean): { problems: readonly Problem[]; worst: ReadonlyMap<string, Worst> } {
+export function useProblems(
+  document: Definition,
+  catalogue: Catalogue,
+  isOn: boolean,
+): { problems: readonly Problem[]; worst: ReadonlyMap<string, Worst> } {
   const looked = useSettled(document, 150);
   const sent = useSettled(document, 700);
   const [answer, setAnswer] = useState<ServerAnswer | null>(null);
@@ -21,7 +25,10 @@ export function useProblems(document: Definition, catalogue: Catalogue, isOn: bo
     );
     return () => stop.abort();
   }, [sent, isOn]);
-  const problems = useMemo(() => (isOn ? mergeProblems(looked, validate(looked, catalogue), answer) : []), [looked, catalogue, answer, isOn]);
+  const problems = useMemo(
+    () => (isOn ? mergeProblems(looked, validate(looked, catalogue), answer) : []),
+    [looked, catalogue, answer, isOn],
+  );
   const worst = useMemo(() => worstByActivity(problems), [problems]);
   return { problems, worst };
 }

@@ -1,7 +1,7 @@
 /** What was just added comes into sight, and has the keyboard. */
 
 import { useReactFlow } from "@xyflow/react";
-import { useEffect, useRef, type RefObject } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import type { Point } from "../model/graph";
 import { sizeOf } from "../model/layout";
 import { boundsOf, type Rect } from "./far/scene";
@@ -24,13 +24,26 @@ export function useReveal(drawing: Drawing, where: string, frame: RefObject<HTML
     const box = frame.current?.getBoundingClientRect();
     if (added.length === 0 || box === undefined) return;
     const { x, y, zoom } = flow.getViewport();
-    const bounds = boundsOf(added.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) })));
-    const seen = { x: bounds.x * zoom + x, y: bounds.y * zoom + y, width: bounds.width * zoom, height: bounds.height * zoom };
+    const bounds = boundsOf(
+      added.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) })),
+    );
+    const seen = {
+      x: bounds.x * zoom + x,
+      y: bounds.y * zoom + y,
+      width: bounds.width * zoom,
+      height: bounds.height * zoom,
+    };
     const step = stepInto(seen, box);
     const [only] = added.length === 1 ? added : [];
-    const settled = step.x === 0 && step.y === 0 ? Promise.resolve(true) : flow.setViewport({ x: x + step.x, y: y + step.y, zoom }, gliding());
+    const settled =
+      step.x === 0 && step.y === 0
+        ? Promise.resolve(true)
+        : flow.setViewport({ x: x + step.x, y: y + step.y, zoom }, gliding());
     // The list that it was picked from gives the keyboard back in a frame of its own; this comes after.
-    if (only !== undefined) void settled.then(() => requestAnimationFrame(() => requestAnimationFrame(() => focusOn(frame.current, only.id))));
+    if (only !== undefined)
+      void settled.then(() =>
+        requestAnimationFrame(() => requestAnimationFrame(() => focusOn(frame.current, only.id))),
+      );
   }, [drawing, where, flow, frame]);
 }
 
@@ -48,7 +61,8 @@ function along(from: number, length: number, room: number): number {
 /** A new card is there for the keyboard some frames later; who types elsewhere by then goes on typing. */
 function focusOn(frame: HTMLElement | null, id: string, left = FRAMES): void {
   const now = document.activeElement;
-  const isOurs = now === document.body || now?.classList.contains("hf-designer") === true || frame?.contains(now) === true;
+  const isOurs =
+    now === document.body || now?.classList.contains("hf-designer") === true || frame?.contains(now) === true;
   if (frame === null || !isOurs || left === 0) return;
   const card = frame.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`);
   card?.focus({ preventScroll: true });

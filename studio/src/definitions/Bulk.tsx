@@ -4,7 +4,15 @@ import type { Asked } from "./Dialogs";
 import { bulk, exportAll } from "./verbs";
 import { t } from "./words";
 
-export function Bulk({ ids, onAsk, onClear }: { ids: readonly string[]; onAsk: (asked: Asked) => void; onClear: () => void }) {
+export function Bulk({
+  ids,
+  onAsk,
+  onClear,
+}: {
+  ids: readonly string[];
+  onAsk: (asked: Asked) => void;
+  onClear: () => void;
+}) {
   const can = useCan();
   return (
     <div className="bulk" role="toolbar" aria-label={t("actions")}>

@@ -48,7 +48,10 @@ export function DefinitionsPage() {
   useOffer(
     "definitions",
     useMemo(
-      () => (can("definitions:write") ? [{ id: "new", label: t("new"), icon: "add" as const, run: () => setAsked({ kind: "new" }) }] : []),
+      () =>
+        can("definitions:write")
+          ? [{ id: "new", label: t("new"), icon: "add" as const, run: () => setAsked({ kind: "new" }) }]
+          : [],
       [can],
     ),
   );
@@ -104,7 +107,11 @@ export function DefinitionsPage() {
                   icon="search"
                   title={t("noneTitle")}
                   actions={
-                    <Button onClick={() => filter({ search: undefined, state: undefined, folder: undefined, label: undefined })}>
+                    <Button
+                      onClick={() =>
+                        filter({ search: undefined, state: undefined, folder: undefined, label: undefined })
+                      }
+                    >
                       {t("reset")}
                     </Button>
                   }
@@ -144,7 +151,10 @@ export function DefinitionsPage() {
   );
 }
 
-type FilterProps = { filters: Record<string, string | undefined>; onChange: (changed: Record<string, string | undefined>) => void };
+type FilterProps = {
+  filters: Record<string, string | undefined>;
+  onChange: (changed: Record<string, string | undefined>) => void;
+};
 
 function Filters({ filters, onChange }: FilterProps) {
   // Folders and labels are few; they are read from one large page rather than asked for apart.
@@ -153,7 +163,11 @@ function Filters({ filters, onChange }: FilterProps) {
   return (
     <div className="row wrap">
       <div style={{ width: 280 }}>
-        <SearchField label={t("search")} value={filters["search"] ?? ""} onChange={(e) => onChange({ search: e.target.value })} />
+        <SearchField
+          label={t("search")}
+          value={filters["search"] ?? ""}
+          onChange={(e) => onChange({ search: e.target.value })}
+        />
       </div>
       <Segments
         label={t("state")}

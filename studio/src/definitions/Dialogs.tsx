@@ -36,7 +36,13 @@ export function Dialogs({ asked, onClose, onDone }: { asked: Asked; onClose: () 
   }
 }
 
-function Leave({ asked, onClose }: { asked: { kind: "versions" | "instances"; row: DefinitionSummary }; onClose: () => void }) {
+function Leave({
+  asked,
+  onClose,
+}: {
+  asked: { kind: "versions" | "instances"; row: DefinitionSummary };
+  onClose: () => void;
+}) {
   const navigate = useNavigate();
   useEffect(() => {
     onClose();
@@ -77,7 +83,10 @@ function Duplicate({ row, onClose }: { row: DefinitionSummary; onClose: () => vo
   const [problem, setProblem] = useState<string>();
   const go = async () => {
     try {
-      const made = await api.post<DefinitionDetail | DefinitionSummary>(apiPath("definitions", row.id, "duplicate"), { id, name });
+      const made = await api.post<DefinitionDetail | DefinitionSummary>(apiPath("definitions", row.id, "duplicate"), {
+        id,
+        name,
+      });
       await forget("definitions");
       onClose();
       void navigate({ to: "/definitions/$id", params: { id: "summary" in made ? made.summary.id : made.id } });
@@ -97,12 +106,23 @@ function Duplicate({ row, onClose }: { row: DefinitionSummary; onClose: () => vo
       }
     >
       <TextField label={t("newName")} value={name} onChange={(e) => setName(e.target.value)} />
-      <TextField label={t("newId")} value={id} hint={t("idHint")} problem={problem} onChange={(e) => setId(e.target.value)} />
+      <TextField
+        label={t("newId")}
+        value={id}
+        hint={t("idHint")}
+        problem={problem}
+        onChange={(e) => setId(e.target.value)}
+      />
     </Dialog>
   );
 }
 
-type LabelsProps = { ids: readonly string[]; row?: DefinitionSummary | undefined; onClose: () => void; onDone: () => void };
+type LabelsProps = {
+  ids: readonly string[];
+  row?: DefinitionSummary | undefined;
+  onClose: () => void;
+  onDone: () => void;
+};
 
 function Labels({ ids, row, onClose, onDone }: LabelsProps) {
   const [folder, setFolder] = useState(row?.folder ?? "");
@@ -126,8 +146,18 @@ function Labels({ ids, row, onClose, onDone }: LabelsProps) {
         </Button>
       }
     >
-      <TextField label={t("folder")} value={folder} hint={t("folderHint")} onChange={(e) => setFolder(e.target.value)} />
-      <TextField label={t("labels")} value={labels} hint={t("labelsHint")} onChange={(e) => setLabels(e.target.value)} />
+      <TextField
+        label={t("folder")}
+        value={folder}
+        hint={t("folderHint")}
+        onChange={(e) => setFolder(e.target.value)}
+      />
+      <TextField
+        label={t("labels")}
+        value={labels}
+        hint={t("labelsHint")}
+        onChange={(e) => setLabels(e.target.value)}
+      />
     </Dialog>
   );
 }

@@ -44,7 +44,14 @@ export function DiffView({ id, from, to, one }: { id: string; from: number; to: 
       {(data) => (
         <div className="diff">
           <div className="sides">
-            <Side version={from} document={before.data?.document} diff={data} old selected={selected} onSelect={setSelected} />
+            <Side
+              version={from}
+              document={before.data?.document}
+              diff={data}
+              old
+              selected={selected}
+              onSelect={setSelected}
+            />
             <Side version={to} document={after.data?.document} diff={data} selected={selected} onSelect={setSelected} />
           </div>
           <Words diff={data} before={before.data?.document} after={after.data?.document} onSelect={setSelected} />
@@ -54,7 +61,12 @@ export function DiffView({ id, from, to, one }: { id: string; from: number; to: 
   );
 }
 
-type WordsProps = { diff: DefinitionDiff; before: Document | undefined; after: Document | undefined; onSelect: (id: string | null) => void };
+type WordsProps = {
+  diff: DefinitionDiff;
+  before: Document | undefined;
+  after: Document | undefined;
+  onSelect: (id: string | null) => void;
+};
 
 const NOTHING: Document = { root: { id: "root", type: "Sequence" } };
 
@@ -83,16 +95,21 @@ function Side({ version, document, diff, old, selected, onSelect }: SideProps) {
       <figcaption>
         <Badge>{t("version", { n: version })}</Badge>
       </figcaption>
-      {document ? <GraphView document={document} statuses={statuses} edgeMarks={edges} selected={selected} onSelect={onSelect} /> : null}
+      {document ? (
+        <GraphView document={document} statuses={statuses} edgeMarks={edges} selected={selected} onSelect={onSelect} />
+      ) : null}
     </figure>
   );
 }
 
 /** What is marked on the older drawing, and what on the newer. */
-const shownOn = (change: Change, old: boolean): boolean => change === "changed" || change === (old ? "removed" : "added");
+const shownOn = (change: Change, old: boolean): boolean =>
+  change === "changed" || change === (old ? "removed" : "added");
 
 const marks = (diff: DefinitionDiff, old: boolean): Record<string, { status: string; count: number }> =>
-  Object.fromEntries(diff.activities.filter((one) => shownOn(one.change, old)).map((one) => [one.id, { status: one.change, count: 0 }]));
+  Object.fromEntries(
+    diff.activities.filter((one) => shownOn(one.change, old)).map((one) => [one.id, { status: one.change, count: 0 }]),
+  );
 
 const ways = (diff: DefinitionDiff, old: boolean): Record<string, string> =>
   Object.fromEntries(
@@ -112,17 +129,45 @@ function plainly(value: unknown): string {
 
 export function linesOf(diff: DefinitionDiff, nameOf: (id: string) => string): Line[] {
   return [
-    ...diff.activities.map((one) => ({ what: t("activity", { name: nameOf(one.id) }), change: one.change, activity: one.id, fields: one.fields })),
+    ...diff.activities.map((one) => ({
+      what: t("activity", { name: nameOf(one.id) }),
+      change: one.change,
+      activity: one.id,
+      fields: one.fields,
+    })),
     ...diff.connections.map((one) => ({
-      what: t("connection", { from: one.outcome ? `${nameOf(one.from)} (${one.outcome})` : nameOf(one.from), to: nameOf(one.to) }),
+      what: t("connection", {
+        from: one.outcome ? `${nameOf(one.from)} (${one.outcome})` : nameOf(one.from),
+        to: nameOf(one.to),
+      }),
       change: one.change,
       activity: one.from,
       fields: one.fields,
     })),
-    ...diff.variables.map((one) => ({ what: t("variable", { name: one.name }), change: one.change, activity: null, fields: one.fields })),
-    ...diff.inputs.map((one) => ({ what: t("input", { name: one.name }), change: one.change, activity: null, fields: one.fields })),
-    ...diff.outputs.map((one) => ({ what: t("output", { name: one.name }), change: one.change, activity: null, fields: one.fields })),
-    ...diff.settings.map((one) => ({ what: t("setting", { name: one.path }), change: "changed" as const, activity: null, fields: [{ ...one, path: "" }] })),
+    ...diff.variables.map((one) => ({
+      what: t("variable", { name: one.name }),
+      change: one.change,
+      activity: null,
+      fields: one.fields,
+    })),
+    ...diff.inputs.map((one) => ({
+      what: t("input", { name: one.name }),
+      change: one.change,
+      activity: null,
+      fields: one.fields,
+    })),
+    ...diff.outputs.map((one) => ({
+      what: t("output", { name: one.name }),
+      change: one.change,
+      activity: null,
+      fields: one.fields,
+    })),
+    ...diff.settings.map((one) => ({
+      what: t("setting", { name: one.path }),
+      change: "changed" as const,
+      activity: null,
+      fields: [{ ...one, path: "" }],
+    })),
   ];
 }
 
@@ -157,8 +202,12 @@ function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: s
                   {field?.path ? <span className="faint"> {field.path}</span> : null}
                 </td>
                 <td>{at === 0 ? <Badge tone={TONES[line.change]}>{t(line.change)}</Badge> : null}</td>
-                <td className="value">{field?.before !== undefined && field.before !== null ? <del>{plainly(field.before)}</del> : null}</td>
-                <td className="value">{field?.after !== undefined && field.after !== null ? <ins>{plainly(field.after)}</ins> : null}</td>
+                <td className="value">
+                  {field?.before !== undefined && field.before !== null ? <del>{plainly(field.before)}</del> : null}
+                </td>
+                <td className="value">
+                  {field?.after !== undefined && field.after !== null ? <ins>{plainly(field.after)}</ins> : null}
+                </td>
               </tr>
             )),
           )}

@@ -53,8 +53,20 @@ export function NewDialog({ onClose }: { onClose: () => void }) {
         </Button>
       }
     >
-      <TextField label={t("name")} value={name} hint={t("nameHint")} required onChange={(e) => setName(e.target.value)} />
-      <TextField label={t("id")} value={key} hint={t("idHint")} problem={problem} onChange={(e) => setId(e.target.value)} />
+      <TextField
+        label={t("name")}
+        value={name}
+        hint={t("nameHint")}
+        required
+        onChange={(e) => setName(e.target.value)}
+      />
+      <TextField
+        label={t("id")}
+        value={key}
+        hint={t("idHint")}
+        problem={problem}
+        onChange={(e) => setId(e.target.value)}
+      />
       <SelectField
         label={t("kind")}
         value={kind}

@@ -6,7 +6,19 @@ import { apiPath, definitions, forget } from "../api/queries";
 import type { Document, ExecuteResult } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useCatalogue } from "../canvas/useCatalogue";
-import { Answer, Button, Dialog, problems, type Schema, SchemaForm, Segments, SelectField, startOf, TextField, toast } from "../ui";
+import {
+  Answer,
+  Button,
+  Dialog,
+  problems,
+  type Schema,
+  SchemaForm,
+  Segments,
+  SelectField,
+  startOf,
+  TextField,
+  toast,
+} from "../ui";
 import { inputSchema, startsOf } from "./inputs";
 
 const t = catalogue("run", {
@@ -30,7 +42,11 @@ const t = catalogue("run", {
   finished: "{status}",
 });
 
-type RunProps = { id: string; /** What stands on the canvas now, if it is more than what was saved. */ document?: Document; onClose: () => void };
+type RunProps = {
+  id: string /** What stands on the canvas now, if it is more than what was saved. */;
+  document?: Document;
+  onClose: () => void;
+};
 
 /** Starts an instance, and says of which version. Values of the last time stand in the form. */
 export function RunDialog({ id, document, onClose }: RunProps) {
@@ -67,7 +83,10 @@ type Remembered = { input?: Record<string, unknown>; correlation?: string };
 function RunForm({ id, name, document, latest, published, draft, onClose }: FormProps) {
   const navigate = useNavigate();
   const [which, setWhich] = useState<"published" | "latest">(published !== null && !draft ? "published" : "latest");
-  const pinned = useQuery({ ...definitions.one(id, "published"), enabled: which === "published" && draft && published !== null });
+  const pinned = useQuery({
+    ...definitions.one(id, "published"),
+    enabled: which === "published" && draft && published !== null,
+  });
   const source = which === "published" && pinned.data ? pinned.data.document : document;
   const schema = useMemo<Schema>(() => inputSchema(source), [source]);
   const { catalogue: known } = useCatalogue();
@@ -81,13 +100,20 @@ function RunForm({ id, name, document, latest, published, draft, onClose }: Form
   const version = which === "published" ? (published ?? latest) : latest;
 
   const send = async (wait: boolean) => {
-    const known = Object.fromEntries(Object.entries(value).filter(([key, one]) => key in (schema.properties ?? {}) && one !== undefined));
+    const known = Object.fromEntries(
+      Object.entries(value).filter(([key, one]) => key in (schema.properties ?? {}) && one !== undefined),
+    );
     const wrong = problems(schema, known, true);
     setShown(wrong);
     if (Object.keys(wrong).length > 0) return;
     setBusy(true);
     sessionStorage.setItem(`holdfast.run.${id}`, JSON.stringify({ input: known, correlation }));
-    const body = { input: known, version: which, ...(correlation ? { correlation_id: correlation } : {}), ...(startAt ? { start_at: startAt } : {}) };
+    const body = {
+      input: known,
+      version: which,
+      ...(correlation ? { correlation_id: correlation } : {}),
+      ...(startAt ? { start_at: startAt } : {}),
+    };
     try {
       const instance = wait
         ? (await api.post<ExecuteResult>(apiPath("definitions", id, "execute"), body)).instance_id
@@ -138,12 +164,20 @@ function RunForm({ id, name, document, latest, published, draft, onClose }: Form
       ) : (
         <p className="faint">{t("noInputs")}</p>
       )}
-      <TextField label={t("correlation")} hint={t("correlationHint")} value={correlation} onChange={(e) => setCorrelation(e.target.value)} />
+      <TextField
+        label={t("correlation")}
+        hint={t("correlationHint")}
+        value={correlation}
+        onChange={(e) => setCorrelation(e.target.value)}
+      />
       {starts.length > 0 ? (
         <SelectField
           label={t("startAt")}
           value={startAt}
-          options={[{ value: "", label: t("fromTheStart") }, ...starts.map((one) => ({ value: one.id, label: one.label }))]}
+          options={[
+            { value: "", label: t("fromTheStart") },
+            ...starts.map((one) => ({ value: one.id, label: one.label })),
+          ]}
           onChange={(e) => setStartAt(e.target.value)}
         />
       ) : null}

@@ -25,7 +25,8 @@ const t = catalogue("versions", {
   rollback: "Roll back to this",
   rollbackTitle: "Roll back to version {n}?",
   rollbackText: "A new draft is made that equals version {n}. Nothing runs it until you publish.",
-  rollbackOver: "The draft (version {draft}) is replaced by what version {n} says, and its changes are lost. Export it first if you may want it back.",
+  rollbackOver:
+    "The draft (version {draft}) is replaced by what version {n} says, and its changes are lost. Export it first if you may want it back.",
   rolledBack: "Version {n} is a draft that equals version {old}.",
   delete: "Delete",
   deleteTitle: "Delete version {n}?",
@@ -43,7 +44,9 @@ export function VersionsPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useQuery(definitions.versions(id));
   return (
-    <Answer query={query}>{(data) => <Versions id={id} items={[...data.items].sort((a, b) => b.version - a.version)} />}</Answer>
+    <Answer query={query}>
+      {(data) => <Versions id={id} items={[...data.items].sort((a, b) => b.version - a.version)} />}
+    </Answer>
   );
 }
 
@@ -59,7 +62,10 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
   const numbers = useMemo(() => items.map((one) => one.version), [items]);
   return (
     <div className="page flush">
-      <header className="page-head" style={{ padding: "12px 24px", borderBottom: "1px solid var(--line)", background: "var(--surface)" }}>
+      <header
+        className="page-head"
+        style={{ padding: "12px 24px", borderBottom: "1px solid var(--line)", background: "var(--surface)" }}
+      >
         <Heading className="grow">{t("title", { name })}</Heading>
         <Link className="button" to="/definitions/$id" params={{ id }}>
           {t("open")}
@@ -69,9 +75,15 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
         <ol aria-label={t("list")}>
           {items.map((one) => (
             <li key={one.version} className={one.version === to ? "chosen" : ""}>
-              <button type="button" className="grow" onClick={() => setFilters({ to: String(one.version), from: undefined })}>
+              <button
+                type="button"
+                className="grow"
+                onClick={() => setFilters({ to: String(one.version), from: undefined })}
+              >
                 <b>{t("version", { n: one.version })}</b>
-                {one.is_published || one.published_version === one.version ? <Badge tone="ok">{t("published")}</Badge> : null}
+                {one.is_published || one.published_version === one.version ? (
+                  <Badge tone="ok">{t("published")}</Badge>
+                ) : null}
                 {one.version === newest ? <Badge>{t("latest")}</Badge> : null}
                 <br />
                 <span className="small">
@@ -85,7 +97,8 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                   can("operations:write") && {
                     label: t("move"),
                     icon: "wand",
-                    onSelect: () => void navigate({ to: "/alterations", search: { definition: id, version: String(one.version) } }),
+                    onSelect: () =>
+                      void navigate({ to: "/alterations", search: { definition: id, version: String(one.version) } }),
                   },
                   can("definitions:write") &&
                     one.origin === "api" &&
@@ -116,7 +129,12 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
             <>
               <div className="row wrap" style={{ padding: "8px 16px", borderBottom: "1px solid var(--line)" }}>
                 <span className="quiet">{t("compare")}</span>
-                <Pick label={t("from")} value={from} numbers={numbers} onChange={(n) => setFilters({ from: String(n) })} />
+                <Pick
+                  label={t("from")}
+                  value={from}
+                  numbers={numbers}
+                  onChange={(n) => setFilters({ from: String(n) })}
+                />
                 <span className="quiet">{t("with")}</span>
                 <Pick label={t("to")} value={to} numbers={numbers} onChange={(n) => setFilters({ to: String(n) })} />
                 <span className="grow" />
@@ -135,14 +153,37 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
           )}
         </section>
       </div>
-      {asked ? <Sure id={id} asked={asked} draft={items[0] && !items[0].is_published ? items[0].version : null} onClose={() => setAsked(null)} /> : null}
+      {asked ? (
+        <Sure
+          id={id}
+          asked={asked}
+          draft={items[0] && !items[0].is_published ? items[0].version : null}
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
     </div>
   );
 }
 
-function Pick({ label, value, numbers, onChange }: { label: string; value: number; numbers: readonly number[]; onChange: (n: number) => void }) {
+function Pick({
+  label,
+  value,
+  numbers,
+  onChange,
+}: {
+  label: string;
+  value: number;
+  numbers: readonly number[];
+  onChange: (n: number) => void;
+}) {
   return (
-    <select className="select" style={{ width: 128 }} aria-label={label} value={value} onChange={(e) => onChange(Number(e.target.value))}>
+    <select
+      className="select"
+      style={{ width: 128 }}
+      aria-label={label}
+      value={value}
+      onChange={(e) => onChange(Number(e.target.value))}
+    >
       {numbers.map((n) => (
         <option key={n} value={n}>
           {t("version", { n })}
@@ -152,7 +193,12 @@ function Pick({ label, value, numbers, onChange }: { label: string; value: numbe
   );
 }
 
-type SureProps = { id: string; asked: { kind: "rollback" | "delete"; version: number }; draft: number | null; onClose: () => void };
+type SureProps = {
+  id: string;
+  asked: { kind: "rollback" | "delete"; version: number };
+  draft: number | null;
+  onClose: () => void;
+};
 
 function Sure({ id, asked, draft, onClose }: SureProps) {
   const [busy, setBusy] = useState(false);
@@ -160,9 +206,12 @@ function Sure({ id, asked, draft, onClose }: SureProps) {
     setBusy(true);
     try {
       if (asked.kind === "rollback") {
-        const made = await api.post<DefinitionSummary | { summary: DefinitionSummary }>(apiPath("definitions", id, "revert"), {
-          version: asked.version,
-        });
+        const made = await api.post<DefinitionSummary | { summary: DefinitionSummary }>(
+          apiPath("definitions", id, "revert"),
+          {
+            version: asked.version,
+          },
+        );
         const summary = "summary" in made ? made.summary : made;
         toast.done(t("rolledBack", { n: summary.version, old: asked.version }));
       } else await api.delete(apiPath("definitions", id, "versions", String(asked.version)));

@@ -36,14 +36,26 @@ export const columns = (
     cell: (row) => (
       <span className="row wrap" style={{ gap: 4 }}>
         {row.labels.map((label) => (
-          <button key={label} type="button" className="badge accent" style={{ border: 0, cursor: "pointer" }} onClick={() => onLabel(label)}>
+          <button
+            key={label}
+            type="button"
+            className="badge accent"
+            style={{ border: 0, cursor: "pointer" }}
+            onClick={() => onLabel(label)}
+          >
             {label}
           </button>
         ))}
       </span>
     ),
   },
-  { id: "origin", label: t("origin"), sort: "origin", spare: true, cell: (row) => <span className="quiet">{t(row.origin)}</span> },
+  {
+    id: "origin",
+    label: t("origin"),
+    sort: "origin",
+    spare: true,
+    cell: (row) => <span className="quiet">{t(row.origin)}</span>,
+  },
   { id: "updated", label: t("updated"), sort: "updated", cell: (row) => <When at={row.updated} /> },
   { id: "actions", label: "", tight: true, cell: (row) => <RowMenu row={row} can={can} ask={ask} /> },
 ];
@@ -83,19 +95,41 @@ function RowMenu({ row, can, ask }: { row: Row; can: (permission: string) => boo
         items={[
           can("definitions:execute") && { label: t("run"), icon: "play", onSelect: () => ask({ kind: "run", row }) },
           can("definitions:publish") &&
-            row.origin === "api" && { label: t("publish"), icon: "check", disabled: !row.has_draft && row.published_version !== null, onSelect: () => void publish(row).catch(toast.failed) },
+            row.origin === "api" && {
+              label: t("publish"),
+              icon: "check",
+              disabled: !row.has_draft && row.published_version !== null,
+              onSelect: () => void publish(row).catch(toast.failed),
+            },
           can("definitions:publish") &&
             row.published_version !== null &&
-            row.origin === "api" && { label: t("retract"), icon: "pause", onSelect: () => ask({ kind: "retract", ids: [row.id] }) },
+            row.origin === "api" && {
+              label: t("retract"),
+              icon: "pause",
+              onSelect: () => ask({ kind: "retract", ids: [row.id] }),
+            },
           "line",
           { label: t("versions"), icon: "history", onSelect: () => ask({ kind: "versions", row }) },
           { label: t("instances"), icon: "list", onSelect: () => ask({ kind: "instances", row }) },
           { label: t("export"), icon: "download", onSelect: () => void exportAll([row.id]).catch(toast.failed) },
-          row.origin !== "code" && { label: t("exportPython"), icon: "code", onSelect: () => void exportPython(row.id).catch(toast.failed) },
-          can("definitions:write") && { label: t("duplicate"), icon: "copy", onSelect: () => ask({ kind: "duplicate", row }) },
+          row.origin !== "code" && {
+            label: t("exportPython"),
+            icon: "code",
+            onSelect: () => void exportPython(row.id).catch(toast.failed),
+          },
+          can("definitions:write") && {
+            label: t("duplicate"),
+            icon: "copy",
+            onSelect: () => ask({ kind: "duplicate", row }),
+          },
           mine && { label: t("move"), icon: "label", onSelect: () => ask({ kind: "label", ids: [row.id], row }) },
           "line",
-          mine && { label: t("delete"), icon: "trash", danger: true, onSelect: () => ask({ kind: "delete", ids: [row.id] }) },
+          mine && {
+            label: t("delete"),
+            icon: "trash",
+            danger: true,
+            onSelect: () => ask({ kind: "delete", ids: [row.id] }),
+          },
         ]}
       />
     </span>

@@ -22,7 +22,15 @@ test("declared inputs become a form", () => {
 test("a flowchart can start at any of its activities, a sequence only at its first", () => {
   const titled = (type: string) => (type === "WriteLine" ? "Write line" : undefined);
   expect(startsOf(order, titled)).toEqual([{ id: "placed", label: "Write line (placed)" }]);
-  const named = { root: { type: "Flowchart", activities: [{ id: "a", type: "Mine", name: "Ask" }, { id: "b", type: "Mine" }] } };
+  const named = {
+    root: {
+      type: "Flowchart",
+      activities: [
+        { id: "a", type: "Mine", name: "Ask" },
+        { id: "b", type: "Mine" },
+      ],
+    },
+  };
   expect(startsOf(named, titled).map((one) => one.label)).toEqual(["Ask (a)", "Mine (b)"]);
   expect(startsOf({ root: { type: "Sequence", activities: [] } }, titled)).toEqual([]);
 });

@@ -49,8 +49,15 @@ export function inputSchema(document: Record<string, unknown>): Schema {
 }
 
 /** The activities of the outermost container: where an instance may be made to begin. */
-export function startsOf(document: Record<string, unknown>, titled: (type: string) => string | undefined): { id: string; label: string }[] {
-  const root = document["root"] as { type?: string; activities?: { id?: string; name?: string | null; type?: string }[] } | undefined;
+export function startsOf(
+  document: Record<string, unknown>,
+  titled: (type: string) => string | undefined,
+): { id: string; label: string }[] {
+  const root = document["root"] as
+    | { type?: string; activities?: { id?: string; name?: string | null; type?: string }[] }
+    | undefined;
   if (root?.type !== "Flowchart" || !Array.isArray(root.activities)) return [];
-  return root.activities.flatMap((one) => (one.id ? [{ id: one.id, label: `${one.name || titled(one.type ?? "") || one.type} (${one.id})` }] : []));
+  return root.activities.flatMap((one) =>
+    one.id ? [{ id: one.id, label: `${one.name || titled(one.type ?? "") || one.type} (${one.id})` }] : [],
+  );
 }

@@ -7,12 +7,20 @@ import { t } from "./words";
 
 export async function publish(definition: Pick<DefinitionSummary, "id" | "name">): Promise<void> {
   const result = await api.post<PublishResult>(apiPath("definitions", definition.id, "publish"));
-  const said = t("published1", { name: result.summary.name, version: result.summary.version, triggers: result.triggers });
+  const said = t("published1", {
+    name: result.summary.name,
+    version: result.summary.version,
+    triggers: result.triggers,
+  });
   toast.done(result.live_instances ? `${said} ${t("live", { n: result.live_instances })}` : said);
   await forget("definitions", "triggers", "schedules");
 }
 
-export async function bulk(action: "publish" | "retract" | "delete" | "label", ids: readonly string[], more: object = {}): Promise<void> {
+export async function bulk(
+  action: "publish" | "retract" | "delete" | "label",
+  ids: readonly string[],
+  more: object = {},
+): Promise<void> {
   const result = await api.post<BulkResult>("/api/definitions/bulk", { action, ids, ...more });
   if (result.done.length > 0) toast.done(t("done", { n: result.done.length }));
   const first = result.failed[0];
@@ -33,7 +41,10 @@ export async function exportAll(ids: readonly string[]): Promise<void> {
 
 /** The same workflow as a Python program. */
 export async function exportPython(id: string): Promise<void> {
-  const response = await request("GET", apiPath("definitions", id, "export"), { query: { format: "python", version: "latest" }, headers: { Accept: "text/x-python, application/problem+json" } });
+  const response = await request("GET", apiPath("definitions", id, "export"), {
+    query: { format: "python", version: "latest" },
+    headers: { Accept: "text/x-python, application/problem+json" },
+  });
   save(`${id}.py`, await response.text(), "text/x-python");
 }
 

@@ -1,7 +1,7 @@
 /** What follows from an edit: each looks at the document before and after, whatever command it was. */
 
 import { outcomesOf } from "../model/descriptors";
-import { placesOf, type Activity, type Connection, type Definition } from "../model/document";
+import { type Activity, type Connection, type Definition, placesOf } from "../model/document";
 import { levelOf } from "../model/focus";
 import { graphOf, notesOf, positionOf, STATE } from "../model/graph";
 import { isList, setAt } from "../model/json";
@@ -35,7 +35,12 @@ function withConnections(state: EditorState, chart: Activity, connections: reado
 }
 
 /** A renamed case or branch takes its connections along; those of a removed one go. */
-function followOutcomes(before: EditorState, after: EditorState, { catalogue }: Context, command: Command): EditorState {
+function followOutcomes(
+  before: EditorState,
+  after: EditorState,
+  { catalogue }: Context,
+  command: Command,
+): EditorState {
   if (command.name === "source" || command.name === "connect") return after;
   const old = placesOf(before.document);
   let state = after;
@@ -96,7 +101,8 @@ function childrenOf(chart: Activity): readonly Activity[] {
 function placeTheRest(before: EditorState, after: EditorState, { catalogue }: Context, command: Command): EditorState {
   if (command.name === "source" || command.name === "paste") return after;
   const level = levelOf(after.document, catalogue, after.focus);
-  if (level.kind !== "flowchart" || !level.activities.some((activity) => positionOf(activity.metadata) !== null)) return after;
+  if (level.kind !== "flowchart" || !level.activities.some((activity) => positionOf(activity.metadata) !== null))
+    return after;
   if (level.activities.every((activity) => positionOf(activity.metadata) !== null)) return after;
   const was = levelOf(before.document, catalogue, before.focus);
   if (was.container?.id !== level.container?.id) return after;
@@ -116,7 +122,9 @@ function keepView(_before: EditorState, after: EditorState, { catalogue }: Conte
   const places = placesOf(after.document);
   const notes = new Set(notesOf(level.container).map((note) => `note:${note.id}`));
   const isThere = (id: string): boolean =>
-    id.startsWith(STATE) ? Number(id.slice(STATE.length)) < level.states.length : places.has(id) || notes.has(id) || id.startsWith("edge:");
+    id.startsWith(STATE)
+      ? Number(id.slice(STATE.length)) < level.states.length
+      : places.has(id) || notes.has(id) || id.startsWith("edge:");
   const selection = after.selection.every(isThere) ? after.selection : after.selection.filter(isThere);
   const isGone = after.focus.id !== null && !places.has(after.focus.id);
   return { ...after, selection, focus: isGone ? level.focus : after.focus };

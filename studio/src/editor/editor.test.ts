@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { catalogue } from "../model/catalogue.fixture";
 import { copyOf, readClip, writeClip } from "../model/clipboard";
-import { findActivity, placesOf, type Definition } from "../model/document";
+import { type Definition, findActivity, placesOf } from "../model/document";
 import { machine, order } from "../model/documents.fixture";
-import { levelOf, ROOT, type Focus } from "../model/focus";
+import { type Focus, levelOf, ROOT } from "../model/focus";
 import { withIds } from "../model/ids";
 import { type Command } from "./command";
 import * as commands from "./commands";
@@ -13,14 +13,32 @@ import { EditorSession } from "./session";
 import { faultsOf } from "./shape.fixture";
 import { keysOf, shortcutOf } from "./shortcuts";
 
-const open = (document: Definition = order, focus: Focus = ROOT): EditorSession => new EditorSession(document, catalogue, { focus });
+const open = (document: Definition = order, focus: Focus = ROOT): EditorSession =>
+  new EditorSession(document, catalogue, { focus });
 const chart = (session: EditorSession) => findActivity(session.get().document, "chart")!;
-const ends = (session: EditorSession) => (chart(session).connections ?? []).map((item) => `${item.from}-${item.outcome ?? ""}>${item.to}`);
+const ends = (session: EditorSession) =>
+  (chart(session).connections ?? []).map((item) => `${item.from}-${item.outcome ?? ""}>${item.to}`);
 
 // -- any commands, in any order ----------------------------------------------------------------------------------------
 
-const TYPES = ["WriteLine", "Delay", "If", "Sequence", "FlowSwitch", "Flowchart", "Parallel", "Event", "Try", "StateMachine"];
-const FOCI: Focus[] = [ROOT, { id: "check", port: "then" }, { id: "check", port: "otherwise" }, { id: "door-machine", port: "states", index: 0, key: "exit" }];
+const TYPES = [
+  "WriteLine",
+  "Delay",
+  "If",
+  "Sequence",
+  "FlowSwitch",
+  "Flowchart",
+  "Parallel",
+  "Event",
+  "Try",
+  "StateMachine",
+];
+const FOCI: Focus[] = [
+  ROOT,
+  { id: "check", port: "then" },
+  { id: "check", port: "otherwise" },
+  { id: "door-machine", port: "states", index: 0, key: "exit" },
+];
 
 type Make = (session: EditorSession) => Command | null;
 type Step = (session: EditorSession) => void;
@@ -38,65 +56,161 @@ const command = (make: fc.Arbitrary<Make>): fc.Arbitrary<Step> =>
   });
 
 const edits: fc.Arbitrary<Step> = fc.oneof(
-  command(fc.tuple(fc.constantFrom(...TYPES), number, number).map(([type, n, m]) => (session) => {
-    const level = here(session);
-    const source = pick(level.activities, n);
-    return commands.addActivity({
-      type,
-      at: { x: n * 10, y: m * 10 },
-      after: m % 3 === 0 && source ? { id: source.id, outcome: m % 2 ? "Done" : null } : undefined,
-      split: m % 5 === 0 && level.connections.length > 0 ? n % level.connections.length : undefined,
-    });
-  })),
+  command(
+    fc.tuple(fc.constantFrom(...TYPES), number, number).map(([type, n, m]) => (session) => {
+      const level = here(session);
+      const source = pick(level.activities, n);
+      return commands.addActivity({
+        type,
+        at: { x: n * 10, y: m * 10 },
+        after: m % 3 === 0 && source ? { id: source.id, outcome: m % 2 ? "Done" : null } : undefined,
+        split: m % 5 === 0 && level.connections.length > 0 ? n % level.connections.length : undefined,
+      });
+    }),
+  ),
   command(fc.constant(() => commands.removeSelection())),
-  command(fc.tuple(number, number, word).map(([n, m, outcome]) => (session) => {
-    const { activities, kind, states } = here(session);
-    if (kind === "states") return states.length ? commands.connect(`state:${n % states.length}`, null, `state:${m % states.length}`) : null;
-    const [from, to] = [pick(activities, n), pick(activities, m)];
-    return from && to ? commands.connect(from.id, outcome || null, to.id) : null;
-  })),
+  command(
+    fc.tuple(number, number, word).map(([n, m, outcome]) => (session) => {
+      const { activities, kind, states } = here(session);
+      if (kind === "states")
+        return states.length
+          ? commands.connect(`state:${n % states.length}`, null, `state:${m % states.length}`)
+          : null;
+      const [from, to] = [pick(activities, n), pick(activities, m)];
+      return from && to ? commands.connect(from.id, outcome || null, to.id) : null;
+    }),
+  ),
   command(number.map((n) => () => commands.disconnect(n % 6))),
-  command(fc.tuple(number, number).map(([n, m]) => (session) => {
-    const to = pick(here(session).activities, m);
-    return to ? commands.redirect(n % 4, { to: to.id }) : null;
-  })),
-  command(fc.tuple(number, word).map(([n, name]) => (session) => commands.renameActivity(pick(idsIn(session), n)!, name))),
-  command(fc.tuple(number, word).map(([n, name]) => (session) => commands.changeId(pick(idsIn(session), n)!, name))),
-  command(fc.tuple(number, word, fc.jsonValue()).map(([n, name, value]) => (session) =>
-    commands.setInput(pick(idsIn(session), n)!, name || "text", value as never))),
-  command(fc.tuple(number, word).map(([n, name]) => (session) => commands.setOutput(pick(idsIn(session), n)!, "result", name))),
-  command(fc.tuple(number, fc.boolean()).map(([n, on]) => (session) => commands.setOption(pick(idsIn(session), n)!, "can_start", on || undefined))),
-  command(fc.tuple(fc.array(number, { maxLength: 3 }), number).map(([ns, m]) => (session) => {
-    const { activities, kind, states } = here(session);
-    const ids = kind === "states" ? states.map((_, index) => `state:${index}`) : activities.map((activity) => activity.id);
-    return commands.move(new Map(ns.flatMap((n) => { const id = pick(ids, n); return id ? [[id, { x: n * 7, y: m * 7 }] as const] : []; })));
-  })),
+  command(
+    fc.tuple(number, number).map(([n, m]) => (session) => {
+      const to = pick(here(session).activities, m);
+      return to ? commands.redirect(n % 4, { to: to.id }) : null;
+    }),
+  ),
+  command(
+    fc.tuple(number, word).map(
+      ([n, name]) =>
+        (session) =>
+          commands.renameActivity(pick(idsIn(session), n)!, name),
+    ),
+  ),
+  command(
+    fc.tuple(number, word).map(
+      ([n, name]) =>
+        (session) =>
+          commands.changeId(pick(idsIn(session), n)!, name),
+    ),
+  ),
+  command(
+    fc.tuple(number, word, fc.jsonValue()).map(
+      ([n, name, value]) =>
+        (session) =>
+          commands.setInput(pick(idsIn(session), n)!, name || "text", value as never),
+    ),
+  ),
+  command(
+    fc.tuple(number, word).map(
+      ([n, name]) =>
+        (session) =>
+          commands.setOutput(pick(idsIn(session), n)!, "result", name),
+    ),
+  ),
+  command(
+    fc.tuple(number, fc.boolean()).map(
+      ([n, on]) =>
+        (session) =>
+          commands.setOption(pick(idsIn(session), n)!, "can_start", on || undefined),
+    ),
+  ),
+  command(
+    fc.tuple(fc.array(number, { maxLength: 3 }), number).map(([ns, m]) => (session) => {
+      const { activities, kind, states } = here(session);
+      const ids =
+        kind === "states" ? states.map((_, index) => `state:${index}`) : activities.map((activity) => activity.id);
+      return commands.move(
+        new Map(
+          ns.flatMap((n) => {
+            const id = pick(ids, n);
+            return id ? [[id, { x: n * 7, y: m * 7 }] as const] : [];
+          }),
+        ),
+      );
+    }),
+  ),
   command(fc.constantFrom("Sequence", "If", "Try", "Parallel").map((type) => () => commands.wrap(type))),
-  command(fc.tuple(number, number).map(([n, m]) => (session) => { const one = pick(here(session).activities, n); return one ? commands.reorder(one.id, m % 5) : null; })),
+  command(
+    fc.tuple(number, number).map(([n, m]) => (session) => {
+      const one = pick(here(session).activities, n);
+      return one ? commands.reorder(one.id, m % 5) : null;
+    }),
+  ),
   command(fc.constant(() => commands.duplicate())),
   command(fc.constantFrom("left", "middle", "bottom").map((side) => () => commands.align(side as "left"))),
   command(fc.constantFrom("x", "y").map((axis) => () => commands.distribute(axis as "x"))),
   command(fc.boolean().map((all) => () => commands.autoLayout(all))),
-  command(fc.tuple(number, word).map(([n, text]) => () => commands.addNote({ x: n, y: n }, text))),
+  command(
+    fc.tuple(number, word).map(
+      ([n, text]) =>
+        () =>
+          commands.addNote({ x: n, y: n }, text),
+    ),
+  ),
   command(word.map((text) => () => commands.changeNote("note1", { text }))),
-  command(fc.tuple(number, word).map(([n, text]) => (session) => commands.addComment(pick(idsIn(session), n)!, { by: "me", at: "now", text }))),
-  command(fc.tuple(number, word).map(([n, name]) => () => commands.declare("variables", n % 3, name ? { name, type: "string" } : null))),
+  command(
+    fc.tuple(number, word).map(
+      ([n, text]) =>
+        (session) =>
+          commands.addComment(pick(idsIn(session), n)!, { by: "me", at: "now", text }),
+    ),
+  ),
+  command(
+    fc.tuple(number, word).map(
+      ([n, name]) =>
+        () =>
+          commands.declare("variables", n % 3, name ? { name, type: "string" } : null),
+    ),
+  ),
   command(word.map((name) => () => commands.setField("name", name || undefined))),
   command(word.map((value) => () => commands.setDefinitionOption("commit", value || undefined))),
-  command(fc.tuple(number, word).map(([n, name]) => () => commands.renameState(n % 3, name))),
+  command(
+    fc.tuple(number, word).map(
+      ([n, name]) =>
+        () =>
+          commands.renameState(n % 3, name),
+    ),
+  ),
   command(number.map((n) => () => commands.addState({ x: n, y: n }, n % 2 ? "state:0" : null))),
-  command(fc.tuple(number, word).map(([n, name]) => () => commands.setTransition(n % 3, "name", name))),
-  command(fc.tuple(number, fc.constantFrom(...TYPES)).map(([n, type]) => (session) => { const one = pick(here(session).activities, n); return one ? commands.replaceType(one.id, type) : null; })),
+  command(
+    fc.tuple(number, word).map(
+      ([n, name]) =>
+        () =>
+          commands.setTransition(n % 3, "name", name),
+    ),
+  ),
+  command(
+    fc.tuple(number, fc.constantFrom(...TYPES)).map(([n, type]) => (session) => {
+      const one = pick(here(session).activities, n);
+      return one ? commands.replaceType(one.id, type) : null;
+    }),
+  ),
   fc.array(number, { maxLength: 4 }).map((ns) => (session: EditorSession) => {
     const { activities, states } = here(session);
-    const all = [...activities.map((activity) => activity.id), ...states.map((_, index) => `state:${index}`), "edge:0", "note:note1"];
+    const all = [
+      ...activities.map((activity) => activity.id),
+      ...states.map((_, index) => `state:${index}`),
+      "edge:0",
+      "note:note1",
+    ];
     session.select([...new Set(ns.map((n) => pick(all, n)!))]);
   }),
   fc.constantFrom(...FOCI).map((focus) => (session: EditorSession) => session.open(focus)),
 );
 
 describe("properties", () => {
-  for (const [name, document] of [["a flowchart", order], ["a state machine", machine]] as const) {
+  for (const [name, document] of [
+    ["a flowchart", order],
+    ["a state machine", machine],
+  ] as const) {
     it(`${name}: any commands undone give the start, redone give the end`, () => {
       fc.assert(
         fc.property(fc.array(edits, { maxLength: 30 }), (steps) => {
@@ -139,7 +253,9 @@ describe("adding", () => {
 
   it("connects from the outcome it was dragged from", () => {
     const session = open();
-    session.run(commands.addActivity({ type: "WriteLine", after: { id: "kind", outcome: "Default" }, at: { x: 3, y: 5 } }));
+    session.run(
+      commands.addActivity({ type: "WriteLine", after: { id: "kind", outcome: "Default" }, at: { x: 3, y: 5 } }),
+    );
     expect(ends(session)).toContain("kind-Default>WriteLine1");
     expect(session.get().selection).toEqual(["WriteLine1"]);
     expect(findActivity(session.get().document, "WriteLine1")?.metadata).toEqual({ position: { x: 0, y: 8 } });
@@ -180,7 +296,12 @@ describe("what follows", () => {
 
   it("renames the connections of a renamed case, and drops those of a removed one", () => {
     const session = open();
-    session.run(commands.setPort("kind", "cases", [{ label: "Big", condition: true }, { label: "B", condition: false }]));
+    session.run(
+      commands.setPort("kind", "cases", [
+        { label: "Big", condition: true },
+        { label: "B", condition: false },
+      ]),
+    );
     expect(ends(session)).toContain("kind-Big>check");
     session.run(commands.setPort("kind", "cases", [{ label: "Big", condition: true }]));
     expect(ends(session).filter((end) => end.startsWith("kind"))).toEqual(["kind-Big>check"]);
@@ -201,8 +322,13 @@ describe("what follows", () => {
   });
 
   it("calls a transition that nobody named after its goal", () => {
-    const session = open({ ...machine, root: { ...machine.root, transitions: [{ name: "to Open", from: "Closed", to: "Open" }] } });
-    const index = (session.get().document.root["states"] as { name: string }[]).findIndex((state) => state.name === "Open");
+    const session = open({
+      ...machine,
+      root: { ...machine.root, transitions: [{ name: "to Open", from: "Closed", to: "Open" }] },
+    });
+    const index = (session.get().document.root["states"] as { name: string }[]).findIndex(
+      (state) => state.name === "Open",
+    );
     session.run(commands.renameState(index, "Ajar"));
     expect(session.get().document.root["transitions"]).toEqual([{ name: "to Ajar", from: "Closed", to: "Ajar" }]);
   });
@@ -218,7 +344,10 @@ describe("rules", () => {
   const level = levelOf(order, catalogue, ROOT);
 
   it("says why two cards cannot be connected", () => {
-    expect(mayConnect(level, catalogue, "end", null, "placed")).toEqual({ ok: false, why: "Nothing follows this activity: it ends its way." });
+    expect(mayConnect(level, catalogue, "end", null, "placed")).toEqual({
+      ok: false,
+      why: "Nothing follows this activity: it ends its way.",
+    });
     expect(mayConnect(level, catalogue, "placed", "Done", "large").ok).toBe(false);
     expect(mayConnect(level, catalogue, "placed", null, "end").ok).toBe(true);
   });
@@ -283,7 +412,8 @@ describe("arranging", () => {
 });
 
 describe("shortcuts", () => {
-  const press = (key: string, more = {}) => shortcutOf({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
+  const press = (key: string, more = {}) =>
+    shortcutOf({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
 
   it("reads keys", () => {
     expect(press("z", { ctrlKey: true })).toBe("undo");

@@ -2,7 +2,7 @@
 
 import type { Definition } from "../model/document";
 import type { Command, EditorState } from "./command";
-import { backward, forward, patchesBetween, type Patch } from "./patches";
+import { backward, forward, type Patch, patchesBetween } from "./patches";
 
 interface View {
   readonly focus: EditorState["focus"];
@@ -28,7 +28,13 @@ export const EMPTY: History = { past: [], future: [] };
 export function record(history: History, command: Command, before: EditorState, after: EditorState): History {
   const patches = patchesBetween(before.document, after.document);
   if (patches.length === 0) return history;
-  const edit: Edit = { label: command.label, merge: command.merge ?? null, patches, before: view(before), after: view(after) };
+  const edit: Edit = {
+    label: command.label,
+    merge: command.merge ?? null,
+    patches,
+    before: view(before),
+    after: view(after),
+  };
   const last = history.past.at(-1);
   if (last !== undefined && edit.merge !== null && last.merge === edit.merge && history.future.length === 0) {
     const joined = { ...edit, before: last.before, patches: [...last.patches, ...edit.patches] };

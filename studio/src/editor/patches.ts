@@ -5,7 +5,7 @@
  * order of its keys is what it was.
  */
 
-import { isList, isObject, setAt, type Json, type Path } from "../model/json";
+import { isList, isObject, type Json, type Path, setAt } from "../model/json";
 
 export interface Patch {
   readonly path: Path;

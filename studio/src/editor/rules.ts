@@ -1,16 +1,22 @@
 /** May I? Answers with the reason, for the menus and for a card that refuses a connection. Nothing here changes anything. */
 
-import { outcomesOf, type Catalogue } from "../model/descriptors";
+import { type Catalogue, outcomesOf } from "../model/descriptors";
 import { placesOf } from "../model/document";
-import { levelOf, type Level } from "../model/focus";
+import { type Level, levelOf } from "../model/focus";
 import { STATE } from "../model/graph";
-import { no, YES, type Context, type EditorState, type Verdict } from "./command";
+import { type Context, type EditorState, no, type Verdict, YES } from "./command";
 
 export function levelIn(state: EditorState, { catalogue }: Context): Level {
   return levelOf(state.document, catalogue, state.focus);
 }
 
-export function mayConnect(level: Level, catalogue: Catalogue, from: string, outcome: string | null, to: string): Verdict {
+export function mayConnect(
+  level: Level,
+  catalogue: Catalogue,
+  from: string,
+  outcome: string | null,
+  to: string,
+): Verdict {
   if (level.kind === "states") return from.startsWith(STATE) && to.startsWith(STATE) ? YES : no("Connect two states.");
   if (level.kind !== "flowchart") return no("Only the activities of a flowchart are connected.");
   const source = level.activities.find((activity) => activity.id === from);

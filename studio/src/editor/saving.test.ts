@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Definition } from "../model/document";
 import { order } from "../model/documents.fixture";
-import { Saver, type Failure } from "./saving";
+import { type Failure, Saver } from "./saving";
 
 class Oops extends Error {
   constructor(readonly failure: Failure) {
@@ -11,7 +11,12 @@ class Oops extends Error {
 
 /** A server that answers when the test says so, and a clock that the test turns. */
 class Bench {
-  calls: { document: Definition; etag: string | null; answer: (etag: string) => void; fail: (failure: Failure) => void }[] = [];
+  calls: {
+    document: Definition;
+    etag: string | null;
+    answer: (etag: string) => void;
+    fail: (failure: Failure) => void;
+  }[] = [];
   timers: { at: number; run: () => void }[] = [];
   now = 0;
   kept: Definition | null = null;
@@ -19,14 +24,19 @@ class Bench {
   saver = new Saver(
     {
       save: (document, etag) =>
-        new Promise((answer, reject) => this.calls.push({ document, etag, answer, fail: (failure) => reject(new Oops(failure)) })),
+        new Promise((answer, reject) =>
+          this.calls.push({ document, etag, answer, fail: (failure) => reject(new Oops(failure)) }),
+        ),
       judge: (error) => (error as Oops).failure,
       after: (milliseconds, run) => {
         const timer = { at: this.now + milliseconds, run };
         this.timers.push(timer);
         return () => void (this.timers = this.timers.filter((item) => item !== timer));
       },
-      keep: { put: (document, etag) => void ([this.kept, this.keptOn] = [document, etag]), drop: () => void (this.kept = null) },
+      keep: {
+        put: (document, etag) => void ([this.kept, this.keptOn] = [document, etag]),
+        drop: () => void (this.kept = null),
+      },
     },
     "v1",
     order,

@@ -2,10 +2,10 @@
 
 import type { Catalogue } from "../model/descriptors";
 import type { Definition } from "../model/document";
-import { ROOT, type Focus } from "../model/focus";
+import { type Focus, ROOT } from "../model/focus";
 import { follow } from "./behaviours";
-import { no, YES, type Command, type Context, type EditorState, type Verdict } from "./command";
-import { EMPTY, record, redo, seal, undo, type History } from "./history";
+import { type Command, type Context, type EditorState, no, type Verdict, YES } from "./command";
+import { EMPTY, type History, record, redo, seal, undo } from "./history";
 
 export interface Snapshot extends EditorState {
   readonly history: History;

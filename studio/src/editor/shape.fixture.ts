@@ -27,7 +27,8 @@ function activity(value: Json | undefined, path: string, say: Say, ids: Set<stri
   for (const [key, part] of Object.entries({ inputs, outputs, options, metadata })) {
     if (part !== undefined && !isObject(part)) say(`${path}/${key}`, "an object");
   }
-  if (isObject(outputs)) for (const target of Object.values(outputs)) if (typeof target !== "string") say(`${path}/outputs`, "names");
+  if (isObject(outputs))
+    for (const target of Object.values(outputs)) if (typeof target !== "string") say(`${path}/outputs`, "names");
   records(value["variables"], `${path}/variables`, say);
   ports(value, path, say, ids);
   links(connections, value["activities"], path, say);
@@ -53,11 +54,13 @@ function links(connections: Json | undefined, activities: Json | undefined, path
     const here = `${path}/connections/${index}`;
     if (!isObject(item)) say(here, "an object");
     else if (!known.has(item["from"]) || !known.has(item["to"])) say(here, "known ends");
-    else if (Object.keys(item).some((key) => !["from", "to", "outcome", "delay", "metadata"].includes(key))) say(here, "no other keys");
+    else if (Object.keys(item).some((key) => !["from", "to", "outcome", "delay", "metadata"].includes(key)))
+      say(here, "no other keys");
   }
 }
 
 function records(value: Json | undefined, path: string, say: Say): void {
   if (value === undefined) return;
-  if (!isList(value) || !value.every((item) => isObject(item) && typeof item["name"] === "string")) say(path, "named records");
+  if (!isList(value) || !value.every((item) => isObject(item) && typeof item["name"] === "string"))
+    say(path, "named records");
 }

@@ -1,8 +1,8 @@
 /** The inspector of one activity. */
 
 import { useMemo, useState } from "react";
-import { catalogue as words } from "../app/messages";
 import { useCan, useSession } from "../api/session";
+import { catalogue as words } from "../app/messages";
 import { ActivityIcon } from "../canvas/ActivityIcon";
 import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
@@ -19,8 +19,8 @@ import { CasesEditor } from "./CasesEditor";
 import { Declarations } from "./Declarations";
 import { Doors } from "./Doors";
 import { isWanted } from "./editing";
-import { GivenEditor, isGiven } from "./GivenEditor";
 import { NameSelect } from "./editors/pickers";
+import { GivenEditor, isGiven } from "./GivenEditor";
 import { InputEditor } from "./InputEditor";
 import { OptionsSection } from "./OptionsSection";
 import { Section } from "./Section";
@@ -43,7 +43,8 @@ const t = words("activity-panel", {
   description: "Description",
   bind: "{output} goes to",
   noInputs: "This activity takes no inputs.",
-  unknown: "The server does not know this type. Install the plugin that brings it, or remove the activity. Its content is kept as it is.",
+  unknown:
+    "The server does not know this type. Install the plugin that brings it, or remove the activity. Its content is kept as it is.",
   test: "Try it",
 });
 
@@ -53,11 +54,16 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
   const can = useCan();
   const descriptor = catalogue.get(activity.type);
   const names = useMemo(
-    () => [...namesFor(document, catalogue, activity.id), ...targetsFor(document, catalogue, activity.id).filter((name) => name.kind === "output")],
+    () => [
+      ...namesFor(document, catalogue, activity.id),
+      ...targetsFor(document, catalogue, activity.id).filter((name) => name.kind === "output"),
+    ],
     [document, catalogue, activity.id],
   );
   const own = problems.filter((problem) => problem.activityId === activity.id);
-  const inputs = (descriptor?.inputs ?? []).filter((input) => isWanted(input, activity.inputs ?? {}, descriptor?.inputs ?? []));
+  const inputs = (descriptor?.inputs ?? []).filter((input) =>
+    isWanted(input, activity.inputs ?? {}, descriptor?.inputs ?? []),
+  );
   const groups = byCategory(inputs);
   return (
     <>
@@ -82,7 +88,11 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
       </header>
       <div className="hf-inspector-body" key={activity.id}>
         {descriptor?.kind === "pure" && descriptor.ports.length === 0 ? <UsedWorkflow type={activity.type} /> : null}
-        {descriptor === undefined && !catalogue.isEmpty ? <p className="banner bad small" style={{ margin: 12 }}>{t("unknown")}</p> : null}
+        {descriptor === undefined && !catalogue.isEmpty ? (
+          <p className="banner bad small" style={{ margin: 12 }}>
+            {t("unknown")}
+          </p>
+        ) : null}
         {groups.map(([category, items]) => (
           <Section key={category} id={`inputs ${category}`} title={category || t("inputs")}>
             {items.map((input) => {
@@ -106,7 +116,12 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
         <Doors chips={chipsOf(activity, catalogue)} />
         {hasCases(activity.type) ? (
           <Section id="cases" title={t("cases")}>
-            <CasesEditor activity={activity} names={names} readOnly={readOnly} onChange={(port, value) => session.run(commands.setPort(activity.id, port, value))} />
+            <CasesEditor
+              activity={activity}
+              names={names}
+              readOnly={readOnly}
+              onChange={(port, value) => session.run(commands.setPort(activity.id, port, value))}
+            />
           </Section>
         ) : null}
         {(descriptor?.outputs.length ?? 0) > 0 ? (
@@ -122,7 +137,9 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
                   readOnly={readOnly}
                   invalid={own.some((problem) => isAbout(problem, "outputs", output.name))}
                   options={targetsFor(document, catalogue, activity.id).map((name) => name.name)}
-                  onChange={(value) => session.run(commands.setOutput(activity.id, output.name, typeof value === "string" ? value : null))}
+                  onChange={(value) =>
+                    session.run(commands.setOutput(activity.id, output.name, typeof value === "string" ? value : null))
+                  }
                 />
               </div>
             ))}
@@ -130,11 +147,26 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
         ) : null}
         {descriptor?.container ? (
           <Section id="own-variables" title={t("variables")} count={activity.variables?.length} open={false}>
-            <Declarations kind="variables" items={activity.variables ?? []} readOnly={readOnly} onChange={(index, value) => session.run(commands.setVariables(activity.id, declared(activity.variables ?? [], index, value)))} />
+            <Declarations
+              kind="variables"
+              items={activity.variables ?? []}
+              readOnly={readOnly}
+              onChange={(index, value) =>
+                session.run(commands.setVariables(activity.id, declared(activity.variables ?? [], index, value)))
+              }
+            />
           </Section>
         ) : null}
-        <OptionsSection activity={activity} descriptor={descriptor} readOnly={readOnly} onChange={(name, value) => session.run(commands.setOption(activity.id, name, value))} />
-        {descriptor !== undefined && descriptor.ports.length === 0 && can("definitions:write") && can("definitions:execute") ? (
+        <OptionsSection
+          activity={activity}
+          descriptor={descriptor}
+          readOnly={readOnly}
+          onChange={(name, value) => session.run(commands.setOption(activity.id, name, value))}
+        />
+        {descriptor !== undefined &&
+        descriptor.ports.length === 0 &&
+        can("definitions:write") &&
+        can("definitions:execute") ? (
           <Section id="test" title={t("test")} open={false}>
             <TestActivity activity={activity} />
           </Section>
@@ -189,7 +221,9 @@ function About({ activity }: { activity: Activity }) {
           className="area"
           readOnly={readOnly}
           value={typeof description === "string" ? description : ""}
-          onChange={(event) => session.run(commands.setMetadata(activity.id, "description", event.target.value || undefined))}
+          onChange={(event) =>
+            session.run(commands.setMetadata(activity.id, "description", event.target.value || undefined))
+          }
         />
       </div>
     </Section>
@@ -209,7 +243,14 @@ function Comments({ activity }: { activity: Activity }) {
           <div className="row small faint">
             <span className="grow clip">{comment.by || "–"}</span>
             <When at={comment.at || null} />
-            {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => session.run(commands.removeComment(activity.id, index))} />}
+            {readOnly ? null : (
+              <IconButton
+                small
+                icon="close"
+                label={t("remove")}
+                onClick={() => session.run(commands.removeComment(activity.id, index))}
+              />
+            )}
           </div>
           <div style={{ whiteSpace: "pre-wrap" }}>{comment.text}</div>
         </div>
@@ -220,11 +261,25 @@ function Comments({ activity }: { activity: Activity }) {
           onSubmit={(event) => {
             event.preventDefault();
             if (text.trim() === "") return;
-            session.run(commands.addComment(activity.id, { by: me?.name ?? me?.id ?? "", at: new Date().toISOString(), text: text.trim() }));
+            session.run(
+              commands.addComment(activity.id, {
+                by: me?.name ?? me?.id ?? "",
+                at: new Date().toISOString(),
+                text: text.trim(),
+              }),
+            );
             setText("");
           }}
         >
-          <textarea id="hf-comment-box" className="area" style={{ minHeight: 48 }} aria-label={t("comment")} placeholder={t("comment")} value={text} onChange={(event) => setText(event.target.value)} />
+          <textarea
+            id="hf-comment-box"
+            className="area"
+            style={{ minHeight: 48 }}
+            aria-label={t("comment")}
+            placeholder={t("comment")}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
           {text.trim() === "" ? null : (
             <div>
               <Button small type="submit">
@@ -237,4 +292,3 @@ function Comments({ activity }: { activity: Activity }) {
     </Section>
   );
 }
-

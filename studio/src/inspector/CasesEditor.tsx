@@ -53,23 +53,58 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
                 onChange={(event) => set(index, "errors", names_(event.target.value))}
               />
             ) : (
-              <input className="input" aria-label={t("label")} placeholder={t("label")} value={asText(entry["label"])} readOnly={readOnly} onChange={(event) => set(index, "label", event.target.value)} />
+              <input
+                className="input"
+                aria-label={t("label")}
+                placeholder={t("label")}
+                value={asText(entry["label"])}
+                readOnly={readOnly}
+                onChange={(event) => set(index, "label", event.target.value)}
+              />
             )}
             {readOnly ? null : (
               <>
-                <IconButton small icon="arrowUp" label={t("up")} disabled={index === 0} onClick={() => onChange(port, swapped(entries, index))} />
-                <IconButton small icon="trash" label={t("remove")} onClick={() => onChange(port, entries.toSpliced(index, 1))} />
+                <IconButton
+                  small
+                  icon="arrowUp"
+                  label={t("up")}
+                  disabled={index === 0}
+                  onClick={() => onChange(port, swapped(entries, index))}
+                />
+                <IconButton
+                  small
+                  icon="trash"
+                  label={t("remove")}
+                  onClick={() => onChange(port, entries.toSpliced(index, 1))}
+                />
               </>
             )}
           </div>
           {isTry ? null : (
-            <InputEditor type={activity.type} input={CONDITION} value={entry["condition"]} names={names} problems={[]} readOnly={readOnly} onChange={(value) => set(index, "condition", value)} />
+            <InputEditor
+              type={activity.type}
+              input={CONDITION}
+              value={entry["condition"]}
+              names={names}
+              problems={[]}
+              readOnly={readOnly}
+              onChange={(value) => set(index, "condition", value)}
+            />
           )}
         </div>
       ))}
       {readOnly ? null : (
         <div>
-          <Button small icon="add" onClick={() => onChange(port, [...entries, isTry ? { errors: [] } : { label: freeLabel(entries), condition: { $python: "" } }])}>
+          <Button
+            small
+            icon="add"
+            onClick={() =>
+              onChange(port, [
+                ...entries,
+                isTry ? { errors: [] } : { label: freeLabel(entries), condition: { $python: "" } },
+              ])
+            }
+          >
             {t(isTry ? "addCatch" : "add")}
           </Button>
         </div>

@@ -20,7 +20,18 @@ interface CodeEditorProps {
 
 const NO_NAMES: readonly Name[] = [];
 
-export function CodeEditor({ value, onChange, language, label, names = NO_NAMES, readOnly = false, tall = false, invalid = false, placeholder = "", line = null }: CodeEditorProps) {
+export function CodeEditor({
+  value,
+  onChange,
+  language,
+  label,
+  names = NO_NAMES,
+  readOnly = false,
+  tall = false,
+  invalid = false,
+  placeholder = "",
+  line = null,
+}: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const code = useRef<Code | null>(null);
   const [isReady, setReady] = useState(false);
@@ -44,7 +55,8 @@ export function CodeEditor({ value, onChange, language, label, names = NO_NAMES,
         placeholder,
       });
       // Who has begun to type in the plain field goes on here.
-      if (parent.parentElement?.querySelector("textarea") === window.document.activeElement) requestAnimationFrame(() => code.current?.focus());
+      if (parent.parentElement?.querySelector("textarea") === window.document.activeElement)
+        requestAnimationFrame(() => code.current?.focus());
       setReady(true);
     });
     return () => {
@@ -61,7 +73,14 @@ export function CodeEditor({ value, onChange, language, label, names = NO_NAMES,
     <div className={`hf-code ${tall ? "tall" : ""}`} data-invalid={invalid || undefined}>
       <div ref={place} className="hf-code-place" hidden={!isReady} />
       {isReady ? null : (
-        <textarea className="area mono" aria-label={label} rows={tall ? 20 : 1} readOnly={readOnly} value={value} onChange={(event) => onChange(event.target.value)} />
+        <textarea
+          className="area mono"
+          aria-label={label}
+          rows={tall ? 20 : 1}
+          readOnly={readOnly}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
       )}
     </div>
   );

@@ -21,7 +21,22 @@ const t = catalogue("declarations", {
   description: "Description",
 });
 
-const TYPES = ["any", "string", "integer", "number", "decimal", "boolean", "datetime", "date", "duration", "object", "list", "list[string]", "list[integer]", "bytes"];
+const TYPES = [
+  "any",
+  "string",
+  "integer",
+  "number",
+  "decimal",
+  "boolean",
+  "datetime",
+  "date",
+  "duration",
+  "object",
+  "list",
+  "list[string]",
+  "list[integer]",
+  "bytes",
+];
 
 export type DeclarationKind = "variables" | "inputs" | "outputs";
 
@@ -42,7 +57,16 @@ export function Declarations({ kind, items, readOnly, onChange }: DeclarationsPr
   return (
     <>
       {items.map((item, index) => (
-        <Declared key={index} isNew={index === added} place={`${kind}/${index}`} kind={kind} item={item} types={types} readOnly={readOnly} onChange={(value) => onChange(index, value)} />
+        <Declared
+          key={index}
+          isNew={index === added}
+          place={`${kind}/${index}`}
+          kind={kind}
+          item={item}
+          types={types}
+          readOnly={readOnly}
+          onChange={(value) => onChange(index, value)}
+        />
       ))}
       {readOnly ? null : (
         <div>
@@ -104,12 +128,20 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
           onFocus={(event) => (isNew ? event.target.select() : undefined)}
           onChange={(event) => set("name", event.target.value)}
         />
-        <select className="select" aria-label={t("type")} value={type} disabled={readOnly} onChange={(event) => set("type", event.target.value)}>
+        <select
+          className="select"
+          aria-label={t("type")}
+          value={type}
+          disabled={readOnly}
+          onChange={(event) => set("type", event.target.value)}
+        >
           {listed.map((one) => (
             <option key={one}>{one}</option>
           ))}
         </select>
-        {readOnly ? null : <IconButton small icon="trash" label={t("remove", { name })} onClick={() => onChange(null)} />}
+        {readOnly ? null : (
+          <IconButton small icon="trash" label={t("remove", { name })} onClick={() => onChange(null)} />
+        )}
       </div>
       {kind === "outputs" ? null : (
         <div className="row">
@@ -119,11 +151,33 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
             placeholder={t("default")}
             value={asText(item["default"])}
             readOnly={readOnly || isObject(item["default"])}
-            onChange={(event) => set("default", event.target.value === "" ? undefined : type === "string" ? event.target.value : asValue(event.target.value))}
+            onChange={(event) =>
+              set(
+                "default",
+                event.target.value === ""
+                  ? undefined
+                  : type === "string"
+                    ? event.target.value
+                    : asValue(event.target.value),
+              )
+            }
           />
-          {kind === "inputs" ? <Checkbox label={t("required")} checked={item["required"] === true} disabled={readOnly} onChange={(event) => set("required", event.target.checked || undefined)} /> : null}
+          {kind === "inputs" ? (
+            <Checkbox
+              label={t("required")}
+              checked={item["required"] === true}
+              disabled={readOnly}
+              onChange={(event) => set("required", event.target.checked || undefined)}
+            />
+          ) : null}
           {kind === "variables" ? (
-            <select className="select" aria-label={`${name} ${t("storage")}`} value={asText(item["storage"]) || "instance"} disabled={readOnly} onChange={(event) => set("storage", event.target.value === "instance" ? undefined : event.target.value)}>
+            <select
+              className="select"
+              aria-label={`${name} ${t("storage")}`}
+              value={asText(item["storage"]) || "instance"}
+              disabled={readOnly}
+              onChange={(event) => set("storage", event.target.value === "instance" ? undefined : event.target.value)}
+            >
               <option value="instance">{t("instance")}</option>
               <option value="memory">{t("memory")}</option>
             </select>
@@ -131,7 +185,14 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
         </div>
       )}
       {kind === "variables" ? null : (
-        <input className="input" aria-label={`${name} ${t("description")}`} placeholder={t("description")} value={asText(item["description"])} readOnly={readOnly} onChange={(event) => set("description", event.target.value || undefined)} />
+        <input
+          className="input"
+          aria-label={`${name} ${t("description")}`}
+          placeholder={t("description")}
+          value={asText(item["description"])}
+          readOnly={readOnly}
+          onChange={(event) => set("description", event.target.value || undefined)}
+        />
       )}
     </div>
   );

@@ -14,7 +14,13 @@ export function Doors({ chips }: { readonly chips: readonly Chip[] }) {
     <Section id="inside" title={t("title")} open={chips.some((chip) => chip.count > 0)}>
       <div className="hf-doors">
         {chips.map((chip) => (
-          <button key={`${chip.focus.port}/${chip.focus.index ?? ""}/${chip.focus.key ?? ""}`} type="button" className="hf-chip" title={t("open", { title: chip.title })} onClick={() => session.open(chip.focus)}>
+          <button
+            key={`${chip.focus.port}/${chip.focus.index ?? ""}/${chip.focus.key ?? ""}`}
+            type="button"
+            className="hf-chip"
+            title={t("open", { title: chip.title })}
+            onClick={() => session.open(chip.focus)}
+          >
             <span className="clip">{chip.title}</span>
             {chip.count > 0 ? <b>{chip.count}</b> : <span className="faint">{t("empty")}</span>}
           </button>

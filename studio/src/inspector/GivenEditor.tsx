@@ -7,7 +7,7 @@ import { catalogue } from "../app/messages";
 import { inputSchema } from "../definitions/inputs";
 import type { InputDescriptor } from "../model/descriptors";
 import { LITERAL, readInput } from "../model/expressions";
-import { readGiven, writeGiven, type Given } from "../model/given";
+import { type Given, readGiven, writeGiven } from "../model/given";
 import { equal, type Json, type JsonObject } from "../model/json";
 import type { Problem } from "../model/validate";
 import { IconButton } from "../ui";
@@ -37,7 +37,10 @@ export function GivenEditor(props: InputEditorProps) {
   const items = useQuery(definitions.known()).data?.items ?? [];
   const chosen = language === LITERAL && typeof source === "string" ? referredTo(items, source) : undefined;
   // What is started is the published one; before the first publish there is only a draft to tell of.
-  const query = useQuery({ ...definitions.one(chosen?.id ?? "", chosen?.published_version ? "published" : "latest"), enabled: chosen !== undefined });
+  const query = useQuery({
+    ...definitions.one(chosen?.id ?? "", chosen?.published_version ? "published" : "latest"),
+    enabled: chosen !== undefined,
+  });
   const [held, setHeld] = useState<{ value: Json | undefined; given: Given } | null>(null);
   const [isWhole, setWhole] = useState(false);
   // While an expression is typed it may be no dict for a moment: what was typed is kept beside what was written.
@@ -49,7 +52,11 @@ export function GivenEditor(props: InputEditorProps) {
     return (
       <>
         <InputEditor {...props} />
-        {isWhole ? <Turn to={t("asFields")} onClick={() => setWhole(false)} /> : <p className="faint small">{t("none", { name })}</p>}
+        {isWhole ? (
+          <Turn to={t("asFields")} onClick={() => setWhole(false)} />
+        ) : (
+          <p className="faint small">{t("none", { name })}</p>
+        )}
       </>
     );
   const set = (input: string, value: Json | undefined): void => {
@@ -79,9 +86,19 @@ export function GivenEditor(props: InputEditorProps) {
       {others.map((input) => (
         <div key={input} className="row">
           <div className="grow">
-            <InputEditor {...props} type={chosen.id} input={{ name: input, description: t("undeclared", { name }) }} value={given[input]} languages={LANGUAGES} problems={[]} onChange={(value) => set(input, value ?? null)} />
+            <InputEditor
+              {...props}
+              type={chosen.id}
+              input={{ name: input, description: t("undeclared", { name }) }}
+              value={given[input]}
+              languages={LANGUAGES}
+              problems={[]}
+              onChange={(value) => set(input, value ?? null)}
+            />
           </div>
-          {props.readOnly ? null : <IconButton small icon="close" label={t("remove", { name: input })} onClick={() => set(input, undefined)} />}
+          {props.readOnly ? null : (
+            <IconButton small icon="close" label={t("remove", { name: input })} onClick={() => set(input, undefined)} />
+          )}
         </div>
       ))}
       {props.problems.map((problem) => (

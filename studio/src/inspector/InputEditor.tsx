@@ -6,12 +6,12 @@ import { api } from "../api/client";
 import { catalogue } from "../app/messages";
 import { usePlugins } from "../app/plugins";
 import type { InputDescriptor } from "../model/descriptors";
-import { LITERAL, readInput, toLanguage, writeInput, type Expression } from "../model/expressions";
+import { type Expression, LITERAL, readInput, toLanguage, writeInput } from "../model/expressions";
 import { isObject, type Json } from "../model/json";
 import type { Name } from "../model/scope";
 import type { Problem } from "../model/validate";
-import { CodeEditor } from "./CodeEditor";
 import { Prose } from "../ui";
+import { CodeEditor } from "./CodeEditor";
 import { hintFor, optionsFor } from "./editing";
 import { LiteralEditor } from "./editors";
 import { JsonValue } from "./editors/compound";
@@ -62,12 +62,33 @@ export function InputEditor({ type, input, value, onChange, names, problems, rea
           value={expression.language}
           disabled={readOnly}
           languages={languages}
-          onChange={(language) => onChange(writeInput(toLanguage(expression, language)) ?? (language === LITERAL ? undefined : { [`$${language}`]: "" }))}
+          onChange={(language) =>
+            onChange(
+              writeInput(toLanguage(expression, language)) ??
+                (language === LITERAL ? undefined : { [`$${language}`]: "" }),
+            )
+          }
         />
       </div>
-      <Body id={id} label={label} type={type} input={input} expression={expression} onChange={onChange} names={names} readOnly={readOnly} invalid={worst?.severity === "error"} />
-      {worst !== undefined ? <p className={`problem small ${worst.severity}`}>{[worst.message, worst.remedy].filter(Boolean).join(" ")}</p> : null}
-      {worst === undefined && input.description ? <p className="hint faint small"><Prose text={firstSentence(input.description)} /></p> : null}
+      <Body
+        id={id}
+        label={label}
+        type={type}
+        input={input}
+        expression={expression}
+        onChange={onChange}
+        names={names}
+        readOnly={readOnly}
+        invalid={worst?.severity === "error"}
+      />
+      {worst !== undefined ? (
+        <p className={`problem small ${worst.severity}`}>{[worst.message, worst.remedy].filter(Boolean).join(" ")}</p>
+      ) : null}
+      {worst === undefined && input.description ? (
+        <p className="hint faint small">
+          <Prose text={firstSentence(input.description)} />
+        </p>
+      ) : null}
     </div>
   );
 }
@@ -100,10 +121,20 @@ function Body({ id, label, type, input, expression, onChange, names, readOnly, i
   if (language === "variable" || language === "input") {
     const kinds = language === "input" ? ["input"] : ["variable", "loop", "output"];
     const options = names.filter((name) => kinds.includes(name.kind)).map((name) => name.name);
-    return <NameSelect id={id} value={source} onChange={(next) => onChange({ [`$${language}`]: next ?? "" })} readOnly={readOnly} invalid={invalid} options={options} />;
+    return (
+      <NameSelect
+        id={id}
+        value={source}
+        onChange={(next) => onChange({ [`$${language}`]: next ?? "" })}
+        readOnly={readOnly}
+        invalid={invalid}
+        options={options}
+      />
+    );
   }
   if (language === LITERAL) {
-    const placeholder = input.default === undefined || input.default === null || isObject(input.default) ? "" : String(input.default);
+    const placeholder =
+      input.default === undefined || input.default === null || isObject(input.default) ? "" : String(input.default);
     return (
       <LiteralEditor
         id={id}
@@ -121,11 +152,27 @@ function Body({ id, label, type, input, expression, onChange, names, readOnly, i
     );
   }
   if (typeof source !== "string") {
-    return <JsonValue value={source} onChange={(next) => onChange({ [`$${language}`]: next ?? null })} readOnly={readOnly} label={label} />;
+    return (
+      <JsonValue
+        value={source}
+        onChange={(next) => onChange({ [`$${language}`]: next ?? null })}
+        readOnly={readOnly}
+        label={label}
+      />
+    );
   }
   return (
     <>
-      <CodeEditor value={source} language={editor} label={label} names={names} readOnly={readOnly || language === "code"} invalid={invalid} placeholder={t("expression")} onChange={(text) => onChange(text === "" && isCondition(input) ? undefined : { [`$${language}`]: text })} />
+      <CodeEditor
+        value={source}
+        language={editor}
+        label={label}
+        names={names}
+        readOnly={readOnly || language === "code"}
+        invalid={invalid}
+        placeholder={t("expression")}
+        onChange={(text) => onChange(text === "" && isCondition(input) ? undefined : { [`$${language}`]: text })}
+      />
       {language === "code" ? null : <Preview language={language} source={source} />}
     </>
   );
@@ -133,7 +180,12 @@ function Body({ id, label, type, input, expression, onChange, names, readOnly, i
 
 const EXPRESSIONS = {
   queryKey: ["descriptors", "expressions"],
-  queryFn: ({ signal }: { signal: AbortSignal }) => api.get<{ items: { language: string; display_name: string; browsable: boolean }[] }>("/api/descriptors/expressions", {}, signal),
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    api.get<{ items: { language: string; display_name: string; browsable: boolean }[] }>(
+      "/api/descriptors/expressions",
+      {},
+      signal,
+    ),
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,
 };
@@ -149,9 +201,16 @@ interface LanguageProps {
 export function LanguageSelect({ label, value, onChange, disabled, languages }: LanguageProps) {
   const plugins = usePlugins((state) => state.languages);
   const told = useQuery(EXPRESSIONS).data?.items ?? [];
-  const byId = new Map([...told.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })), ...plugins].map((item) => [item.id, item]));
+  const byId = new Map(
+    [
+      ...told.filter((item) => item.browsable).map((item) => ({ id: item.language, title: item.display_name })),
+      ...plugins,
+    ].map((item) => [item.id, item]),
+  );
   const isOffered = (id: string): boolean => languages === undefined || languages.includes(id);
-  const more = [...byId.values()].filter((item) => !(BUILT_IN as readonly string[]).includes(item.id) && item.id !== "object" && isOffered(item.id));
+  const more = [...byId.values()].filter(
+    (item) => !(BUILT_IN as readonly string[]).includes(item.id) && item.id !== "object" && isOffered(item.id),
+  );
   const isKnown = (BUILT_IN as readonly string[]).includes(value) || more.some((item) => item.id === value);
   return (
     <select

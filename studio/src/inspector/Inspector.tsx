@@ -6,12 +6,12 @@ import { instances } from "../api/queries";
 import { catalogue as words } from "../app/messages";
 import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
+import { outcomesOf } from "../model/descriptors";
 import { findActivity } from "../model/document";
 import { levelOf } from "../model/focus";
 import { STATE } from "../model/graph";
-import { outcomesOf } from "../model/descriptors";
 import type { Problem } from "../model/validate";
-import { Button, Dialog, SelectField, StatusBadge, TextField, When, toast } from "../ui";
+import { Button, Dialog, SelectField, StatusBadge, TextField, toast, When } from "../ui";
 import { ActivityPanel } from "./ActivityPanel";
 import { DurationEditor } from "./editors/simple";
 import "./inspector.css";
@@ -85,11 +85,19 @@ function Chosen({ problems }: { problems: readonly Problem[] }) {
   const level = levelOf(document, catalogue, focus);
   if (id.startsWith("edge:")) {
     const index = Number(id.slice(5));
-    return level.kind === "states" ? <TransitionPanel key={id} index={index} /> : <ConnectionPanel key={id} index={index} />;
+    return level.kind === "states" ? (
+      <TransitionPanel key={id} index={index} />
+    ) : (
+      <ConnectionPanel key={id} index={index} />
+    );
   }
   if (id.startsWith(STATE)) return <StatePanel key={id} index={Number(id.slice(STATE.length))} />;
   const activity = findActivity(document, id);
-  return activity === undefined ? <WorkflowPanel /> : <ActivityPanel key={id} activity={activity} problems={problems} />;
+  return activity === undefined ? (
+    <WorkflowPanel />
+  ) : (
+    <ActivityPanel key={id} activity={activity} problems={problems} />
+  );
 }
 
 function ManyPanel() {
@@ -160,9 +168,21 @@ function ConnectionPanel({ index }: { index: number }) {
       <div className="hf-inspector-body">
         <div className="hf-section-body" style={{ paddingTop: 16 }}>
           <TextField label={t("from")} value={connection.from} readOnly />
-          <SelectField label={t("outcome")} value={now} disabled={readOnly} options={known.map((name) => ({ value: name, label: name }))} onChange={(event) => session.run(commands.redirect(index, { outcome: event.target.value }))} />
+          <SelectField
+            label={t("outcome")}
+            value={now}
+            disabled={readOnly}
+            options={known.map((name) => ({ value: name, label: name }))}
+            onChange={(event) => session.run(commands.redirect(index, { outcome: event.target.value }))}
+          />
           <TextField label={t("to")} value={connection.to} readOnly />
-          <Small label={t("delay")} render={(props) => <DurationEditor {...props} />} value={connection["delay"]} readOnly={readOnly} onChange={(value) => session.run(commands.setConnectionKey(index, "delay", value))} />
+          <Small
+            label={t("delay")}
+            render={(props) => <DurationEditor {...props} />}
+            value={connection["delay"]}
+            readOnly={readOnly}
+            onChange={(value) => session.run(commands.setConnectionKey(index, "delay", value))}
+          />
           {readOnly ? null : (
             <div>
               <Button small danger icon="trash" onClick={() => session.run(commands.disconnect(index))}>
@@ -176,7 +196,15 @@ function ConnectionPanel({ index }: { index: number }) {
   );
 }
 
-function InstanceChooser({ definitionId, onPick, onClose }: { definitionId: string; onPick: (id: string | null) => void; onClose: () => void }) {
+function InstanceChooser({
+  definitionId,
+  onPick,
+  onClose,
+}: {
+  definitionId: string;
+  onPick: (id: string | null) => void;
+  onClose: () => void;
+}) {
   const query = useQuery(instances.list({ definition_id: definitionId, limit: 20, sort: "-created" }));
   const items = query.data?.items ?? [];
   return (
@@ -184,7 +212,13 @@ function InstanceChooser({ definitionId, onPick, onClose }: { definitionId: stri
       <div className="stack">
         <Button onClick={() => onPick(null)}>{t("defaults")}</Button>
         {items.map((item) => (
-          <button key={item.id} type="button" className="button" style={{ justifyContent: "flex-start" }} onClick={() => onPick(item.id)}>
+          <button
+            key={item.id}
+            type="button"
+            className="button"
+            style={{ justifyContent: "flex-start" }}
+            onClick={() => onPick(item.id)}
+          >
             <StatusBadge status={item.status} />
             <span className="grow clip mono small" style={{ textAlign: "left" }}>
               {item.name || item.id}

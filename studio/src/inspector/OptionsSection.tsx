@@ -6,8 +6,8 @@ import type { ActivityDescriptor } from "../model/descriptors";
 import type { Activity } from "../model/document";
 import { isObject, type Json, type JsonObject } from "../model/json";
 import { SelectField, Switch, TextField } from "../ui";
-import { DurationEditor, NumberEditor } from "./editors/simple";
 import type { EditorProps } from "./editing";
+import { DurationEditor, NumberEditor } from "./editors/simple";
 import { Section } from "./Section";
 
 const t = catalogue("options", {
@@ -51,29 +51,129 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
   const isEffect = descriptor?.kind === "effect";
   const setRetry = (key: string, value: Json | undefined): void => onChange("retry", changed(retry ?? {}, key, value));
   return (
-    <Section id="options" title={t("title")} count={Object.keys(options).length} open={Object.keys(options).length > 0 && descriptor?.trigger === true}>
-      {descriptor?.trigger ? <Switch label={t("canStart")} checked={options["can_start"] === true} disabled={readOnly} onChange={(event) => onChange("can_start", event.target.checked || undefined)} /> : null}
-      <Switch label={t("retry")} checked={retry !== null} disabled={readOnly} onChange={(event) => onChange("retry", event.target.checked ? { attempts: 3 } : undefined)} />
+    <Section
+      id="options"
+      title={t("title")}
+      count={Object.keys(options).length}
+      open={Object.keys(options).length > 0 && descriptor?.trigger === true}
+    >
+      {descriptor?.trigger ? (
+        <Switch
+          label={t("canStart")}
+          checked={options["can_start"] === true}
+          disabled={readOnly}
+          onChange={(event) => onChange("can_start", event.target.checked || undefined)}
+        />
+      ) : null}
+      <Switch
+        label={t("retry")}
+        checked={retry !== null}
+        disabled={readOnly}
+        onChange={(event) => onChange("retry", event.target.checked ? { attempts: 3 } : undefined)}
+      />
       {retry !== null ? (
         <div className="hf-declared">
           <div className="hf-two">
-            <Small label={t("attempts")} render={(props) => <NumberEditor {...props} schema={{ type: "integer", minimum: 1 }} placeholder="3" />} value={retry["attempts"]} readOnly={readOnly} onChange={(value) => setRetry("attempts", value)} />
-            <Small label={t("factor")} render={(props) => <NumberEditor {...props} schema={{ type: "number", minimum: 1 }} placeholder="2" />} value={retry["factor"]} readOnly={readOnly} onChange={(value) => setRetry("factor", value)} />
+            <Small
+              label={t("attempts")}
+              render={(props) => <NumberEditor {...props} schema={{ type: "integer", minimum: 1 }} placeholder="3" />}
+              value={retry["attempts"]}
+              readOnly={readOnly}
+              onChange={(value) => setRetry("attempts", value)}
+            />
+            <Small
+              label={t("factor")}
+              render={(props) => <NumberEditor {...props} schema={{ type: "number", minimum: 1 }} placeholder="2" />}
+              value={retry["factor"]}
+              readOnly={readOnly}
+              onChange={(value) => setRetry("factor", value)}
+            />
           </div>
-          <Small label={t("delay")} render={(props) => <DurationEditor {...props} />} value={retry["delay"]} readOnly={readOnly} onChange={(value) => setRetry("delay", value)} />
-          <Small label={t("delayMax")} render={(props) => <DurationEditor {...props} />} value={retry["delay_max"]} readOnly={readOnly} onChange={(value) => setRetry("delay_max", value)} />
+          <Small
+            label={t("delay")}
+            render={(props) => <DurationEditor {...props} />}
+            value={retry["delay"]}
+            readOnly={readOnly}
+            onChange={(value) => setRetry("delay", value)}
+          />
+          <Small
+            label={t("delayMax")}
+            render={(props) => <DurationEditor {...props} />}
+            value={retry["delay_max"]}
+            readOnly={readOnly}
+            onChange={(value) => setRetry("delay_max", value)}
+          />
         </div>
       ) : null}
-      <Small label={t("timeout")} render={(props) => <DurationEditor {...props} />} value={options["timeout"]} readOnly={readOnly} onChange={(value) => onChange("timeout", value)} />
+      <Small
+        label={t("timeout")}
+        render={(props) => <DurationEditor {...props} />}
+        value={options["timeout"]}
+        readOnly={readOnly}
+        onChange={(value) => onChange("timeout", value)}
+      />
       {isEffect ? (
         <>
-          <Choice label={t("onLost")} value={options["on_lost"]} readOnly={readOnly} onChange={(value) => onChange("on_lost", value)} options={[["", t("onLostDefault")], ["retry", t("retryLost")], ["fail", t("failLost")], ["hold", t("holdLost")]]} />
-          <TextField label={t("queue")} hint={t("queueHint")} value={text(options["queue"])} readOnly={readOnly} onChange={(event) => onChange("queue", event.target.value || undefined)} />
+          <Choice
+            label={t("onLost")}
+            value={options["on_lost"]}
+            readOnly={readOnly}
+            onChange={(value) => onChange("on_lost", value)}
+            options={[
+              ["", t("onLostDefault")],
+              ["retry", t("retryLost")],
+              ["fail", t("failLost")],
+              ["hold", t("holdLost")],
+            ]}
+          />
+          <TextField
+            label={t("queue")}
+            hint={t("queueHint")}
+            value={text(options["queue"])}
+            readOnly={readOnly}
+            onChange={(event) => onChange("queue", event.target.value || undefined)}
+          />
         </>
       ) : null}
-      <Choice label={t("commit")} value={options["commit"]} readOnly={readOnly} onChange={(value) => onChange("commit", value)} options={[["", t("commitDefault")], ["always", "Always"], ["never", "Never"], ["executing", "Before it runs"], ["executed", "After it ran"]]} />
-      <Choice label={t("journal")} value={journal} readOnly={readOnly} onChange={(value) => onChange("journal", value === undefined ? undefined : { default: value })} options={[["", t("journalDefault")], ["include", t("include")], ["exclude", t("exclude")], ["off", t("off")]]} />
-      <Choice label={t("merge")} value={options["merge"]} readOnly={readOnly} onChange={(value) => onChange("merge", value)} options={[["", t("mergeDefault")], ["stream", "Stream"], ["merge", "Merge"], ["converge", "Converge"], ["cascade", "Cascade"], ["race", "Race"]]} />
+      <Choice
+        label={t("commit")}
+        value={options["commit"]}
+        readOnly={readOnly}
+        onChange={(value) => onChange("commit", value)}
+        options={[
+          ["", t("commitDefault")],
+          ["always", "Always"],
+          ["never", "Never"],
+          ["executing", "Before it runs"],
+          ["executed", "After it ran"],
+        ]}
+      />
+      <Choice
+        label={t("journal")}
+        value={journal}
+        readOnly={readOnly}
+        onChange={(value) => onChange("journal", value === undefined ? undefined : { default: value })}
+        options={[
+          ["", t("journalDefault")],
+          ["include", t("include")],
+          ["exclude", t("exclude")],
+          ["off", t("off")],
+        ]}
+      />
+      <Choice
+        label={t("merge")}
+        value={options["merge"]}
+        readOnly={readOnly}
+        onChange={(value) => onChange("merge", value)}
+        options={[
+          ["", t("mergeDefault")],
+          ["stream", "Stream"],
+          ["merge", "Merge"],
+          ["converge", "Converge"],
+          ["cascade", "Cascade"],
+          ["race", "Race"],
+        ]}
+      />
     </Section>
   );
 }
@@ -87,11 +187,29 @@ function changed(object: JsonObject, key: string, value: Json | undefined): Json
   return value === undefined ? rest : { ...object, [key]: value };
 }
 
-export function Choice({ label, value, options, readOnly, onChange }: { label: string; value: Json | undefined; options: readonly (readonly [string, string])[]; readOnly: boolean; onChange: (value: string | undefined) => void }) {
+export function Choice({
+  label,
+  value,
+  options,
+  readOnly,
+  onChange,
+}: {
+  label: string;
+  value: Json | undefined;
+  options: readonly (readonly [string, string])[];
+  readOnly: boolean;
+  onChange: (value: string | undefined) => void;
+}) {
   const now = text(value);
   const known = options.some(([one]) => one === now) ? options : [...options, [now, now] as const];
   return (
-    <SelectField label={label} value={now} disabled={readOnly} options={known.map(([one, shown]) => ({ value: one, label: shown }))} onChange={(event) => onChange(event.target.value || undefined)} />
+    <SelectField
+      label={label}
+      value={now}
+      disabled={readOnly}
+      options={known.map(([one, shown]) => ({ value: one, label: shown }))}
+      onChange={(event) => onChange(event.target.value || undefined)}
+    />
   );
 }
 
@@ -109,7 +227,18 @@ export function Small({ label, value, readOnly, onChange, render }: SmallProps) 
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      {render({ id, label, value: value ?? undefined, onChange, schema: {}, options: [], placeholder: "", names: [], readOnly, invalid: false })}
+      {render({
+        id,
+        label,
+        value: value ?? undefined,
+        onChange,
+        schema: {},
+        options: [],
+        placeholder: "",
+        names: [],
+        readOnly,
+        invalid: false,
+      })}
     </div>
   );
 }

@@ -99,7 +99,10 @@ export function TransitionPanel({ index }: { index: number }) {
   const level = levelOf(document, catalogue, focus);
   const transition = level.transitions[index];
   if (transition === undefined || level.container === null) return <WorkflowPanel />;
-  const states = level.states.map((state, at) => ({ value: asText(state["name"] ?? at), label: entryTitle(state, at) }));
+  const states = level.states.map((state, at) => ({
+    value: asText(state["name"] ?? at),
+    label: entryTitle(state, at),
+  }));
   const triggers = catalogue.all.filter((item) => item.trigger || item.type === "Event" || item.type === "Delay");
   const trigger = hasType(transition["trigger"]) ? transition["trigger"] : null;
   const container = level.container.id;
@@ -110,29 +113,64 @@ export function TransitionPanel({ index }: { index: number }) {
       </header>
       <div className="hf-inspector-body">
         <div className="hf-section-body" style={{ paddingTop: 16 }}>
-          <TextField label={t("name")} value={asText(transition["name"])} readOnly={readOnly} onChange={(event) => session.run(commands.setTransition(index, "name", event.target.value))} />
+          <TextField
+            label={t("name")}
+            value={asText(transition["name"])}
+            readOnly={readOnly}
+            onChange={(event) => session.run(commands.setTransition(index, "name", event.target.value))}
+          />
           <div className="hf-two">
-            <SelectField label={t("from")} value={asText(transition["from"])} options={states} disabled={readOnly} onChange={(event) => session.run(commands.setTransition(index, "from", event.target.value))} />
-            <SelectField label={t("to")} value={asText(transition["to"])} options={states} disabled={readOnly} onChange={(event) => session.run(commands.setTransition(index, "to", event.target.value))} />
+            <SelectField
+              label={t("from")}
+              value={asText(transition["from"])}
+              options={states}
+              disabled={readOnly}
+              onChange={(event) => session.run(commands.setTransition(index, "from", event.target.value))}
+            />
+            <SelectField
+              label={t("to")}
+              value={asText(transition["to"])}
+              options={states}
+              disabled={readOnly}
+              onChange={(event) => session.run(commands.setTransition(index, "to", event.target.value))}
+            />
           </div>
           <SelectField
             label={t("trigger")}
             value={trigger?.type ?? ""}
             disabled={readOnly}
-            options={[{ value: "", label: t("noTrigger") }, ...triggers.map((item) => ({ value: item.type, label: item.display_name ?? item.type }))]}
+            options={[
+              { value: "", label: t("noTrigger") },
+              ...triggers.map((item) => ({ value: item.type, label: item.display_name ?? item.type })),
+            ]}
             onChange={(event) => {
               const type = event.target.value;
-              session.run(commands.setTransition(index, "trigger", type ? { type, id: Ids.of(document).take(type) } : undefined));
+              session.run(
+                commands.setTransition(index, "trigger", type ? { type, id: Ids.of(document).take(type) } : undefined),
+              );
             }}
           />
           {trigger !== null ? (
             <div>
-              <Button small onClick={() => session.open({ id: container, port: "transitions", index, key: "trigger" }, [trigger.id])}>
+              <Button
+                small
+                onClick={() =>
+                  session.open({ id: container, port: "transitions", index, key: "trigger" }, [trigger.id])
+                }
+              >
                 {t("open")}
               </Button>
             </div>
           ) : null}
-          <InputEditor type="StateMachine" input={CONDITION} value={transition["condition"]} names={namesFor(document, catalogue, container)} problems={[]} readOnly={readOnly} onChange={(value) => session.run(commands.setTransition(index, "condition", value))} />
+          <InputEditor
+            type="StateMachine"
+            input={CONDITION}
+            value={transition["condition"]}
+            names={namesFor(document, catalogue, container)}
+            problems={[]}
+            readOnly={readOnly}
+            onChange={(value) => session.run(commands.setTransition(index, "condition", value))}
+          />
           <div className="row">
             <span className="grow quiet">{t("action")}</span>
             <span className="faint small">{hasType(transition["action"]) ? transition["action"].type : "–"}</span>

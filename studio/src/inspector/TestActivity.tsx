@@ -26,7 +26,9 @@ export function TestActivity({ activity }: { activity: Activity }) {
   const values = typed ?? known;
   const run = async (): Promise<void> => {
     setBusy(true);
-    await api.post<ActivityTrialResult>("/api/test-activity", { activity, variables: values }).then(setResult, toast.failed);
+    await api
+      .post<ActivityTrialResult>("/api/test-activity", { activity, variables: values })
+      .then(setResult, toast.failed);
     setBusy(false);
   };
   return (

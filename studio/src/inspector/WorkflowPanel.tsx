@@ -1,8 +1,8 @@
 /** The inspector when nothing is selected: the workflow itself. */
 
 import { useEffect, useRef } from "react";
-import { catalogue as words } from "../app/messages";
 import { Mounting } from "../app/Mounting";
+import { catalogue as words } from "../app/messages";
 import { usePlugins } from "../app/plugins";
 import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
@@ -72,9 +72,23 @@ export function WorkflowPanel() {
       </header>
       <div className="hf-inspector-body">
         <Section id="properties" title={t("properties")}>
-          <TextField label={t("name")} value={document.name ?? ""} readOnly={readOnly} onChange={(event) => session.run(commands.setField("name", event.target.value || undefined))} />
-          <TextArea label={t("description")} value={document.description ?? ""} readOnly={readOnly} onChange={(event) => session.run(commands.setField("description", event.target.value || undefined))} />
-          <Labels labels={document.labels ?? []} readOnly={readOnly} onChange={(labels) => session.run(commands.setField("labels", labels.length > 0 ? labels : undefined))} />
+          <TextField
+            label={t("name")}
+            value={document.name ?? ""}
+            readOnly={readOnly}
+            onChange={(event) => session.run(commands.setField("name", event.target.value || undefined))}
+          />
+          <TextArea
+            label={t("description")}
+            value={document.description ?? ""}
+            readOnly={readOnly}
+            onChange={(event) => session.run(commands.setField("description", event.target.value || undefined))}
+          />
+          <Labels
+            labels={document.labels ?? []}
+            readOnly={readOnly}
+            onChange={(labels) => session.run(commands.setField("labels", labels.length > 0 ? labels : undefined))}
+          />
           <TextField
             label={t("folder")}
             value={typeof metadata["folder"] === "string" ? metadata["folder"] : ""}
@@ -87,30 +101,123 @@ export function WorkflowPanel() {
           />
         </Section>
         <Section id="variables" title={t("variables")} count={document.variables?.length}>
-          <Declarations kind="variables" items={document.variables ?? []} readOnly={readOnly} onChange={declare("variables")} />
+          <Declarations
+            kind="variables"
+            items={document.variables ?? []}
+            readOnly={readOnly}
+            onChange={declare("variables")}
+          />
         </Section>
         <Section id="inputs" title={t("inputs")} count={document.inputs?.length}>
           <Declarations kind="inputs" items={document.inputs ?? []} readOnly={readOnly} onChange={declare("inputs")} />
         </Section>
-        <Section id="outputs" title={t("outputs")} count={document.outputs?.length} open={(document.outputs?.length ?? 0) > 0}>
-          <Declarations kind="outputs" items={document.outputs ?? []} readOnly={readOnly} onChange={declare("outputs")} />
+        <Section
+          id="outputs"
+          title={t("outputs")}
+          count={document.outputs?.length}
+          open={(document.outputs?.length ?? 0) > 0}
+        >
+          <Declarations
+            kind="outputs"
+            items={document.outputs ?? []}
+            readOnly={readOnly}
+            onChange={declare("outputs")}
+          />
         </Section>
         <Section id="settings" title={t("settings")} open={false}>
-          <Choice label={t("activation")} value={options["activation"]} readOnly={readOnly} onChange={set("activation")} options={[["", t("always")], ["singleton", t("singleton")], ["correlation", t("correlation")], ["correlated_singleton", t("correlatedSingleton")]]} />
-          <Choice label={t("incident")} value={options["incident"]} readOnly={readOnly} onChange={set("incident")} options={[["", t("fault")], ["continue_with_incidents", t("goOn")]]} />
-          <Choice label={t("journal")} value={options["journal"]} readOnly={readOnly} onChange={set("journal")} options={[["", t("engineDefault")], ["include", t("include")], ["exclude", t("exclude")], ["off", t("off")]]} />
-          <TextField label={t("commit")} hint={t("commitHint")} value={String(options["commit"] ?? "")} readOnly={readOnly} onChange={(event) => set("commit")(event.target.value || undefined)} />
-          <Choice label={t("mode")} value={options["flowchart_mode"]} readOnly={readOnly} onChange={set("flowchart_mode")} options={[["", t("counter")], ["token", t("token")]]} />
-          <Small label={t("timeout")} render={(props) => <DurationEditor {...props} />} value={options["timeout"]} readOnly={readOnly} onChange={set("timeout")} />
-          <Switch label={t("usable")} checked={options["usable_as_activity"] === true} disabled={readOnly} onChange={(event) => set("usable_as_activity")(event.target.checked || undefined)} />
+          <Choice
+            label={t("activation")}
+            value={options["activation"]}
+            readOnly={readOnly}
+            onChange={set("activation")}
+            options={[
+              ["", t("always")],
+              ["singleton", t("singleton")],
+              ["correlation", t("correlation")],
+              ["correlated_singleton", t("correlatedSingleton")],
+            ]}
+          />
+          <Choice
+            label={t("incident")}
+            value={options["incident"]}
+            readOnly={readOnly}
+            onChange={set("incident")}
+            options={[
+              ["", t("fault")],
+              ["continue_with_incidents", t("goOn")],
+            ]}
+          />
+          <Choice
+            label={t("journal")}
+            value={options["journal"]}
+            readOnly={readOnly}
+            onChange={set("journal")}
+            options={[
+              ["", t("engineDefault")],
+              ["include", t("include")],
+              ["exclude", t("exclude")],
+              ["off", t("off")],
+            ]}
+          />
+          <TextField
+            label={t("commit")}
+            hint={t("commitHint")}
+            value={String(options["commit"] ?? "")}
+            readOnly={readOnly}
+            onChange={(event) => set("commit")(event.target.value || undefined)}
+          />
+          <Choice
+            label={t("mode")}
+            value={options["flowchart_mode"]}
+            readOnly={readOnly}
+            onChange={set("flowchart_mode")}
+            options={[
+              ["", t("counter")],
+              ["token", t("token")],
+            ]}
+          />
+          <Small
+            label={t("timeout")}
+            render={(props) => <DurationEditor {...props} />}
+            value={options["timeout"]}
+            readOnly={readOnly}
+            onChange={set("timeout")}
+          />
+          <Switch
+            label={t("usable")}
+            checked={options["usable_as_activity"] === true}
+            disabled={readOnly}
+            onChange={(event) => set("usable_as_activity")(event.target.checked || undefined)}
+          />
           {options["usable_as_activity"] === true ? (
             <>
-              <TextField label={t("category")} value={String(options["activity_category"] ?? "")} readOnly={readOnly} onChange={(event) => set("activity_category")(event.target.value || undefined)} />
-              <Switch label={t("autoUpdate")} checked={options["auto_update_consumers"] === true} disabled={readOnly} onChange={(event) => set("auto_update_consumers")(event.target.checked || undefined)} />
-              <Small label={t("outcomes")} render={(props) => <ListEditor {...props} schema={{ type: "array", items: { type: "string" } }} />} value={document.outcomes} readOnly={readOnly} onChange={(value) => session.run(commands.setField("outcomes", value))} />
+              <TextField
+                label={t("category")}
+                value={String(options["activity_category"] ?? "")}
+                readOnly={readOnly}
+                onChange={(event) => set("activity_category")(event.target.value || undefined)}
+              />
+              <Switch
+                label={t("autoUpdate")}
+                checked={options["auto_update_consumers"] === true}
+                disabled={readOnly}
+                onChange={(event) => set("auto_update_consumers")(event.target.checked || undefined)}
+              />
+              <Small
+                label={t("outcomes")}
+                render={(props) => <ListEditor {...props} schema={{ type: "array", items: { type: "string" } }} />}
+                value={document.outcomes}
+                readOnly={readOnly}
+                onChange={(value) => session.run(commands.setField("outcomes", value))}
+              />
             </>
           ) : null}
-          <Switch label={t("transient")} checked={options["transient"] === true} disabled={readOnly} onChange={(event) => set("transient")(event.target.checked || undefined)} />
+          <Switch
+            label={t("transient")}
+            checked={options["transient"] === true}
+            disabled={readOnly}
+            onChange={(event) => set("transient")(event.target.checked || undefined)}
+          />
         </Section>
         {panels
           .filter((panel) => panel.on === "definition")
@@ -125,7 +232,15 @@ export function WorkflowPanel() {
 }
 
 /** Written with commas; the text is the author's until the field is left. */
-function Labels({ labels, readOnly, onChange }: { labels: readonly string[]; readOnly: boolean; onChange: (labels: string[]) => void }) {
+function Labels({
+  labels,
+  readOnly,
+  onChange,
+}: {
+  labels: readonly string[];
+  readOnly: boolean;
+  onChange: (labels: string[]) => void;
+}) {
   const box = useRef<HTMLInputElement>(null);
   const told = labels.join(", ");
   useEffect(() => {
@@ -141,11 +256,13 @@ function Labels({ labels, readOnly, onChange }: { labels: readonly string[]; rea
         defaultValue={told}
         readOnly={readOnly}
         onBlur={(event) => {
-          const next = event.target.value.split(",").map((label) => label.trim()).filter(Boolean);
+          const next = event.target.value
+            .split(",")
+            .map((label) => label.trim())
+            .filter(Boolean);
           if (next.join() !== labels.join()) onChange(next);
         }}
       />
     </div>
   );
 }
-

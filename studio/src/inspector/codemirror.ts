@@ -1,14 +1,29 @@
 /** CodeMirror, loaded only when the first expression or source is shown. */
 
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
 import { json } from "@codemirror/lang-json";
 import { liquid } from "@codemirror/lang-liquid";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
-import { EditorState, StateEffect, StateField, type Extension, type Range } from "@codemirror/state";
-import { Decoration, drawSelection, EditorView, keymap, lineNumbers, placeholder, type DecorationSet } from "@codemirror/view";
+import { EditorState, type Extension, type Range, StateEffect, StateField } from "@codemirror/state";
+import {
+  Decoration,
+  type DecorationSet,
+  drawSelection,
+  EditorView,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Name } from "../model/scope";
 
@@ -42,7 +57,9 @@ const marked = StateField.define<DecorationSet>({
       if (!effect.is(setMark)) continue;
       const line = effect.value;
       const ranges: Range<Decoration>[] =
-        line === null || line < 1 || line > transaction.state.doc.lines ? [] : [Decoration.line({ class: "cm-current" }).range(transaction.state.doc.line(line).from)];
+        line === null || line < 1 || line > transaction.state.doc.lines
+          ? []
+          : [Decoration.line({ class: "cm-current" }).range(transaction.state.doc.line(line).from)];
       next = Decoration.set(ranges);
     }
     return next;
@@ -63,7 +80,13 @@ export function createCode(options: CodeOptions): Code {
         closeBrackets(),
         indentUnit.of(options.language === "json" ? "  " : "    "),
         autocompletion({ override: [complete(options)], icons: false }),
-        keymap.of([...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap, ...(options.tall ? [indentWithTab] : [])]),
+        keymap.of([
+          ...closeBracketsKeymap,
+          ...completionKeymap,
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...(options.tall ? [indentWithTab] : []),
+        ]),
         languageOf(options.language),
         syntaxHighlighting(colours),
         EditorView.lineWrapping,
@@ -91,7 +114,8 @@ export function createCode(options: CodeOptions): Code {
     },
     mark(line) {
       view.dispatch({ effects: setMark.of(line) });
-      if (line !== null && line <= view.state.doc.lines) view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: "center" }) });
+      if (line !== null && line <= view.state.doc.lines)
+        view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: "center" }) });
     },
     focus: () => view.focus(),
     destroy: () => view.destroy(),
@@ -129,7 +153,8 @@ function complete({ names, language }: CodeOptions) {
 
 /** How a language says a name: Python as it is, the others by way of an object or a function. */
 export function writtenIn(language: string, name: Name): string {
-  if (language === "javascript") return name.kind === "input" ? `getInput(${JSON.stringify(name.name)})` : `variables.${name.name}`;
+  if (language === "javascript")
+    return name.kind === "input" ? `getInput(${JSON.stringify(name.name)})` : `variables.${name.name}`;
   if (language === "liquid") return name.kind === "input" ? `Input.${name.name}` : `Variables.${name.name}`;
   return name.name;
 }
@@ -137,14 +162,64 @@ export function writtenIn(language: string, name: Name): string {
 /** What stands behind the dot of those objects. */
 function heldBy(holder: string, language: string, names: readonly Name[]): readonly Name[] {
   const isInput = language === "liquid" && holder === "Input";
-  const isVariables = (language === "liquid" && holder === "Variables") || (language === "javascript" && holder === "variables");
+  const isVariables =
+    (language === "liquid" && holder === "Variables") || (language === "javascript" && holder === "variables");
   return names.filter((name) => (name.kind === "input" ? isInput : isVariables));
 }
 
 const WORDS: Readonly<Record<string, readonly string[]>> = {
-  python: ["and", "or", "not", "in", "if", "else", "for", "None", "True", "False", "len", "str", "int", "float", "sum", "min", "max", "sorted", "round", "any", "all"],
-  javascript: ["variables", "getVariable", "setVariable", "getInput", "getOutputFrom", "true", "false", "null", "JSON", "Math", "Date", "const", "return"],
-  liquid: ["Variables", "Input", "if", "endif", "for", "endfor", "assign", "default", "date", "upcase", "downcase", "json"],
+  python: [
+    "and",
+    "or",
+    "not",
+    "in",
+    "if",
+    "else",
+    "for",
+    "None",
+    "True",
+    "False",
+    "len",
+    "str",
+    "int",
+    "float",
+    "sum",
+    "min",
+    "max",
+    "sorted",
+    "round",
+    "any",
+    "all",
+  ],
+  javascript: [
+    "variables",
+    "getVariable",
+    "setVariable",
+    "getInput",
+    "getOutputFrom",
+    "true",
+    "false",
+    "null",
+    "JSON",
+    "Math",
+    "Date",
+    "const",
+    "return",
+  ],
+  liquid: [
+    "Variables",
+    "Input",
+    "if",
+    "endif",
+    "for",
+    "endfor",
+    "assign",
+    "default",
+    "date",
+    "upcase",
+    "downcase",
+    "json",
+  ],
 };
 
 const colours = HighlightStyle.define([
@@ -168,7 +243,14 @@ const look = EditorView.theme({
   ".cm-placeholder": { color: "var(--text-3)" },
   ".cm-current": { backgroundColor: "var(--wait-soft)" },
   ".cm-matchingBracket": { backgroundColor: "var(--surface-3) !important" },
-  ".cm-tooltip": { border: "1px solid var(--line)", borderRadius: "8px", backgroundColor: "var(--surface)", color: "var(--text)", boxShadow: "var(--shadow)", overflow: "hidden" },
+  ".cm-tooltip": {
+    border: "1px solid var(--line)",
+    borderRadius: "8px",
+    backgroundColor: "var(--surface)",
+    color: "var(--text)",
+    boxShadow: "var(--shadow)",
+    overflow: "hidden",
+  },
   ".cm-tooltip-autocomplete > ul": { fontFamily: "var(--mono)", maxHeight: "200px" },
   ".cm-tooltip-autocomplete > ul > li": { padding: "3px 8px" },
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent-soft)", color: "var(--text)" },

@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { studio } from "../app/plugins";
 import type { Json } from "../model/json";
-import { hintFor, hintOfSchema, isWanted, optionsFor, withoutNull, type EditorProps } from "./editing";
+import { type EditorProps, hintFor, hintOfSchema, isWanted, optionsFor, withoutNull } from "./editing";
 import { LiteralEditor } from "./editors";
 import { asValue } from "./editors/compound";
 import { InputEditor } from "./InputEditor";
@@ -49,7 +49,9 @@ describe("which editor", () => {
     expect(hintOfSchema({ anyOf: [{ type: "integer" }, { type: "null" }] })).toBe("number");
     expect(hintOfSchema({ type: "object", properties: {} })).toBe("schema");
     expect(hintOfSchema({})).toBe("any");
-    expect(withoutNull({ anyOf: [{ type: "string" }, { type: "integer" }] })).toEqual({ anyOf: [{ type: "string" }, { type: "integer" }] });
+    expect(withoutNull({ anyOf: [{ type: "string" }, { type: "integer" }] })).toEqual({
+      anyOf: [{ type: "string" }, { type: "integer" }],
+    });
   });
 
   it("shows an input only while its condition holds", () => {
@@ -82,7 +84,12 @@ describe("editors", () => {
 
   it("offers choices, and keeps one that is not among them", () => {
     const changed = show("options", { options: ["wait_any", "wait_all"], value: "other" });
-    expect(screen.getAllByRole("option").map((option) => option.textContent)).toEqual(["Choose …", "other", "Wait any", "Wait all"]);
+    expect(screen.getAllByRole("option").map((option) => option.textContent)).toEqual([
+      "Choose …",
+      "other",
+      "Wait any",
+      "Wait all",
+    ]);
     fireEvent.change(screen.getByRole("combobox"), { target: { value: '"wait_all"' } });
     expect(changed).toHaveBeenCalledWith("wait_all");
   });
@@ -112,7 +119,9 @@ describe("editors", () => {
   });
 
   it("draws an object by its schema", () => {
-    const changed = show("schema", { schema: { type: "object", properties: { city: { type: "string", title: "City" } }, required: ["city"] } });
+    const changed = show("schema", {
+      schema: { type: "object", properties: { city: { type: "string", title: "City" } }, required: ["city"] },
+    });
     fireEvent.change(screen.getByLabelText("City *"), { target: { value: "Oslo" } });
     expect(changed).toHaveBeenCalledWith({ city: "Oslo" });
   });
@@ -142,7 +151,15 @@ describe("an input", () => {
     const changed = vi.fn<(value: Json | undefined) => void>();
     render(
       <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { enabled: false } } })}>
-        <InputEditor type="X" input={input} value={value} onChange={changed} names={[{ name: "total", kind: "variable", type: "integer", from: "workflow" }]} problems={[]} readOnly={false} />
+        <InputEditor
+          type="X"
+          input={input}
+          value={value}
+          onChange={changed}
+          names={[{ name: "total", kind: "variable", type: "integer", from: "workflow" }]}
+          problems={[]}
+          readOnly={false}
+        />
       </QueryClientProvider>,
     );
     return changed;

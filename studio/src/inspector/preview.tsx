@@ -1,7 +1,7 @@
 /** What an expression gives now, with the values of a past instance. */
 
 import { useQuery } from "@tanstack/react-query";
-import { createContext, useContext, type ReactNode } from "react";
+import { createContext, type ReactNode, useContext } from "react";
 import { api } from "../api/client";
 import { useSettled } from "../app/search";
 import type { Definition } from "../model/document";
@@ -18,12 +18,26 @@ const NOTHING: PreviewValues = { instanceId: null, variables: {}, inputs: {} };
 
 const PreviewContext = createContext<PreviewValues>(NOTHING);
 
-export function PreviewProvider({ definition, instanceId, children }: { definition: Definition; instanceId: string | null; children: ReactNode }) {
-  const value: PreviewValues = { instanceId, variables: defaults(definition.variables), inputs: defaults(definition.inputs) };
+export function PreviewProvider({
+  definition,
+  instanceId,
+  children,
+}: {
+  definition: Definition;
+  instanceId: string | null;
+  children: ReactNode;
+}) {
+  const value: PreviewValues = {
+    instanceId,
+    variables: defaults(definition.variables),
+    inputs: defaults(definition.inputs),
+  };
   return <PreviewContext.Provider value={value}>{children}</PreviewContext.Provider>;
 }
 
-function defaults(items: readonly { readonly name: string; readonly [key: string]: Json | undefined }[] | undefined): PreviewValues["variables"] {
+function defaults(
+  items: readonly { readonly name: string; readonly [key: string]: Json | undefined }[] | undefined,
+): PreviewValues["variables"] {
   return Object.fromEntries((items ?? []).map((item) => [item.name, item["default"] ?? null]));
 }
 
@@ -35,7 +49,13 @@ export function usePreviewValues(): PreviewValues {
 export function Preview({ language, source }: { language: string; source: string }) {
   const values = useContext(PreviewContext);
   const settled = useSettled(source, 400);
-  const body = { language, expression: settled, ...(values.instanceId === null ? { variables: values.variables, inputs: values.inputs } : { instance_id: values.instanceId }) };
+  const body = {
+    language,
+    expression: settled,
+    ...(values.instanceId === null
+      ? { variables: values.variables, inputs: values.inputs }
+      : { instance_id: values.instanceId }),
+  };
   const query = useQuery({
     queryKey: ["preview", body],
     queryFn: ({ signal }) => api.post<{ value?: Json; error?: string | null }>("/api/preview", body, { signal }),

@@ -10,14 +10,22 @@ import { Filled } from "../ui";
 const t = catalogue("workflow-links", { open: "Open", openNamed: "Open {name}", is: "It is the workflow {name}." });
 
 /** An activity names it by its id, or by what people call it. */
-export function referredTo<One extends Pick<DefinitionSummary, "id" | "name">>(items: readonly One[], reference: string): One | undefined {
+export function referredTo<One extends Pick<DefinitionSummary, "id" | "name">>(
+  items: readonly One[],
+  reference: string,
+): One | undefined {
   if (reference === "") return undefined;
   return items.find((item) => item.id === reference) ?? items.find((item) => item.name === reference);
 }
 
 export function OpenWorkflow({ workflow }: { readonly workflow: DefinitionSummary }) {
   return (
-    <Link className="button small" to="/definitions/$id" params={{ id: workflow.id }} aria-label={t("openNamed", { name: workflow.name || workflow.id })}>
+    <Link
+      className="button small"
+      to="/definitions/$id"
+      params={{ id: workflow.id }}
+      aria-label={t("openNamed", { name: workflow.name || workflow.id })}
+    >
       {t("open")}
     </Link>
   );

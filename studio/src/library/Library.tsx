@@ -21,9 +21,25 @@ const t = catalogue("library", {
 export const DRAG_TYPE = "application/x-holdfast-activity";
 
 /** Not an activity type: what the palette offers inside a state machine. */
-const STATE: ActivityDescriptor = { type: "State", display_name: t("state"), icon: "circle-dot", inputs: [], outputs: [], ports: [], outcomes: [] };
+const STATE: ActivityDescriptor = {
+  type: "State",
+  display_name: t("state"),
+  icon: "circle-dot",
+  inputs: [],
+  outputs: [],
+  ports: [],
+  outcomes: [],
+};
 
-export function Library({ catalogue: known, isMachine, onAdd }: { catalogue: Catalogue; isMachine: boolean; onAdd: (type: string) => void }) {
+export function Library({
+  catalogue: known,
+  isMachine,
+  onAdd,
+}: {
+  catalogue: Catalogue;
+  isMachine: boolean;
+  onAdd: (type: string) => void;
+}) {
   const [query, setQuery] = useState("");
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const found = useMemo(() => findActivities(known, query), [known, query]);
@@ -94,7 +110,9 @@ function Item({ item, onAdd }: { item: ActivityDescriptor; onAdd: (type: string)
     >
       <ActivityIcon name={item.icon ?? "box"} />
       <span className="grow clip">{item.display_name ?? item.type}</span>
-      {item.trigger ? <span className="hf-trigger-dot" role="img" aria-label={t("trigger")} title={t("trigger")} /> : null}
+      {item.trigger ? (
+        <span className="hf-trigger-dot" role="img" aria-label={t("trigger")} title={t("trigger")} />
+      ) : null}
     </button>
   );
 }

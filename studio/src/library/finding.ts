@@ -37,7 +37,10 @@ export function findActivities(catalogue: Catalogue, query: string): ActivityDes
   return all
     .map((item) => ({
       item,
-      score: scoreOf([item.display_name ?? item.type, item.type, ALSO[item.type] ?? "", item.category ?? "", item.description ?? ""], words),
+      score: scoreOf(
+        [item.display_name ?? item.type, item.type, ALSO[item.type] ?? "", item.category ?? "", item.description ?? ""],
+        words,
+      ),
     }))
     .filter(({ score }) => score > 0)
     .sort((left, right) => right.score - left.score || byName(left.item, right.item))

@@ -1,6 +1,6 @@
 /** Copy and paste as JSON text: between workflows, windows and editors. */
 
-import { hasType, type Activity, type Connection } from "./document";
+import { type Activity, type Connection, hasType } from "./document";
 import type { Level } from "./focus";
 import { mapChildren } from "./ids";
 import { isList, isObject, type Json } from "./json";

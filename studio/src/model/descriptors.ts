@@ -1,7 +1,7 @@
 /** What the server says about activity types, as the Studio needs it. */
 
-import { isList, isObject, type Json, type JsonObject } from "./json";
 import type { Activity } from "./document";
+import { isList, isObject, type Json, type JsonObject } from "./json";
 
 export interface InputDescriptor {
   readonly name: string;

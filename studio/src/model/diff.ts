@@ -1,6 +1,6 @@
 /** What changed between two documents: for the visual diff. Activities are told apart by their ids. */
 
-import { OWN_KEYS, hasType, placesOf, slotsOf, type Activity, type Definition, type Place } from "./document";
+import { type Activity, type Definition, hasType, OWN_KEYS, type Place, placesOf, slotsOf } from "./document";
 import { equal, isList, isObject, type Json, type JsonObject } from "./json";
 
 export type ChangeKind = "added" | "removed" | "changed" | "moved";
@@ -114,7 +114,12 @@ function connectionsIn(places: ReadonlyMap<string, Place>): Map<string, Omit<Con
 }
 
 function definitionFields(before: Definition, after: Definition): FieldChange[] {
-  const own = ({ root: _root, metadata: _metadata, version: _version, $schema: _schema, ...rest }: Definition): JsonObject =>
-    rest;
+  const own = ({
+    root: _root,
+    metadata: _metadata,
+    version: _version,
+    $schema: _schema,
+    ...rest
+  }: Definition): JsonObject => rest;
   return [...fieldChanges(own(before), own(after), "")];
 }

@@ -5,7 +5,7 @@
  * a list of entries (objects that carry data and activities together, such as the cases of a Switch).
  */
 
-import { isList, isObject, setAt, type Json, type JsonObject, type Path } from "./json";
+import { isList, isObject, type Json, type JsonObject, type Path, setAt } from "./json";
 
 export const FORMAT = "holdfast/definition@1";
 

@@ -16,12 +16,26 @@ export const order: Definition = withIds({
     activities: [
       { id: "placed", type: "WriteLine", inputs: { text: { $python: "'Order over ' + str(amount)" } } },
       { id: "large", type: "FlowDecision", inputs: { condition: { $python: "amount > 1000" } } },
-      { id: "kind", type: "FlowSwitch", cases: [{ label: "A", condition: true }, { label: "B", condition: false }] },
+      {
+        id: "kind",
+        type: "FlowSwitch",
+        cases: [
+          { label: "A", condition: true },
+          { label: "B", condition: false },
+        ],
+      },
       {
         id: "check",
         type: "If",
         inputs: { condition: { $variable: "result" } },
-        then: { id: "steps", type: "Sequence", activities: [{ id: "one", type: "WriteLine" }, { id: "two", type: "Delay", inputs: { duration: "P3D" } }] },
+        then: {
+          id: "steps",
+          type: "Sequence",
+          activities: [
+            { id: "one", type: "WriteLine" },
+            { id: "two", type: "Delay", inputs: { duration: "P3D" } },
+          ],
+        },
         otherwise: { id: "else", type: "WriteLine", inputs: { text: "no" } },
       },
       { id: "end", type: "End" },
@@ -45,6 +59,13 @@ export const machine: Definition = withIds({
     type: "StateMachine",
     inputs: { initial: "Closed" },
     states: [{ name: "Closed" }, { name: "Open", entry: { id: "greet", type: "WriteLine", inputs: { text: "hi" } } }],
-    transitions: [{ name: "open", from: "Closed", to: "Open", trigger: { id: "knock", type: "Event", inputs: { event_name: "knock" } } }],
+    transitions: [
+      {
+        name: "open",
+        from: "Closed",
+        to: "Open",
+        trigger: { id: "knock", type: "Event", inputs: { event_name: "knock" } },
+      },
+    ],
   },
 });

@@ -31,7 +31,11 @@ describe("a whole workflow on one drawing", () => {
     const top = nested.boxes.filter((item) => item.depth === 0);
     for (const [index, one] of top.entries()) {
       for (const other of top.slice(index + 1)) {
-        const apart = one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
+        const apart =
+          one.x + one.width <= other.x ||
+          other.x + other.width <= one.x ||
+          one.y + one.height <= other.y ||
+          other.y + other.height <= one.y;
         expect(apart, `${one.node.id} ${other.node.id}`).toBe(true);
       }
     }
@@ -50,7 +54,11 @@ describe("ways around cards", () => {
     root: {
       type: "Flowchart",
       id: "chart",
-      activities: ["a", "b", "c"].map((id, index) => ({ type: "WriteLine", id, metadata: { position: { x: 0, y: index * 120 } } })),
+      activities: ["a", "b", "c"].map((id, index) => ({
+        type: "WriteLine",
+        id,
+        metadata: { position: { x: 0, y: index * 120 } },
+      })),
       connections: [
         { from: "a", to: "b" },
         { from: "a", to: "c" },

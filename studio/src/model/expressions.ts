@@ -1,7 +1,7 @@
 /** Inputs: a literal, or an object with one key that starts with `$` and names a language. */
 
-import { isObject, type Json } from "./json";
 import { isActivityInEntry } from "./document";
+import { isObject, type Json } from "./json";
 
 export interface Expression {
   /** `literal`, `python`, `javascript`, `liquid`, `variable`, `input`, or a plugin's. */

@@ -5,18 +5,18 @@
  * holds a plain container (a Sequence, a Flowchart, a StateMachine) shows the inside of that container at once.
  */
 
-import { kindOfPort, portTitle, type Catalogue } from "./descriptors";
+import { type Catalogue, kindOfPort, portTitle } from "./descriptors";
 import {
+  type Activity,
   ancestry,
+  type Connection,
+  type Definition,
   hasType,
   isActivityInEntry,
+  type Place,
   placesOf,
   slotsOf,
   titleOf,
-  type Activity,
-  type Connection,
-  type Definition,
-  type Place,
 } from "./document";
 import { getAt, isList, isObject, type Json, type JsonObject, type Path } from "./json";
 
@@ -68,7 +68,9 @@ function lookAt(definition: Definition, catalogue: Catalogue, focus: Focus): Lev
   }
   const here = getAt(definition, path);
   if (hasType(here)) {
-    return PLAIN.has(here.type) ? inside(definition, catalogue, here) : { ...emptyLevel(focus, path), activities: [here], container: container?.activity ?? null };
+    return PLAIN.has(here.type)
+      ? inside(definition, catalogue, here)
+      : { ...emptyLevel(focus, path), activities: [here], container: container?.activity ?? null };
   }
   if (isListPort(catalogue, container?.activity ?? null, focus, here)) {
     return listLevel(container, focus, path, isList(here) ? here.filter(hasType) : []);
@@ -154,7 +156,8 @@ export function chipsOf(activity: Activity, catalogue: Catalogue): Chip[] {
     const states = entriesOf(activity["states"]);
     return [{ focus: { id: activity.id, port: "states" }, title: "States", count: states.length }];
   }
-  const ports = catalogue.get(activity.type)?.ports ?? slotsOf(activity).map(({ port, kind }) => ({ name: port, kind }));
+  const ports =
+    catalogue.get(activity.type)?.ports ?? slotsOf(activity).map(({ port, kind }) => ({ name: port, kind }));
   return ports.flatMap((port) => {
     const value = activity[port.name];
     if (kindOfPort(port) === "entries") return entryChips(activity, port.name, entriesOf(value));
@@ -243,9 +246,7 @@ export function focusOn(place: Place): Focus {
 }
 
 export function sameFocus(left: Focus, right: Focus): boolean {
-  return (
-    left.id === right.id && left.port === right.port && left.index === right.index && left.key === right.key
-  );
+  return left.id === right.id && left.port === right.port && left.index === right.index && left.key === right.key;
 }
 
 /** For the address bar; null for the top. */

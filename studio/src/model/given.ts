@@ -16,7 +16,8 @@ export type Given = Readonly<Record<string, Json>>;
 export function readGiven(value: Json | undefined, names: readonly Name[]): Given | null {
   const { language, source } = readInput(value);
   if (source === null || source === "") return {};
-  if (language === LITERAL) return isObject(source) ? mapped(source, (item) => writeInput({ language: LITERAL, source: item })) : null;
+  if (language === LITERAL)
+    return isObject(source) ? mapped(source, (item) => writeInput({ language: LITERAL, source: item })) : null;
   if (language !== "python" || typeof source !== "string") return null;
   const pairs = pairsIn(source);
   return pairs === null ? null : Object.fromEntries(pairs.map(([name, text]) => [name, partOf(text, names)]));
@@ -27,9 +28,15 @@ export function writeGiven(given: Given): Json | undefined {
   if (names.length === 0) return undefined;
   const parts = names.map((name) => [name, readInput(given[name])] as const);
   if (parts.every(([, part]) => part.language === LITERAL)) {
-    return writeInput({ language: LITERAL, source: Object.fromEntries(parts.map(([name, part]) => [name, part.source])) });
+    return writeInput({
+      language: LITERAL,
+      source: Object.fromEntries(parts.map(([name, part]) => [name, part.source])),
+    });
   }
-  const written = parts.map(([name, { language, source }]) => `${JSON.stringify(name)}: ${language === LITERAL ? pythonOf(source) : String(source).trim() || "None"}`);
+  const written = parts.map(
+    ([name, { language, source }]) =>
+      `${JSON.stringify(name)}: ${language === LITERAL ? pythonOf(source) : String(source).trim() || "None"}`,
+  );
   return { $python: `{${written.join(", ")}}` };
 }
 
@@ -70,7 +77,10 @@ export function pythonOf(value: Json): string {
   if (value === null) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";
   if (isList(value)) return `[${value.map(pythonOf).join(", ")}]`;
-  if (isObject(value)) return `{${Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${pythonOf(item ?? null)}`).join(", ")}}`;
+  if (isObject(value))
+    return `{${Object.entries(value)
+      .map(([name, item]) => `${JSON.stringify(name)}: ${pythonOf(item ?? null)}`)
+      .join(", ")}}`;
   return JSON.stringify(value);
 }
 

@@ -1,8 +1,8 @@
 /** A level as nodes and edges: what the canvas draws. Nodes of unchanged activities are the same objects again. */
 
-import { outcomesOf, type ActivityDescriptor, type Catalogue } from "./descriptors";
-import { titleOf, type Activity, type Connection } from "./document";
-import { chipsOf, isMachine, type Chip, type Level } from "./focus";
+import { type ActivityDescriptor, type Catalogue, outcomesOf } from "./descriptors";
+import { type Activity, type Connection, titleOf } from "./document";
+import { type Chip, chipsOf, isMachine, type Level } from "./focus";
 import { isObject, type Json, type JsonObject } from "./json";
 import { showValue, tellingOf } from "./telling";
 

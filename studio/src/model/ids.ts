@@ -1,6 +1,6 @@
 /** Ids of activities: made from the type as the server makes them (`WriteLine1`), never taken twice. */
 
-import { hasType, isActivityInEntry, placesOf, slotsOf, type Activity, type Definition } from "./document";
+import { type Activity, type Definition, hasType, isActivityInEntry, placesOf, slotsOf } from "./document";
 import { isList, isObject, type Json, type JsonObject } from "./json";
 
 export class Ids {

@@ -83,7 +83,11 @@ export function layout(
   edges: readonly GraphEdge[],
   direction: Direction,
 ): ReadonlyMap<string, Point> {
-  return layoutBoxes(nodes.map((node) => ({ id: node.id, ...sizeOf(node, direction) })), edges, direction);
+  return layoutBoxes(
+    nodes.map((node) => ({ id: node.id, ...sizeOf(node, direction) })),
+    edges,
+    direction,
+  );
 }
 
 /** The same for anything that has a size. */
@@ -181,12 +185,15 @@ export function placeAfter(
 ): Point {
   const at = places.get(source.id) ?? { x: 0, y: 0 };
   const size = sizeOf(source, direction);
-  const start =
-    direction === "down" ? { x: at.x, y: at.y + size.height + 64 } : { x: at.x + size.width + 88, y: at.y };
-  const sizes = new Map([...graph.nodes.map((node) => [node.id, sizeOf(node, direction)] as const), ["", next] as const]);
+  const start = direction === "down" ? { x: at.x, y: at.y + size.height + 64 } : { x: at.x + size.width + 88, y: at.y };
+  const sizes = new Map([
+    ...graph.nodes.map((node) => [node.id, sizeOf(node, direction)] as const),
+    ["", next] as const,
+  ]);
   let place = { x: snap(start.x), y: snap(start.y) };
   while (overlaps("", place, places, sizes)) {
-    place = direction === "down" ? { ...place, x: place.x + CARD_WIDTH + 40 } : { ...place, y: place.y + next.height + 32 };
+    place =
+      direction === "down" ? { ...place, x: place.x + CARD_WIDTH + 40 } : { ...place, y: place.y + next.height + 32 };
   }
   return place;
 }

@@ -3,11 +3,11 @@ import { catalogue } from "./catalogue.fixture";
 import { copyOf, readClip, writeClip } from "./clipboard";
 import { outcomesOf } from "./descriptors";
 import { diffDocuments } from "./diff";
-import { findActivity, placesOf, updateActivity, type Activity, type Definition } from "./document";
+import { type Activity, type Definition, findActivity, placesOf, updateActivity } from "./document";
 import { machine, order } from "./documents.fixture";
 import { formatDuration, parseDuration, sayDuration } from "./durations";
 import { readInput, toLanguage, writeInput } from "./expressions";
-import { chipsOf, crumbsOf, doorOf, levelOf, readFocus, ROOT, writeFocus, type Focus } from "./focus";
+import { chipsOf, crumbsOf, doorOf, type Focus, levelOf, ROOT, readFocus, writeFocus } from "./focus";
 import { graphOf } from "./graph";
 import { Ids, withFreshIds, withIds } from "./ids";
 import { directionOf, layout, placeAll, settle, sizeOf } from "./layout";
@@ -25,19 +25,36 @@ const at = (definition: Definition, id: string): Activity => {
 
 describe("the document", () => {
   it("finds activities in ports, lists and entries", () => {
-    expect([...placesOf(order).keys()]).toEqual(["chart", "placed", "large", "kind", "check", "steps", "one", "two", "else", "end"]);
+    expect([...placesOf(order).keys()]).toEqual([
+      "chart",
+      "placed",
+      "large",
+      "kind",
+      "check",
+      "steps",
+      "one",
+      "two",
+      "else",
+      "end",
+    ]);
     expect([...placesOf(machine).keys()]).toEqual(["door-machine", "greet", "knock"]);
     expect(placesOf(machine).get("knock")?.path).toEqual(["root", "transitions", 0, "trigger"]);
   });
 
   it("knows an activity in an entry by its children, too", () => {
-    const caught = { activity: { type: "Sequence", activities: [{ type: "Break", id: "b" }] }, shape: { type: "circle", size: [1] } };
+    const caught = {
+      activity: { type: "Sequence", activities: [{ type: "Break", id: "b" }] },
+      shape: { type: "circle", size: [1] },
+    };
     const found = withIds({ id: "x", root: { type: "Try", id: "try", catches: [caught] } });
     expect([...placesOf(found).keys()]).toEqual(["try", "Sequence1", "b"]);
   });
 
   it("gives ids only where they are missing, as the server does", () => {
-    const bare = withIds({ id: "x", root: { type: "Sequence", activities: [{ type: "WriteLine" }, { type: "WriteLine", id: "WriteLine1" }] } });
+    const bare = withIds({
+      id: "x",
+      root: { type: "Sequence", activities: [{ type: "WriteLine" }, { type: "WriteLine", id: "WriteLine1" }] },
+    });
     expect([...placesOf(bare).keys()]).toEqual(["Sequence1", "WriteLine2", "WriteLine1"]);
     expect(withIds(order)).toBe(order);
   });
@@ -69,7 +86,10 @@ describe("levels", () => {
     expect(crumbsOf(order, catalogue, level).map((crumb) => crumb.title)).toEqual(["Order", "If · Then"]);
     const entry = levelOf(machine, catalogue, { id: "door-machine", port: "states", index: 1, key: "entry" });
     expect(entry.activities[0]?.id).toBe("greet");
-    expect(crumbsOf(machine, catalogue, entry).map((crumb) => crumb.title)).toEqual(["door", "State machine · Open entry"]);
+    expect(crumbsOf(machine, catalogue, entry).map((crumb) => crumb.title)).toEqual([
+      "door",
+      "State machine · Open entry",
+    ]);
   });
 
   it("opens the first port that holds something", () => {
@@ -81,7 +101,11 @@ describe("levels", () => {
   });
 
   it("keeps a focus in the address", () => {
-    for (const focus of [ROOT, { id: "a/b", port: "then" }, { id: "s", port: "states", index: 1, key: "entry" }] as Focus[]) {
+    for (const focus of [
+      ROOT,
+      { id: "a/b", port: "then" },
+      { id: "s", port: "states", index: 1, key: "entry" },
+    ] as Focus[]) {
       expect(readFocus(writeFocus(focus))).toEqual(focus);
     }
   });
@@ -106,7 +130,9 @@ describe("the graph", () => {
 
   it("keeps nodes of unchanged activities, so that cards need not draw again", () => {
     const next = updateActivity(order, "placed", (activity) => ({ ...activity, name: "Placed" }));
-    const [before, after] = [order, next].map((document) => graphOf(levelOf(document, catalogue, ROOT), catalogue).nodes);
+    const [before, after] = [order, next].map(
+      (document) => graphOf(levelOf(document, catalogue, ROOT), catalogue).nodes,
+    );
     expect(after?.[0]).not.toBe(before?.[0]);
     expect(after?.[1]).toBe(before?.[1]);
   });
@@ -126,7 +152,11 @@ describe("layout", () => {
     for (const [index, box] of all.entries()) {
       expect([box.x % 8, box.y % 8].map(Math.abs)).toEqual([0, 0]);
       for (const other of all.slice(index + 1)) {
-        const apart = box.x + box.width <= other.x || other.x + other.width <= box.x || box.y + box.height <= other.y || other.y + other.height <= box.y;
+        const apart =
+          box.x + box.width <= other.x ||
+          other.x + other.width <= box.x ||
+          box.y + box.height <= other.y ||
+          other.y + other.height <= box.y;
         expect(apart).toBe(true);
       }
     }
@@ -207,7 +237,12 @@ describe("names in sight", () => {
     const loop = withIds({
       id: "x",
       variables: [{ name: "v" }],
-      root: { type: "ForEach", id: "loop", inputs: { items: [], item: "order" }, body: { type: "WriteLine", id: "in" } },
+      root: {
+        type: "ForEach",
+        id: "loop",
+        inputs: { items: [], item: "order" },
+        body: { type: "WriteLine", id: "in" },
+      },
     });
     expect(namesFor(loop, catalogue, "in").map((name) => name.name)).toEqual(["v", "order", "CurrentIndex"]);
     expect(namesFor(order, catalogue, "two").map((name) => name.name)).toEqual(["amount", "result"]);
@@ -216,7 +251,8 @@ describe("names in sight", () => {
 });
 
 describe("validation as you type", () => {
-  const codes = (document: Definition): string[] => validate(document, catalogue).map((problem) => `${problem.code} ${problem.activityId}`);
+  const codes = (document: Definition): string[] =>
+    validate(document, catalogue).map((problem) => `${problem.code} ${problem.activityId}`);
 
   it("is content with a good document", () => expect(codes(order)).toEqual([]));
 
@@ -250,7 +286,10 @@ describe("validation as you type", () => {
   });
 
   it("keeps the server's word until the activity is edited", () => {
-    const told = { document: order, problems: [{ code: "bad", path: "/root/activities/1/inputs/condition", message: "no", severity: "error" }] };
+    const told = {
+      document: order,
+      problems: [{ code: "bad", path: "/root/activities/1/inputs/condition", message: "no", severity: "error" }],
+    };
     expect(activityAt(order, "/root/activities/1/inputs/condition")).toBe("large");
     expect(activityAt(order, "/root/connections/1/outcome")).toBe("large");
     const elsewhere = updateActivity(order, "placed", (activity) => ({ ...activity, name: "P" }));
@@ -261,7 +300,13 @@ describe("validation as you type", () => {
   });
 
   it("is about one input, not about those whose names begin alike", () => {
-    const at = (path: string) => ({ code: "expression", path, message: "", severity: "error" as const, activityId: "each" });
+    const at = (path: string) => ({
+      code: "expression",
+      path,
+      message: "",
+      severity: "error" as const,
+      activityId: "each",
+    });
     expect(isAbout(at("/root/inputs/items"), "inputs", "items")).toBe(true);
     expect(isAbout(at("/root/inputs/items/0/name"), "inputs", "items")).toBe(true);
     expect(isAbout(at("/root/inputs/items"), "inputs", "item")).toBe(false);
@@ -274,7 +319,13 @@ describe("diff", () => {
     const changed = updateActivity(order, "two", (activity) => ({ ...activity, inputs: { duration: "P5D" } }));
     const diff = diffDocuments(order, changed);
     expect(diff.activities).toEqual([
-      { id: "two", type: "Delay", title: "Delay", change: "changed", fields: [{ path: "inputs.duration", before: "P3D", after: "P5D" }] },
+      {
+        id: "two",
+        type: "Delay",
+        title: "Delay",
+        change: "changed",
+        fields: [{ path: "inputs.duration", before: "P3D", after: "P5D" }],
+      },
     ]);
     expect(diffDocuments(order, order)).toEqual({ activities: [], connections: [], fields: [] });
     const moved = updateActivity(order, "two", (activity) => ({ ...activity, metadata: { position: { x: 1, y: 1 } } }));
@@ -287,7 +338,9 @@ describe("diff", () => {
       variables: [{ name: "result", type: "integer" }],
     };
     const diff = diffDocuments(order, next);
-    expect(diff.connections).toEqual([{ container: "chart", from: "placed", to: "large", outcome: null, change: "removed" }]);
+    expect(diff.connections).toEqual([
+      { container: "chart", from: "placed", to: "large", outcome: null, change: "removed" },
+    ]);
     expect(diff.fields).toEqual([{ path: "variables[0].type", before: "string", after: "integer" }]);
   });
 });

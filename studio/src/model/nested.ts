@@ -4,11 +4,11 @@
  * Sizes come first, from the inside out; then places, from the outside in.
  */
 
-import { portTitle, type Catalogue } from "./descriptors";
-import { hasType, isActivityInEntry, slotsOf, type Activity, type Connection, type Definition } from "./document";
+import { type Catalogue, portTitle } from "./descriptors";
+import { type Activity, type Connection, type Definition, hasType, isActivityInEntry, slotsOf } from "./document";
 import { entryTitle, isMachine } from "./focus";
-import { DONE, nodeOf, type GraphEdge, type GraphNode, type Point } from "./graph";
-import { CARD_WIDTH, layoutBoxes, sizeOf, snap, type Size } from "./layout";
+import { DONE, type GraphEdge, type GraphNode, nodeOf, type Point } from "./graph";
+import { CARD_WIDTH, layoutBoxes, type Size, sizeOf, snap } from "./layout";
 
 export interface Lane {
   readonly title: string;
@@ -118,12 +118,26 @@ function chart(activity: Activity, children: readonly Activity[], catalogue: Cat
 function given(items: readonly Item[]): Map<string, Point> {
   const left = Math.min(...items.map((item) => item.node.position?.x ?? 0));
   const top = Math.min(...items.map((item) => item.node.position?.y ?? 0));
-  return new Map(items.map((item) => [item.node.id, { x: (item.node.position?.x ?? 0) - left, y: (item.node.position?.y ?? 0) - top }]));
+  return new Map(
+    items.map((item) => [
+      item.node.id,
+      { x: (item.node.position?.x ?? 0) - left, y: (item.node.position?.y ?? 0) - top },
+    ]),
+  );
 }
 
 function arranged(items: readonly Item[], connections: readonly Connection[]): ReadonlyMap<string, Point> {
-  const ways = connections.map(({ from, to, outcome }, index) => ({ id: String(index), source: from, target: to, label: outcome ?? "" }));
-  return layoutBoxes(items.map(({ node, width, height }) => ({ id: node.id, width, height })), ways, "down");
+  const ways = connections.map(({ from, to, outcome }, index) => ({
+    id: String(index),
+    source: from,
+    target: to,
+    label: outcome ?? "",
+  }));
+  return layoutBoxes(
+    items.map(({ node, width, height }) => ({ id: node.id, width, height })),
+    ways,
+    "down",
+  );
 }
 
 const bare = new WeakMap<GraphNode, GraphNode>();
@@ -152,7 +166,10 @@ function partsOf(activity: Activity, catalogue: Catalogue): { title: string; blo
   return slotsOf(activity).flatMap((slot): { title: string; block: Block }[] => {
     const title = ports.get(slot.port) ?? slot.port;
     if (slot.kind === "one") return [{ title, block: blockOf(slot.activity, catalogue) }];
-    if (slot.kind === "many") return [{ title, block: THIN.has(activity.type) ? chain(slot.activities, catalogue) : row(slot.activities, catalogue) }];
+    if (slot.kind === "many")
+      return [
+        { title, block: THIN.has(activity.type) ? chain(slot.activities, catalogue) : row(slot.activities, catalogue) },
+      ];
     return slot.entries.flatMap((entry, index) =>
       Object.values(entry)
         .filter(isActivityInEntry)
@@ -176,7 +193,8 @@ function place(block: Block, at: Point, depth: number, boxes: Box[], edges: Grap
   } else if (block.kind === "chart") {
     const known = new Map(block.items.map((item) => [item.node.id, item.node]));
     const ways = new Map<string, Set<string>>();
-    for (const { from, outcome } of block.connections) ways.set(from, (ways.get(from) ?? new Set()).add(outcome ?? DONE));
+    for (const { from, outcome } of block.connections)
+      ways.set(from, (ways.get(from) ?? new Set()).add(outcome ?? DONE));
     for (const { from, to, outcome } of block.connections) {
       const source = known.get(from);
       if (source === undefined || !known.has(to)) continue;

@@ -11,8 +11,11 @@ const graph = graphOf(levelOf(order, catalogue, ROOT), catalogue);
 const outcomes = (drawn: typeof graph, id: string) => drawn.nodes.find((node) => node.id === id)?.outcomes;
 
 describe("the order of outcomes", () => {
-  const at = (entries: Record<string, number>) => new Map(graph.nodes.map((node, index) => [node.id, { x: entries[node.id] ?? 0, y: index * 120 }]));
-  const [toTrue, toFalse] = ["True", "False"].map((name) => graph.edges.find((edge) => edge.source === "large" && edge.outcome === name)!.target) as [string, string];
+  const at = (entries: Record<string, number>) =>
+    new Map(graph.nodes.map((node, index) => [node.id, { x: entries[node.id] ?? 0, y: index * 120 }]));
+  const [toTrue, toFalse] = ["True", "False"].map(
+    (name) => graph.edges.find((edge) => edge.source === "large" && edge.outcome === name)!.target,
+  ) as [string, string];
 
   it("follows the places of what they lead to", () => {
     expect(outcomes(withPorts(graph, at({ [toTrue]: 0, [toFalse]: 400 }), "down"), "large")).toEqual(["True", "False"]);
@@ -23,11 +26,19 @@ describe("the order of outcomes", () => {
     const places = at({ [toTrue]: 400, [toFalse]: 0 });
     const once = withPorts(graph, places, "down");
     expect(outcomes(once, "kind")?.at(-1)).toBe("Default");
-    expect(withPorts(graph, places, "down").nodes.find((node) => node.id === "large")).toBe(once.nodes.find((node) => node.id === "large"));
+    expect(withPorts(graph, places, "down").nodes.find((node) => node.id === "large")).toBe(
+      once.nodes.find((node) => node.id === "large"),
+    );
   });
 
   it("shows what a connection uses, known or not", () => {
-    const odd = { ...graph, edges: [...graph.edges, { id: "odd", source: "large", target: toTrue, outcome: "Maybe", label: "Maybe", index: 9 }] };
+    const odd = {
+      ...graph,
+      edges: [
+        ...graph.edges,
+        { id: "odd", source: "large", target: toTrue, outcome: "Maybe", label: "Maybe", index: 9 },
+      ],
+    };
     expect(outcomes(withPorts(odd, at({}), "down"), "large")).toContain("Maybe");
   });
 });

@@ -5,8 +5,8 @@
  * no more: the connection is drawn, and the problem named, instead of both being out of sight.
  */
 
-import { handleOf, type Graph, type GraphNode, type Point } from "./graph";
-import { sizeOf, type Direction } from "./layout";
+import { type Graph, type GraphNode, handleOf, type Point } from "./graph";
+import { type Direction, sizeOf } from "./layout";
 
 const made = new WeakMap<GraphNode, Map<string, GraphNode>>();
 
@@ -41,7 +41,9 @@ function ordered(node: GraphNode, targets: ReadonlyMap<string, readonly number[]
   };
   const leading = names.filter((name) => targets.has(name)).sort((one, other) => mean(one) - mean(other));
   const next = names.map((name) => (targets.has(name) ? (leading.shift() ?? name) : name));
-  return next.every((name, index) => name === node.outcomes[index]) && next.length === node.outcomes.length ? node : remade(node, next);
+  return next.every((name, index) => name === node.outcomes[index]) && next.length === node.outcomes.length
+    ? node
+    : remade(node, next);
 }
 
 /** The same object for the same order, so that a card stays as drawn. */

@@ -1,6 +1,6 @@
 /** The client's problems and the server's as one list, and by activity. */
 
-import { placesOf, type Activity, type Definition } from "./document";
+import { type Activity, type Definition, placesOf } from "./document";
 import { fromPointer, isList, isObject, type Json } from "./json";
 import type { Problem } from "./validate";
 

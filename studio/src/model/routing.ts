@@ -4,8 +4,8 @@
  * Only what needs a detour gets one; a connection without an entry here is drawn as a plain step.
  */
 
-import { handleOf, type Graph, type Point } from "./graph";
-import { sizeOf, type Direction } from "./layout";
+import { type Graph, handleOf, type Point } from "./graph";
+import { type Direction, sizeOf } from "./layout";
 
 interface Box {
   readonly id: string;
@@ -26,10 +26,17 @@ export interface Detour {
 const CLEAR = 20;
 const STEP = 20;
 
-const known = new WeakMap<ReadonlyMap<string, Point>, { graph: Graph; direction: Direction; found: ReadonlyMap<string, Detour> }>();
+const known = new WeakMap<
+  ReadonlyMap<string, Point>,
+  { graph: Graph; direction: Direction; found: ReadonlyMap<string, Detour> }
+>();
 
 /** Found once for a graph in its places; asked again with every selection. */
-export function detours(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): ReadonlyMap<string, Detour> {
+export function detours(
+  graph: Graph,
+  places: ReadonlyMap<string, Point>,
+  direction: Direction,
+): ReadonlyMap<string, Detour> {
   const last = known.get(places);
   if (last !== undefined && last.graph.edges === graph.edges && last.direction === direction) return last.found;
   const found = find(graph, places, direction);
@@ -102,7 +109,9 @@ function forwardChannel(from: Point, to: Point, rows: Rows): number | null {
   if (between.length === 0) return null;
   const middle = (from.y + to.y) / 2;
   const isFree =
-    isClear(from.x, from.y, middle, between) && isClear(to.x, middle, to.y, between) && isClearAcross(from.x, to.x, middle, between);
+    isClear(from.x, from.y, middle, between) &&
+    isClear(to.x, middle, to.y, between) &&
+    isClearAcross(from.x, to.x, middle, between);
   return isFree ? null : nearest(from, to, from.y + STEP, to.y - STEP, between);
 }
 
@@ -137,11 +146,30 @@ function isClearAcross(one: number, other: number, y: number, boxes: readonly Bo
 }
 
 /** The path through a channel, with round corners. */
-export function detourPath(from: Point, to: Point, channel: number, direction: Direction): { path: string; label: Point } {
+export function detourPath(
+  from: Point,
+  to: Point,
+  channel: number,
+  direction: Direction,
+): { path: string; label: Point } {
   const isDown = direction === "down";
   const points: Point[] = isDown
-    ? [from, { x: from.x, y: from.y + STEP }, { x: channel, y: from.y + STEP }, { x: channel, y: to.y - STEP }, { x: to.x, y: to.y - STEP }, to]
-    : [from, { x: from.x + STEP, y: from.y }, { x: from.x + STEP, y: channel }, { x: to.x - STEP, y: channel }, { x: to.x - STEP, y: to.y }, to];
+    ? [
+        from,
+        { x: from.x, y: from.y + STEP },
+        { x: channel, y: from.y + STEP },
+        { x: channel, y: to.y - STEP },
+        { x: to.x, y: to.y - STEP },
+        to,
+      ]
+    : [
+        from,
+        { x: from.x + STEP, y: from.y },
+        { x: from.x + STEP, y: channel },
+        { x: to.x - STEP, y: channel },
+        { x: to.x - STEP, y: to.y },
+        to,
+      ];
   const label = isDown ? { x: channel, y: (from.y + to.y) / 2 } : { x: (from.x + to.x) / 2, y: channel };
   return { path: rounded(points.filter((point, index) => index === 0 || !same(point, points[index - 1]))), label };
 }

@@ -1,7 +1,7 @@
 /** Names that an activity's expressions can use: variables around it, inputs of the workflow, outputs of earlier ones. */
 
 import type { Catalogue } from "./descriptors";
-import { ancestry, placesOf, type Definition } from "./document";
+import { ancestry, type Definition, placesOf } from "./document";
 
 export interface Name {
   readonly name: string;
@@ -28,7 +28,8 @@ export function namesFor(definition: Definition, catalogue: Catalogue, activityI
     const next = chain[position + 1];
     const ports = catalogue.get(place.activity.type)?.ports ?? [];
     const handed = next === undefined ? [] : (ports.find((port) => port.name === next.port)?.variables ?? []);
-    for (const name of handed) add({ name: loopName(place.activity, name), kind: "loop", type: "any", from: place.activity.id });
+    for (const name of handed)
+      add({ name: loopName(place.activity, name), kind: "loop", type: "any", from: place.activity.id });
   }
   return [...found.values()];
 }

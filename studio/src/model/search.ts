@@ -1,7 +1,7 @@
 /** Search inside a workflow: names, types, ids and values, best first. */
 
 import type { Catalogue } from "./descriptors";
-import { titleOf, walk, type Definition, type Place } from "./document";
+import { type Definition, type Place, titleOf, walk } from "./document";
 import { tellingOf } from "./telling";
 
 export interface Hit {

@@ -3,10 +3,10 @@
  * and without a call.
  */
 
-import { outcomesOf, type Catalogue, type InputDescriptor } from "./descriptors";
-import { walk, type Activity, type Connection, type Definition, type Place } from "./document";
+import { type Catalogue, type InputDescriptor, outcomesOf } from "./descriptors";
+import { type Activity, type Connection, type Definition, type Place, walk } from "./document";
 import { readInput } from "./expressions";
-import { isList, toPointer, type Path } from "./json";
+import { isList, type Path, toPointer } from "./json";
 import { namesFor, targetsFor } from "./scope";
 
 export interface Problem {
@@ -65,7 +65,12 @@ function checkActivity(definition: Definition, catalogue: Catalogue, activity: A
   for (const [name, target] of Object.entries(activity.outputs ?? {})) {
     if (typeof target !== "string" || !target) continue;
     if (!targetsFor(definition, catalogue, activity.id).some((known) => known.name === target)) {
-      report("unknown-target", ["outputs", name], `“${target}” is no variable in sight.`, "Declare it, or choose another.");
+      report(
+        "unknown-target",
+        ["outputs", name],
+        `“${target}” is no variable in sight.`,
+        "Declare it, or choose another.",
+      );
     }
   }
 }
@@ -92,7 +97,12 @@ function checkInput(
     const kinds = language === "input" ? ["input"] : ["variable", "loop", "output", "input"];
     const names = [...namesFor(definition, catalogue, activity.id), ...targetsFor(definition, catalogue, activity.id)];
     if (!names.some((name) => name.name === source && kinds.includes(name.kind))) {
-      report(`unknown-${language}`, path, `There is no ${language} “${String(source)}” here.`, "Choose one that is declared.");
+      report(
+        `unknown-${language}`,
+        path,
+        `There is no ${language} “${String(source)}” here.`,
+        "Choose one that is declared.",
+      );
     }
   } else if (language === "literal") {
     const wrong = wrongLiteral(input, source);
@@ -123,14 +133,26 @@ function checkConnections(catalogue: Catalogue, chart: Activity, report: Report)
   for (const [index, connection] of connections.entries()) {
     for (const end of ["from", "to"] as const) {
       if (!children.has(connection[end])) {
-        report("unknown-activity", ["connections", index, end], `There is no activity “${connection[end]}” here.`, "Remove the connection.");
+        report(
+          "unknown-activity",
+          ["connections", index, end],
+          `There is no activity “${connection[end]}” here.`,
+          "Remove the connection.",
+        );
       }
     }
     const source = children.get(connection.from);
     const descriptor = source && catalogue.get(source.type);
     if (source && descriptor && connection.outcome && !descriptor.dynamic_outcomes) {
       if (!outcomesOf(source, descriptor).includes(connection.outcome)) {
-        report("unknown-outcome", ["connections", index, "outcome"], `It never completes with “${connection.outcome}”.`, "Choose another outcome.", "warning", source.id);
+        report(
+          "unknown-outcome",
+          ["connections", index, "outcome"],
+          `It never completes with “${connection.outcome}”.`,
+          "Choose another outcome.",
+          "warning",
+          source.id,
+        );
       }
     }
   }
@@ -143,12 +165,15 @@ function checkReach(chart: Activity, children: Map<string, Activity>, catalogue:
   const entered = new Set(connections.map((connection) => connection.to));
   const all = [...children.values()];
   const named = chart.inputs?.["start"];
-  const starts = all.filter((child) => child.options?.["can_start"] === true || child.type === "Start" || child.id === named);
+  const starts = all.filter(
+    (child) => child.options?.["can_start"] === true || child.type === "Start" || child.id === named,
+  );
   const first = starts.length > 0 ? starts : all.filter((child) => !entered.has(child.id)).slice(0, 1);
   const reached = new Set((first.length > 0 ? first : all.slice(0, 1)).map((child) => child.id));
   const waiting = [...reached];
   const leaving = new Map<string, Connection[]>();
-  for (const connection of connections) leaving.set(connection.from, [...(leaving.get(connection.from) ?? []), connection]);
+  for (const connection of connections)
+    leaving.set(connection.from, [...(leaving.get(connection.from) ?? []), connection]);
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     for (const { to } of leaving.get(id) ?? []) {
       if (reached.has(to)) continue;
@@ -158,7 +183,14 @@ function checkReach(chart: Activity, children: Map<string, Activity>, catalogue:
   }
   for (const [index, child] of all.entries()) {
     if (reached.has(child.id) || catalogue.get(child.type)?.trigger) continue;
-    report("unreachable", ["activities", index], "No way from the start leads here.", "Connect it, or remove it.", "warning", child.id);
+    report(
+      "unreachable",
+      ["activities", index],
+      "No way from the start leads here.",
+      "Connect it, or remove it.",
+      "warning",
+      child.id,
+    );
   }
 }
 
@@ -168,9 +200,21 @@ function checkDeclarations(definition: Definition, problems: Problem[]): void {
     for (const [index, item] of (definition[part] ?? []).entries()) {
       const path = toPointer([part, index, "name"]);
       if (!item.name) {
-        problems.push({ code: "missing-name", path, message: "A name is missing.", severity: "error", activityId: null });
+        problems.push({
+          code: "missing-name",
+          path,
+          message: "A name is missing.",
+          severity: "error",
+          activityId: null,
+        });
       } else if (seen.has(item.name)) {
-        problems.push({ code: "duplicate-name", path, message: `“${item.name}” is declared twice.`, severity: "error", activityId: null });
+        problems.push({
+          code: "duplicate-name",
+          path,
+          message: `“${item.name}” is declared twice.`,
+          severity: "error",
+          activityId: null,
+        });
       }
       seen.add(item.name);
     }

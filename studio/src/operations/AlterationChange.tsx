@@ -37,12 +37,17 @@ export function useNameable(definition: string, instance: string | undefined): N
   const latest = useQuery({ ...definitions.one(id), enabled: id !== "" && instance === undefined, retry: false });
   const told = useQuery({ ...definitions.versions(id), enabled: id !== "", retry: false });
   const versions = first.isError || told.isError ? null : told.data?.items;
-  const document = (instance === undefined ? latest.data?.document : first.data?.document) as Definition | null | undefined;
+  const document = (instance === undefined ? latest.data?.document : first.data?.document) as
+    | Definition
+    | null
+    | undefined;
   return useMemo(
     () => ({
       versions: versions === undefined ? [] : versions,
       variables: (document?.variables ?? []).map((one) => one.name),
-      activities: document ? [...placesOf(document)].map(([name, place]) => [name, place.activity.name ?? place.activity.type] as const) : [],
+      activities: document
+        ? [...placesOf(document)].map(([name, place]) => [name, place.activity.name ?? place.activity.type] as const)
+        : [],
     }),
     [versions, document],
   );
@@ -67,31 +72,69 @@ export function OneChange({ draft, nameable, onChange, onRemove }: Props) {
       </div>
       {draft.type === "modify_variable" ? (
         <>
-          <TextField label={t("variable")} list={`${id}-variables`} value={draft.variable} onChange={(e) => onChange({ ...draft, variable: e.target.value })} />
+          <TextField
+            label={t("variable")}
+            list={`${id}-variables`}
+            value={draft.variable}
+            onChange={(e) => onChange({ ...draft, variable: e.target.value })}
+          />
           <Names id={`${id}-variables`} names={nameable.variables.map((name) => [name, name])} />
-          <TextField label={t("value")} className="input mono" value={draft.value} onChange={(e) => onChange({ ...draft, value: e.target.value })} />
+          <TextField
+            label={t("value")}
+            className="input mono"
+            value={draft.value}
+            onChange={(e) => onChange({ ...draft, value: e.target.value })}
+          />
         </>
       ) : null}
       {draft.type === "cancel_activity" || draft.type === "schedule_activity" ? (
         <>
-          <TextField label={t("activity")} list={`${id}-activities`} value={draft.activity_id} onChange={(e) => onChange({ ...draft, activity_id: e.target.value })} />
+          <TextField
+            label={t("activity")}
+            list={`${id}-activities`}
+            value={draft.activity_id}
+            onChange={(e) => onChange({ ...draft, activity_id: e.target.value })}
+          />
           <Names id={`${id}-activities`} names={nameable.activities} />
         </>
       ) : null}
-      {draft.type === "migrate" ? <Version versions={nameable.versions} value={draft.version} onChange={(version) => onChange({ ...draft, version })} /> : null}
+      {draft.type === "migrate" ? (
+        <Version
+          versions={nameable.versions}
+          value={draft.version}
+          onChange={(version) => onChange({ ...draft, version })}
+        />
+      ) : null}
     </div>
   );
 }
 
-function Version({ versions, value, onChange }: { versions: Nameable["versions"]; value: string; onChange: (version: string) => void }) {
-  if (versions === null) return <TextField label={t("version")} type="number" min={1} value={value} onChange={(e) => onChange(e.target.value)} />;
-  const say = (one: DefinitionSummary) => t(one.is_published ? "published" : one.version > (one.published_version ?? 0) ? "draft" : "earlier", { n: one.version });
+function Version({
+  versions,
+  value,
+  onChange,
+}: {
+  versions: Nameable["versions"];
+  value: string;
+  onChange: (version: string) => void;
+}) {
+  if (versions === null)
+    return (
+      <TextField label={t("version")} type="number" min={1} value={value} onChange={(e) => onChange(e.target.value)} />
+    );
+  const say = (one: DefinitionSummary) =>
+    t(one.is_published ? "published" : one.version > (one.published_version ?? 0) ? "draft" : "earlier", {
+      n: one.version,
+    });
   return (
     <SelectField
       label={t("version")}
       value={value}
       onChange={(e) => onChange(e.target.value)}
-      options={[{ value: "", label: t("choose") }, ...versions.map((one) => ({ value: String(one.version), label: say(one) }))]}
+      options={[
+        { value: "", label: t("choose") },
+        ...versions.map((one) => ({ value: String(one.version), label: say(one) })),
+      ]}
     />
   );
 }

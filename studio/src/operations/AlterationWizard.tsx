@@ -7,8 +7,8 @@ import type { Alteration } from "../api/types";
 import { catalogue } from "../app/messages";
 import { Badge, Button, Dialog, SelectField, TextArea, TextField, toast } from "../ui";
 import { OneChange, useNameable } from "./AlterationChange";
-import { type Draft, fateTone, newDraft, written } from "./alterations";
 import { Results } from "./AlterationsPage";
+import { type Draft, fateTone, newDraft, written } from "./alterations";
 
 const t = catalogue("wizard", {
   title: "New plan · step {n} of 3",
@@ -48,7 +48,9 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
   const [definition, setDefinition] = useState(start.definition ?? "");
   const [status, setStatus] = useState("live");
   const [text, setText] = useState(given.join("\n"));
-  const [drafts, setDrafts] = useState<readonly Draft[]>([start.version === undefined ? newDraft() : { ...newDraft(), type: "migrate", version: start.version }]);
+  const [drafts, setDrafts] = useState<readonly Draft[]>([
+    start.version === undefined ? newDraft() : { ...newDraft(), type: "migrate", version: start.version },
+  ]);
   const [why, setWhy] = useState("");
   const [tried, setTried] = useState<Alteration | null>(null);
   const [busy, setBusy] = useState(false);
@@ -64,13 +66,21 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
     setBusy(true);
     try {
       const target = ids.length > 0 ? { ids } : { filter: { definition_id: [definition], status: statuses } };
-      const plan = await api.post<Alteration>("/api/alterations", { ...target, alterations, dry_run: dry, ...(why ? { why } : {}) });
+      const plan = await api.post<Alteration>("/api/alterations", {
+        ...target,
+        alterations,
+        dry_run: dry,
+        ...(why ? { why } : {}),
+      });
       if (dry) {
         setTried(plan);
         setStep(3);
       } else {
         const [only] = ids.length === 1 ? ids : [];
-        const show = only === undefined ? undefined : { label: t("toInstance"), run: () => void navigate({ to: "/instances/$id", params: { id: only } }) };
+        const show =
+          only === undefined
+            ? undefined
+            : { label: t("toInstance"), run: () => void navigate({ to: "/instances/$id", params: { id: only } }) };
         toast.done(t("started", { n: plan.total }), show);
         await forget("alterations", "instances");
         onClose();
@@ -95,7 +105,12 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
       foot={
         <>
           {step > 1 ? <Button onClick={() => setStep(step === 3 ? 2 : 1)}>{t("back")}</Button> : null}
-          <Button type="submit" kind="primary" busy={busy} disabled={step === 1 ? !chosen : step === 2 ? !whole : able === 0}>
+          <Button
+            type="submit"
+            kind="primary"
+            busy={busy}
+            disabled={step === 1 ? !chosen : step === 2 ? !whole : able === 0}
+          >
             {step === 1 ? t("next") : step === 2 ? t("tryIt") : t("run", { n: able })}
           </Button>
         </>
@@ -104,8 +119,20 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
       {step === 1 ? (
         <>
           <h3>{t("which")}</h3>
-          <Which definition={definition} status={status} onDefinition={setDefinition} onStatus={setStatus} count={ids.length === 0} />
-          <TextArea label={t("ids")} hint={t("idsHint")} className="area mono" value={text} onChange={(e) => setText(e.target.value)} />
+          <Which
+            definition={definition}
+            status={status}
+            onDefinition={setDefinition}
+            onStatus={setStatus}
+            count={ids.length === 0}
+          />
+          <TextArea
+            label={t("ids")}
+            hint={t("idsHint")}
+            className="area mono"
+            value={text}
+            onChange={(e) => setText(e.target.value)}
+          />
         </>
       ) : null}
       {step === 2 ? (
@@ -157,14 +184,20 @@ type WhichProps = {
 function Which({ definition, status, onDefinition, onStatus, count }: WhichProps) {
   const known = useQuery(definitions.known());
   const statuses = status === "live" ? ["running", "suspended"] : [status];
-  const matching = useQuery({ ...instances.list({ definition_id: definition, status: statuses, limit: 1 }), enabled: count && definition !== "" });
+  const matching = useQuery({
+    ...instances.list({ definition_id: definition, status: statuses, limit: 1 }),
+    enabled: count && definition !== "",
+  });
   return (
     <>
       <SelectField
         label={t("definition")}
         value={definition}
         onChange={(e) => onDefinition(e.target.value)}
-        options={[{ value: "", label: t("choose") }, ...(known.data?.items ?? []).map((one) => ({ value: one.id, label: one.name || one.id }))]}
+        options={[
+          { value: "", label: t("choose") },
+          ...(known.data?.items ?? []).map((one) => ({ value: one.id, label: one.name || one.id })),
+        ]}
       />
       <SelectField
         label={t("statuses")}
@@ -172,7 +205,9 @@ function Which({ definition, status, onDefinition, onStatus, count }: WhichProps
         onChange={(e) => onStatus(e.target.value)}
         options={(["live", "suspended", "faulted"] as const).map((one) => ({ value: one, label: t(one) }))}
       />
-      {definition && count && matching.data ? <p className="quiet">{t("matching", { n: matching.data.total })}</p> : null}
+      {definition && count && matching.data ? (
+        <p className="quiet">{t("matching", { n: matching.data.total })}</p>
+      ) : null}
     </>
   );
 }

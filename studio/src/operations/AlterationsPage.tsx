@@ -4,9 +4,9 @@ import type { Alteration } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useFilters } from "../app/search";
 import { Badge, Button, Dialog, Json, Table, type Tone, Value, When } from "../ui";
-import { ListPage } from "./ListPage";
-import { fateTone, sayAlteration } from "./alterations";
 import { Wizard } from "./AlterationWizard";
+import { fateTone, sayAlteration } from "./alterations";
+import { ListPage } from "./ListPage";
 
 const t = catalogue("alterations", {
   title: "Alterations",
@@ -27,10 +27,12 @@ const t = catalogue("alterations", {
   outcome: "Outcome",
   message: "About",
   emptyTitle: "Nothing has been altered",
-  empty: "Set a variable, cancel or schedule an activity, or move instances to another version: for one or for thousands, with a dry run first.",
+  empty:
+    "Set a variable, cancel or schedule an activity, or move instances to another version: for one or for thousands, with a dry run first.",
 });
 
-const tone = (state: string): Tone => (state === "done" || state === "completed" ? "ok" : state === "failed" ? "bad" : "run");
+const tone = (state: string): Tone =>
+  state === "done" || state === "completed" ? "ok" : state === "failed" ? "bad" : "run";
 
 const touched = (plan: Alteration): number => plan.altered + plan.unchanged + plan.failed;
 
@@ -59,12 +61,17 @@ export function AlterationsPage() {
           ) : undefined
         }
         columns={[
-          { id: "state", label: t("state"), sort: "state", cell: (row) => (
+          {
+            id: "state",
+            label: t("state"),
+            sort: "state",
+            cell: (row) => (
               <span className="row" style={{ gap: 4 }}>
                 <Badge tone={tone(row.state)}>{row.state}</Badge>
                 {row.dry_run ? <Badge>{t("dry")}</Badge> : null}
               </span>
-            ) },
+            ),
+          },
           {
             id: "what",
             label: t("what"),
@@ -127,7 +134,11 @@ export function Results({ rows }: { rows: readonly Record<string, unknown>[] }) 
       name={id}
       columns={[
         { id: "instance", label: t("instance"), cell: (row) => <span className="value">{id(row)}</span> },
-        { id: "outcome", label: t("outcome"), cell: (row) => <Fate fate={String(row["outcome"] ?? row["state"] ?? row["class"] ?? "")} /> },
+        {
+          id: "outcome",
+          label: t("outcome"),
+          cell: (row) => <Fate fate={String(row["outcome"] ?? row["state"] ?? row["class"] ?? "")} />,
+        },
         {
           id: "message",
           label: t("message"),

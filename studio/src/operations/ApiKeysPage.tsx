@@ -82,7 +82,12 @@ export function ApiKeysPage() {
               </span>
             ),
           },
-          { id: "expires", label: t("expires"), sort: "expires", cell: (row) => (row.expires ? <When at={row.expires} /> : <span className="faint">{t("never")}</span>) },
+          {
+            id: "expires",
+            label: t("expires"),
+            sort: "expires",
+            cell: (row) => (row.expires ? <When at={row.expires} /> : <span className="faint">{t("never")}</span>),
+          },
           {
             id: "actions",
             label: "",
@@ -91,7 +96,11 @@ export function ApiKeysPage() {
               <Menu
                 small
                 label={t("actions", { name: row.name })}
-                items={can("users:write") ? [{ label: t("revoke"), icon: "trash", danger: true, onSelect: () => setRevoked(row) }] : []}
+                items={
+                  can("users:write")
+                    ? [{ label: t("revoke"), icon: "trash", danger: true, onSelect: () => setRevoked(row) }]
+                    : []
+                }
               />
             ),
           },
@@ -99,7 +108,13 @@ export function ApiKeysPage() {
       />
       {making ? <Make onClose={() => setMaking(false)} /> : null}
       {revoked ? (
-        <Confirm title={t("revokeTitle", { name: revoked.name })} action={t("revoke")} danger onClose={() => setRevoked(null)} onConfirm={() => void revoke(revoked)}>
+        <Confirm
+          title={t("revokeTitle", { name: revoked.name })}
+          action={t("revoke")}
+          danger
+          onClose={() => setRevoked(null)}
+          onConfirm={() => void revoke(revoked)}
+        >
           <p>{t("revokeText")}</p>
         </Confirm>
       ) : null}
@@ -151,7 +166,13 @@ function Make({ onClose }: { onClose: () => void }) {
     >
       <TextField label={t("name")} value={name} required onChange={(e) => setName(e.target.value)} />
       <RolePicker roles={roles} onChange={setRoles} />
-      <TextField label={t("expires")} hint={t("expiresHint")} type="date" value={expires} onChange={(e) => setExpires(e.target.value)} />
+      <TextField
+        label={t("expires")}
+        hint={t("expiresHint")}
+        type="date"
+        value={expires}
+        onChange={(e) => setExpires(e.target.value)}
+      />
     </Dialog>
   );
 }

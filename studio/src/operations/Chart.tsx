@@ -52,7 +52,14 @@ export function Chart({ points, interval }: { points: readonly Point[]; interval
         ))}
         {points.map((point, index) => (
           <g key={point.hour}>
-            <title>{t("point", { when: when(point.hour, interval), started: point.started, finished: point.finished, faulted: point.faulted })}</title>
+            <title>
+              {t("point", {
+                when: when(point.hour, interval),
+                started: point.started,
+                finished: point.finished,
+                faulted: point.faulted,
+              })}
+            </title>
             <rect x={LEFT + index * step} y={8} width={step} height={HEIGHT - BOTTOM - 8} fill="transparent" />
             {SERIES.map(([key, colour], at) => (
               <rect

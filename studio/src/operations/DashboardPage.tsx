@@ -54,7 +54,12 @@ export function DashboardPage() {
     <div className="page">
       <header className="page-head">
         <Heading className="grow">{t("title")}</Heading>
-        <Segments label={t("range")} value={range} options={RANGES.map((id) => ({ id, label: t(NAMES[id]) }))} onChange={setRange} />
+        <Segments
+          label={t("range")}
+          value={range}
+          options={RANGES.map((id) => ({ id, label: t(NAMES[id]) }))}
+          onChange={setRange}
+        />
       </header>
       <Answer query={query}>{(data) => <Figures data={data} />}</Answer>
     </div>
@@ -69,7 +74,11 @@ function Figures({ data }: { data: Statistics }) {
         <Figure name={t("running")} value={data.by_status["running"] ?? 0} status="running" />
         <Figure name={t("suspended")} value={data.by_status["suspended"] ?? 0} status="suspended" />
         <Figure name={t("faulted")} value={data.by_status["faulted"] ?? 0} status="faulted" bad />
-        <Link to="/instances" search={{ incidents: "1" }} className={`card figure ${data.incidents_open > 0 ? "bad" : ""}`}>
+        <Link
+          to="/instances"
+          search={{ incidents: "1" }}
+          className={`card figure ${data.incidents_open > 0 ? "bad" : ""}`}
+        >
           <span className="quiet">{t("incidents")}</span>
           <span className="big">{data.incidents_open}</span>
         </Link>
@@ -123,9 +132,27 @@ function Figures({ data }: { data: Statistics }) {
                   number: true,
                   cell: (row) => (row.faulted ? <Badge tone="bad">{row.faulted}</Badge> : 0),
                 },
-                { id: "incidents", label: t("incidents"), sort: "incidents", number: true, cell: (row) => row.incidents },
-                { id: "p50", label: t("median"), sort: "p50_ms", number: true, cell: (row) => (row.p50_ms === null ? "–" : duration(row.p50_ms)) },
-                { id: "p95", label: t("p95"), sort: "p95_ms", number: true, cell: (row) => (row.p95_ms === null ? "–" : duration(row.p95_ms)) },
+                {
+                  id: "incidents",
+                  label: t("incidents"),
+                  sort: "incidents",
+                  number: true,
+                  cell: (row) => row.incidents,
+                },
+                {
+                  id: "p50",
+                  label: t("median"),
+                  sort: "p50_ms",
+                  number: true,
+                  cell: (row) => (row.p50_ms === null ? "–" : duration(row.p50_ms)),
+                },
+                {
+                  id: "p95",
+                  label: t("p95"),
+                  sort: "p95_ms",
+                  number: true,
+                  cell: (row) => (row.p95_ms === null ? "–" : duration(row.p95_ms)),
+                },
               ]}
             />
           ) : null}

@@ -5,7 +5,7 @@ import { forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DeadLetter } from "../api/types";
 import { catalogue } from "../app/messages";
-import { Badge, Button, Confirm, Id, Json, Menu, toast, When, Dialog } from "../ui";
+import { Badge, Button, Confirm, Dialog, Id, Json, Menu, toast, When } from "../ui";
 import { ListPage } from "./ListPage";
 
 const t = catalogue("deadLetters", {
@@ -82,7 +82,12 @@ export function DeadLettersPage() {
         columns={[
           { id: "kind", label: t("kind"), sort: "kind", cell: (row) => <Badge>{row.kind}</Badge> },
           { id: "queue", label: t("queue"), sort: "queue", cell: (row) => row.queue },
-          { id: "reason", label: t("reason"), sort: "reason", cell: (row) => <span title={row.reason}>{row.reason}</span> },
+          {
+            id: "reason",
+            label: t("reason"),
+            sort: "reason",
+            cell: (row) => <span title={row.reason}>{row.reason}</span>,
+          },
           {
             id: "instance",
             label: t("instance"),
@@ -109,7 +114,12 @@ export function DeadLettersPage() {
                 items={[
                   { label: t("show"), icon: "eye", onSelect: () => setShown(row) },
                   writable && { label: t("replay"), icon: "refresh", onSelect: () => void send("replay", [row.id]) },
-                  writable && { label: t("discard"), icon: "trash", danger: true, onSelect: () => setDiscarded([row.id]) },
+                  writable && {
+                    label: t("discard"),
+                    icon: "trash",
+                    danger: true,
+                    onSelect: () => setDiscarded([row.id]),
+                  },
                 ]}
               />
             ),

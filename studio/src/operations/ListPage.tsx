@@ -22,7 +22,10 @@ type Props<Row> = {
 
 /** A page that is one list of the server. These lists are short: all of it is asked for, and sorted here. */
 export function ListPage<Row extends object>(props: Props<Row>) {
-  const query = useQuery({ ...list<Row>(props.resource, { limit: 200 }), ...(props.refresh ? { refetchInterval: props.refresh } : {}) });
+  const query = useQuery({
+    ...list<Row>(props.resource, { limit: 200 }),
+    ...(props.refresh ? { refetchInterval: props.refresh } : {}),
+  });
   return (
     <div className="page">
       <header className="page-head">
@@ -31,7 +34,9 @@ export function ListPage<Row extends object>(props: Props<Row>) {
         {props.actions}
       </header>
       {props.above}
-      <Answer query={query}>{(data) => <Rows {...props} items={Array.isArray(data) ? (data as Row[]) : data.items} />}</Answer>
+      <Answer query={query}>
+        {(data) => <Rows {...props} items={Array.isArray(data) ? (data as Row[]) : data.items} />}
+      </Answer>
     </div>
   );
 }

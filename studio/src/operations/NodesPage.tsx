@@ -28,7 +28,11 @@ const t = catalogue("nodes", {
 
 export function NodesPage() {
   const can = useCan();
-  const query = useQuery({ queryKey: ["nodes"], queryFn: () => api.get<NodeList>("/api/nodes"), refetchInterval: 5_000 });
+  const query = useQuery({
+    queryKey: ["nodes"],
+    queryFn: () => api.get<NodeList>("/api/nodes"),
+    refetchInterval: 5_000,
+  });
   const here = query.data?.items.find((one) => one.this);
   const act = (verb: "pause" | "resume") =>
     void api
@@ -83,7 +87,11 @@ export function NodesPage() {
                     </span>
                   ),
                 },
-                { id: "host", label: t("host"), cell: (row) => <span className="value">{`${row.host} · ${row.pid}`}</span> },
+                {
+                  id: "host",
+                  label: t("host"),
+                  cell: (row) => <span className="value">{`${row.host} · ${row.pid}`}</span>,
+                },
                 { id: "queues", label: t("queues"), cell: (row) => row.queues.join(", ") },
                 { id: "started", label: t("started"), cell: (row) => <When at={row.started} /> },
                 { id: "heartbeat", label: t("heartbeat"), cell: (row) => <When at={row.heartbeat} /> },

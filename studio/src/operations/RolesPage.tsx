@@ -58,7 +58,12 @@ export function RolesPage() {
         }
         columns={[
           { id: "name", label: t("name"), sort: "name", cell: (row) => <b>{row.name}</b> },
-          { id: "kind", label: t("kind"), sort: "built_in", cell: (row) => <Badge>{row.built_in ? t("builtIn") : t("own")}</Badge> },
+          {
+            id: "kind",
+            label: t("kind"),
+            sort: "built_in",
+            cell: (row) => <Badge>{row.built_in ? t("builtIn") : t("own")}</Badge>,
+          },
           {
             id: "permissions",
             label: t("permissions"),
@@ -95,7 +100,13 @@ export function RolesPage() {
       />
       {edited ? <Edit role={edited === "new" ? null : edited} onClose={() => setEdited(null)} /> : null}
       {deleted ? (
-        <Confirm title={t("deleteTitle", { name: deleted.name })} action={t("delete")} danger onClose={() => setDeleted(null)} onConfirm={() => void remove(deleted)}>
+        <Confirm
+          title={t("deleteTitle", { name: deleted.name })}
+          action={t("delete")}
+          danger
+          onClose={() => setDeleted(null)}
+          onConfirm={() => void remove(deleted)}
+        >
           <p>{t("deleteText")}</p>
         </Confirm>
       ) : null}
@@ -135,7 +146,9 @@ function Edit({ role, onClose }: { role: Role | null; onClose: () => void }) {
               key={one}
               label={one}
               checked={permissions.includes(one)}
-              onChange={(e) => setPermissions(e.target.checked ? [...permissions, one] : permissions.filter((other) => other !== one))}
+              onChange={(e) =>
+                setPermissions(e.target.checked ? [...permissions, one] : permissions.filter((other) => other !== one))
+              }
             />
           ))}
         </div>

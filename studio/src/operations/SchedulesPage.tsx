@@ -29,7 +29,8 @@ const t = catalogue("schedules", {
   ran: "Started",
   actions: "Actions: {name}",
   emptyTitle: "Nothing is scheduled",
-  empty: "Put a Timer or Cron at the start of a workflow and publish it: its next times are shown here, and you can pause it.",
+  empty:
+    "Put a Timer or Cron at the start of a workflow and publish it: its next times are shown here, and you can pause it.",
 });
 
 export function SchedulesPage() {
@@ -66,7 +67,12 @@ export function SchedulesPage() {
               </Link>
             ),
           },
-          { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => row.activity_name ?? <span className="value">{row.activity_id}</span> },
+          {
+            id: "activity",
+            label: t("activity"),
+            sort: "activity_id",
+            cell: (row) => row.activity_name ?? <span className="value">{row.activity_id}</span>,
+          },
           { id: "kind", label: t("kind"), sort: "type", cell: (row) => <Badge tone="accent">{row.type}</Badge> },
           {
             id: "rule",
@@ -115,10 +121,15 @@ export function SchedulesPage() {
 function Next({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
   const query = useQuery({
     queryKey: ["schedules", "next", schedule.id],
-    queryFn: () => api.get<{ times: string[]; description: string | null }>(apiPath("schedules", schedule.id, "next"), { count: 8 }),
+    queryFn: () =>
+      api.get<{ times: string[]; description: string | null }>(apiPath("schedules", schedule.id, "next"), { count: 8 }),
   });
   return (
-    <Dialog title={t("nextTitle", { name: schedule.definition_name })} onClose={onClose} foot={<Button onClick={onClose}>OK</Button>}>
+    <Dialog
+      title={t("nextTitle", { name: schedule.definition_name })}
+      onClose={onClose}
+      foot={<Button onClick={onClose}>OK</Button>}
+    >
       <Answer query={query}>
         {(data) => (
           <>

@@ -20,7 +20,11 @@ const t = catalogue("settings", {
 });
 
 export function SettingsPage() {
-  const query = useQuery({ queryKey: ["settings"], queryFn: () => api.get<Setting[]>("/api/settings"), staleTime: 60_000 });
+  const query = useQuery({
+    queryKey: ["settings"],
+    queryFn: () => api.get<Setting[]>("/api/settings"),
+    staleTime: 60_000,
+  });
   const [search, setSearch] = useState("");
   const [only, setOnly] = useState(false);
   const [sort, setSort] = useState("name");
@@ -43,7 +47,9 @@ export function SettingsPage() {
             label={t("title")}
             rows={sorted(
               all.filter(
-                (one) => (!only || isChanged(one)) && `${one.name} ${one.variable} ${one.description}`.toLowerCase().includes(search.toLowerCase()),
+                (one) =>
+                  (!only || isChanged(one)) &&
+                  `${one.name} ${one.variable} ${one.description}`.toLowerCase().includes(search.toLowerCase()),
               ),
               sort,
             )}
@@ -75,7 +81,15 @@ export function SettingsPage() {
                 ),
               },
               { id: "default", label: t("default"), sort: "default", cell: (row) => <Value value={row.default} /> },
-              { id: "description", label: t("description"), cell: (row) => <span className="quiet"><Prose text={row.description} /></span> },
+              {
+                id: "description",
+                label: t("description"),
+                cell: (row) => (
+                  <span className="quiet">
+                    <Prose text={row.description} />
+                  </span>
+                ),
+              },
             ]}
           />
         )}

@@ -13,7 +13,8 @@ const t = catalogue("triggers", {
   version: "Version",
   payload: "Listens for",
   emptyTitle: "Nothing listens",
-  empty: "A trigger is an activity at the start of a workflow: an event, an HTTP endpoint, a timer. Publish a definition that has one.",
+  empty:
+    "A trigger is an activity at the start of a workflow: an event, an HTTP endpoint, a timer. Publish a definition that has one.",
 });
 
 export function TriggersPage() {
@@ -41,7 +42,12 @@ export function TriggersPage() {
           ),
         },
         { id: "version", label: t("version"), sort: "version", number: true, cell: (row) => row.version },
-        { id: "activity", label: t("activity"), sort: "activity_id", cell: (row) => row.activity_name ?? <span className="value">{row.activity_id}</span> },
+        {
+          id: "activity",
+          label: t("activity"),
+          sort: "activity_id",
+          cell: (row) => row.activity_name ?? <span className="value">{row.activity_id}</span>,
+        },
       ]}
     />
   );

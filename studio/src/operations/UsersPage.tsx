@@ -75,7 +75,12 @@ export function UsersPage() {
               </span>
             ),
           },
-          { id: "state", label: t("state"), sort: "active", cell: (row) => <Badge tone={row.active ? "ok" : "off"}>{row.active ? t("active") : t("inactive")}</Badge> },
+          {
+            id: "state",
+            label: t("state"),
+            sort: "active",
+            cell: (row) => <Badge tone={row.active ? "ok" : "off"}>{row.active ? t("active") : t("inactive")}</Badge>,
+          },
           { id: "created", label: t("created"), sort: "created", cell: (row) => <When at={row.created} /> },
           {
             id: "actions",
@@ -100,7 +105,13 @@ export function UsersPage() {
       />
       {edited ? <Edit user={edited === "new" ? null : edited} onClose={() => setEdited(null)} /> : null}
       {deleted ? (
-        <Confirm title={t("deleteTitle", { name: deleted.id })} action={t("delete")} danger onClose={() => setDeleted(null)} onConfirm={() => void remove(deleted)}>
+        <Confirm
+          title={t("deleteTitle", { name: deleted.id })}
+          action={t("delete")}
+          danger
+          onClose={() => setDeleted(null)}
+          onConfirm={() => void remove(deleted)}
+        >
           <p>{t("deleteText")}</p>
         </Confirm>
       ) : null}
@@ -136,7 +147,9 @@ function Edit({ user, onClose }: { user: User | null; onClose: () => void }) {
         </Button>
       }
     >
-      {user ? null : <TextField label={t("id")} value={id} required autoComplete="off" onChange={(e) => setId(e.target.value)} />}
+      {user ? null : (
+        <TextField label={t("id")} value={id} required autoComplete="off" onChange={(e) => setId(e.target.value)} />
+      )}
       <TextField label={t("name")} value={name} onChange={(e) => setName(e.target.value)} />
       <TextField
         label={user ? t("newPassword") : t("password")}
@@ -154,7 +167,13 @@ function Edit({ user, onClose }: { user: User | null; onClose: () => void }) {
   );
 }
 
-export function RolePicker({ roles, onChange }: { roles: readonly string[]; onChange: (roles: readonly string[]) => void }) {
+export function RolePicker({
+  roles,
+  onChange,
+}: {
+  roles: readonly string[];
+  onChange: (roles: readonly string[]) => void;
+}) {
   const known = useQuery(list<Role>("roles"));
   return (
     <fieldset className="form-group">
@@ -165,7 +184,9 @@ export function RolePicker({ roles, onChange }: { roles: readonly string[]; onCh
             key={role.name}
             label={role.name}
             checked={roles.includes(role.name)}
-            onChange={(e) => onChange(e.target.checked ? [...roles, role.name] : roles.filter((one) => one !== role.name))}
+            onChange={(e) =>
+              onChange(e.target.checked ? [...roles, role.name] : roles.filter((one) => one !== role.name))
+            }
           />
         ))}
       </div>

@@ -7,13 +7,21 @@ import { sorted } from "./ListPage";
 test("a draft becomes a request only when it is whole", () => {
   expect(written(newDraft())).toBeNull();
   expect(written({ ...newDraft(), variable: "total", value: "{" })).toBeNull();
-  expect(written({ ...newDraft(), variable: "total", value: "7" })).toEqual({ type: "modify_variable", variable: "total", value: 7 });
+  expect(written({ ...newDraft(), variable: "total", value: "7" })).toEqual({
+    type: "modify_variable",
+    variable: "total",
+    value: 7,
+  });
   expect(written({ ...newDraft(), type: "migrate", version: "x" })).toBeNull();
   expect(written({ ...newDraft(), type: "migrate", version: "3" })).toEqual({ type: "migrate", version: 3 });
 });
 
 test("a change is said in words, also one that is not known here", () => {
-  expect([sayAlteration("migrate"), sayAlteration("cancel"), sayAlteration("turn_over")]).toEqual(["Move to another version", "cancel", "turn over"]);
+  expect([sayAlteration("migrate"), sayAlteration("cancel"), sayAlteration("turn_over")]).toEqual([
+    "Move to another version",
+    "cancel",
+    "turn over",
+  ]);
   expect([fateTone("applies"), fateTone("refused"), fateTone("needs_mapping")]).toEqual(["ok", "bad", "wait"]);
 });
 
@@ -24,9 +32,18 @@ test("rows sort by number and by text, both ways", () => {
 });
 
 test("what is alike needs attention once, the newest of it", () => {
-  const one = (message: string, instance_id: string) => ({ kind: "incident" as const, message, instance_id, definition_id: null, at: null });
+  const one = (message: string, instance_id: string) => ({
+    kind: "incident" as const,
+    message,
+    instance_id,
+    definition_id: null,
+    at: null,
+  });
   const found = alike([one("by zero", "c"), one("no ink", "b"), one("by zero", "a")]);
-  expect(found.map(({ one: { instance_id: id }, count }) => [id, count])).toEqual([["c", 2], ["b", 1]]);
+  expect(found.map(({ one: { instance_id: id }, count }) => [id, count])).toEqual([
+    ["c", 2],
+    ["b", 1],
+  ]);
 });
 
 test("the top of a chart is a round number", () => {

@@ -16,12 +16,20 @@ export type AlterationType = "modify_variable" | "cancel_activity" | "schedule_a
 export const TYPES: readonly AlterationType[] = ["modify_variable", "cancel_activity", "schedule_activity", "migrate"];
 
 /** In words; a kind that only a later server knows by its own name. */
-export const sayAlteration = (type: string): string => (TYPES.includes(type as AlterationType) ? t(type as AlterationType) : type.replaceAll("_", " "));
+export const sayAlteration = (type: string): string =>
+  TYPES.includes(type as AlterationType) ? t(type as AlterationType) : type.replaceAll("_", " ");
 
 /** How what became of an instance looks: in a dry run, or done. */
-export const fateTone = (fate: string): Tone => (fate === "applies" || fate === "altered" ? "ok" : fate === "refused" || fate === "failed" ? "bad" : "wait");
+export const fateTone = (fate: string): Tone =>
+  fate === "applies" || fate === "altered" ? "ok" : fate === "refused" || fate === "failed" ? "bad" : "wait";
 
-export const newDraft = (): Draft => ({ type: "modify_variable", variable: "", value: "null", activity_id: "", version: "" });
+export const newDraft = (): Draft => ({
+  type: "modify_variable",
+  variable: "",
+  value: "null",
+  activity_id: "",
+  version: "",
+});
 
 /** The request's part for a draft; null when something is missing. */
 export function written(draft: Draft): Record<string, unknown> | null {

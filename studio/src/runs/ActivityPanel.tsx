@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { instances } from "../api/queries";
 import type { Execution, InstanceDetail, JournalEntry } from "../api/types";
+import type { Names } from "../canvas/names";
 import { Answer, duration, Json, SelectField, StatusBadge, When } from "../ui";
 import { startedBy } from "./children";
 import { childrenOf, Line } from "./FamilyPanel";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 import { eventName, whyOf } from "./why";
 
 type Props = { detail: InstanceDetail; names: Names; activity: string | null; entries: readonly JournalEntry[] };
@@ -17,12 +17,27 @@ export function ActivityPanel({ detail, names, activity, entries }: Props) {
   if (!activity) return <p className="quiet">{t("choose")}</p>;
   return (
     <Answer query={query}>
-      {(list) => <Executions key={activity} detail={detail} name={names.of(activity)} activity={activity} entries={entries} all={list.items.filter((one) => one.activity_id === activity)} />}
+      {(list) => (
+        <Executions
+          key={activity}
+          detail={detail}
+          name={names.of(activity)}
+          activity={activity}
+          entries={entries}
+          all={list.items.filter((one) => one.activity_id === activity)}
+        />
+      )}
     </Answer>
   );
 }
 
-type ExecutionsProps = { detail: InstanceDetail; name: string; activity: string; all: readonly Execution[]; entries: readonly JournalEntry[] };
+type ExecutionsProps = {
+  detail: InstanceDetail;
+  name: string;
+  activity: string;
+  all: readonly Execution[];
+  entries: readonly JournalEntry[];
+};
 
 function Executions({ detail, name, activity, all, entries }: ExecutionsProps) {
   const [chosen, setChosen] = useState<number | null>(null);
@@ -40,12 +55,19 @@ function Executions({ detail, name, activity, all, entries }: ExecutionsProps) {
               label={t("executions")}
               value={String(at)}
               onChange={(e) => setChosen(Number(e.target.value))}
-              options={all.map((each, index) => ({ value: String(index), label: `${t("iteration", { n: index + 1 })} · ${each.status}` }))}
+              options={all.map((each, index) => ({
+                value: String(index),
+                label: `${t("iteration", { n: index + 1 })} · ${each.status}`,
+              }))}
             />
           ) : null}
           <One execution={one} />
           <Children detail={detail} execution={one} />
-          <Entries entries={entries.filter((entry) => entry.activity_id === activity && entry.execution_id === one.execution_id)} />
+          <Entries
+            entries={entries.filter(
+              (entry) => entry.activity_id === activity && entry.execution_id === one.execution_id,
+            )}
+          />
         </>
       ) : (
         <p className="quiet">{t("never")}</p>

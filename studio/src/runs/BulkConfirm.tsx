@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Checkbox, Confirm, TextField, toast } from "../ui";
-import { bulk, type BulkAction, type Chosen, countOf } from "./verbs";
+import { type BulkAction, bulk, type Chosen, countOf } from "./verbs";
 import { t } from "./words";
 
 type Props = { action: BulkAction; chosen: Chosen; onClose: () => void; onDone: () => void };
@@ -31,7 +31,9 @@ export function BulkConfirm({ action, chosen, onClose, onDone }: Props) {
       {action === "cancel" ? (
         <Checkbox label={t("terminate")} checked={terminate} onChange={(e) => setTerminate(e.target.checked)} />
       ) : null}
-      {action !== "delete" ? <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} /> : null}
+      {action !== "delete" ? (
+        <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
+      ) : null}
     </Confirm>
   );
 }

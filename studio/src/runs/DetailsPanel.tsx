@@ -2,10 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useCan } from "../api/session";
 import type { Bookmark, InstanceDetail } from "../api/types";
+import type { Names } from "../canvas/names";
 import { Button, Dialog, duration, Id, StatusBadge, TextArea, toast, Value, When } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 import { act } from "./verbs";
 
 export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names: Names }) {
@@ -77,12 +77,29 @@ export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names:
           ))}
         </div>
       ) : null}
-      {resumed ? <Resume instance={detail.id} bookmark={resumed} name={names.of(resumed.activity_id)} onClose={() => setResumed(null)} /> : null}
+      {resumed ? (
+        <Resume
+          instance={detail.id}
+          bookmark={resumed}
+          name={names.of(resumed.activity_id)}
+          onClose={() => setResumed(null)}
+        />
+      ) : null}
     </>
   );
 }
 
-function Resume({ instance, bookmark, name, onClose }: { instance: string; bookmark: Bookmark; name: string; onClose: () => void }) {
+function Resume({
+  instance,
+  bookmark,
+  name,
+  onClose,
+}: {
+  instance: string;
+  bookmark: Bookmark;
+  name: string;
+  onClose: () => void;
+}) {
   const [text, setText] = useState("");
   const payload = readJson(text);
   const bad = payload instanceof Unreadable ? t("badJson", { why: payload.why }) : undefined;
@@ -107,7 +124,14 @@ function Resume({ instance, bookmark, name, onClose }: { instance: string; bookm
       }
     >
       <p>{t("resumeText")}</p>
-      <TextArea label={t("payload")} className="area mono" rows={5} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
+      <TextArea
+        label={t("payload")}
+        className="area mono"
+        rows={5}
+        value={text}
+        problem={bad}
+        onChange={(e) => setText(e.target.value)}
+      />
     </Dialog>
   );
 }

@@ -48,7 +48,10 @@ function Ancestors({ id, depth, children }: { id: string | null; depth: number; 
 }
 
 /** A child is started after the commit that asks for it, and changes without a word from its parent: so it is asked again. */
-export const childrenOf = (parent: InstanceItem) => ({ ...instances.children(parent.id), refetchInterval: parent.finished ? (false as const) : 5_000 });
+export const childrenOf = (parent: InstanceItem) => ({
+  ...instances.children(parent.id),
+  refetchInterval: parent.finished ? (false as const) : 5_000,
+});
 
 function Children({ of, depth }: { of: InstanceItem; depth: number }) {
   const query = useQuery(childrenOf(of));

@@ -1,12 +1,17 @@
 import { useMemo } from "react";
 import type { JournalEntry } from "../api/types";
+import type { Names } from "../canvas/names";
 import { duration, toneOf } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 
 export type Span = { key: string; activity: string; name: string; start: number; end: number | null; status: string };
 
-const ENDS: Record<string, string> = { completed: "completed", faulted: "faulted", canceled: "canceled", compensated: "completed" };
+const ENDS: Record<string, string> = {
+  completed: "completed",
+  faulted: "faulted",
+  canceled: "canceled",
+  compensated: "completed",
+};
 
 /** Executions as spans of time. An activity that only completes in the journal began and ended in the same moment. */
 export function spansOf(entries: readonly JournalEntry[], names: Names): Span[] {
@@ -32,7 +37,13 @@ export function spansOf(entries: readonly JournalEntry[], names: Names): Span[] 
   return [...spans.values()];
 }
 
-type Props = { entries: readonly JournalEntry[]; names: Names; ended: string | null; selected: string | null; onSelect: (activity: string) => void };
+type Props = {
+  entries: readonly JournalEntry[];
+  names: Names;
+  ended: string | null;
+  selected: string | null;
+  onSelect: (activity: string) => void;
+};
 
 export function Gantt({ entries, names, ended, selected, onSelect }: Props) {
   const spans = useMemo(() => spansOf(entries, names), [entries, names]);

@@ -4,13 +4,21 @@ import { useState } from "react";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Incident, InstanceDetail } from "../api/types";
+import type { Names } from "../canvas/names";
 import { Answer, Badge, Button, Empty, When } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 import { Repair } from "./Repair";
 import { isHeld, type Remedy } from "./verbs";
 
-export function IncidentsPanel({ detail, names, onShow }: { detail: InstanceDetail; names: Names; onShow: (activity: string | null) => void }) {
+export function IncidentsPanel({
+  detail,
+  names,
+  onShow,
+}: {
+  detail: InstanceDetail;
+  names: Names;
+  onShow: (activity: string | null) => void;
+}) {
   const query = useQuery(instances.incidents(detail.id));
   const [asked, setAsked] = useState<{ incident: Incident; verb: Remedy } | null>(null);
   return (
@@ -23,9 +31,24 @@ export function IncidentsPanel({ detail, names, onShow }: { detail: InstanceDeta
             </Empty>
           ) : null}
           {inOrder(incidents).map((incident) => (
-            <One key={incident.id} incident={incident} name={nameOf(incident, names)} definition={detail.definition_id} onShow={onShow} onAsk={(verb) => setAsked({ incident, verb })} />
+            <One
+              key={incident.id}
+              incident={incident}
+              name={nameOf(incident, names)}
+              definition={detail.definition_id}
+              onShow={onShow}
+              onAsk={(verb) => setAsked({ incident, verb })}
+            />
           ))}
-          {asked ? <Repair detail={detail} name={nameOf(asked.incident, names)} incident={asked.incident} verb={asked.verb} onClose={() => setAsked(null)} /> : null}
+          {asked ? (
+            <Repair
+              detail={detail}
+              name={nameOf(asked.incident, names)}
+              incident={asked.incident}
+              verb={asked.verb}
+              onClose={() => setAsked(null)}
+            />
+          ) : null}
         </>
       )}
     </Answer>
@@ -37,9 +60,16 @@ export function inOrder<One extends Pick<Incident, "open" | "at">>(incidents: re
   return incidents.toSorted((left, right) => Number(right.open) - Number(left.open) || right.at.localeCompare(left.at));
 }
 
-export const nameOf = (incident: Incident, names: Names): string => names.of({ ...incident, name: incident.activity_name, type: incident.activity_type });
+export const nameOf = (incident: Incident, names: Names): string =>
+  names.of({ ...incident, name: incident.activity_name, type: incident.activity_type });
 
-type OneProps = { incident: Incident; name: string; definition: string; onShow: (activity: string | null) => void; onAsk: (verb: Remedy) => void };
+type OneProps = {
+  incident: Incident;
+  name: string;
+  definition: string;
+  onShow: (activity: string | null) => void;
+  onAsk: (verb: Remedy) => void;
+};
 
 function One({ incident, name, definition, onShow, onAsk }: OneProps) {
   const can = useCan();
@@ -64,7 +94,8 @@ function One({ incident, name, definition, onShow, onAsk }: OneProps) {
         ) : null}
         <dt>{t("activity")}</dt>
         <dd>
-          {incident.activity_id ?? "–"} {incident.activity_type ? <span className="faint">({incident.activity_type})</span> : null}
+          {incident.activity_id ?? "–"}{" "}
+          {incident.activity_type ? <span className="faint">({incident.activity_type})</span> : null}
         </dd>
         {incident.attempt > 1 ? (
           <>
@@ -73,7 +104,9 @@ function One({ incident, name, definition, onShow, onAsk }: OneProps) {
           </>
         ) : null}
       </dl>
-      {Object.keys(incident.inputs).length > 0 ? <pre className="code">{JSON.stringify(incident.inputs, null, 2)}</pre> : null}
+      {Object.keys(incident.inputs).length > 0 ? (
+        <pre className="code">{JSON.stringify(incident.inputs, null, 2)}</pre>
+      ) : null}
       {typeof stack === "string" ? (
         <details>
           <summary>{t("stack")}</summary>
@@ -85,7 +118,12 @@ function One({ incident, name, definition, onShow, onAsk }: OneProps) {
           {t("show")}
         </Button>
         {can("definitions:read") ? (
-          <Link className="button small" to="/definitions/$id" params={{ id: definition }} search={incident.activity_id ? { activity: incident.activity_id } : {}}>
+          <Link
+            className="button small"
+            to="/definitions/$id"
+            params={{ id: definition }}
+            search={incident.activity_id ? { activity: incident.activity_id } : {}}
+          >
             {t("correct")}
           </Link>
         ) : null}

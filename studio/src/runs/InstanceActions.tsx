@@ -5,11 +5,11 @@ import { api, save } from "../api/client";
 import { apiPath, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail } from "../api/types";
+import type { Names } from "../canvas/names";
 import { Button, Menu, toast } from "../ui";
 import { BulkConfirm } from "./BulkConfirm";
 import { nameOf } from "./IncidentsPanel";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 import { Repair } from "./Repair";
 import { type BulkAction, fork, isHeld } from "./verbs";
 
@@ -20,7 +20,9 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
   const [asked, setAsked] = useState<BulkAction | "recover" | null>(null);
   const writable = can("instances:write");
   // Of one failed activity the inputs are shown; several are retried together.
-  const open = useQuery({ ...instances.incidents(detail.id), enabled: writable && detail.incidents > 0 }).data?.filter((one) => one.open);
+  const open = useQuery({ ...instances.incidents(detail.id), enabled: writable && detail.incidents > 0 }).data?.filter(
+    (one) => one.open,
+  );
   const failed = open?.filter((one) => !isHeld(one));
   const only = failed?.length === 1 ? failed[0] : undefined;
   const held = open?.find(isHeld);
@@ -66,11 +68,32 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
           writable && { label: t("fork"), icon: "fork", onSelect: () => void go().catch(toast.failed) },
           { label: t("export"), icon: "download", onSelect: () => void download().catch(toast.failed) },
           "line",
-          can("instances:delete") && { label: t("delete"), icon: "trash", danger: true, onSelect: () => setAsked("delete") },
+          can("instances:delete") && {
+            label: t("delete"),
+            icon: "trash",
+            danger: true,
+            onSelect: () => setAsked("delete"),
+          },
         ]}
       />
-      {asked === "retry" && only ? <Repair detail={detail} name={nameOf(only, names)} incident={only} verb="retry" onClose={() => setAsked(null)} /> : null}
-      {asked === "recover" && held ? <Repair detail={detail} name={nameOf(held, names)} incident={held} verb="recover" onClose={() => setAsked(null)} /> : null}
+      {asked === "retry" && only ? (
+        <Repair
+          detail={detail}
+          name={nameOf(only, names)}
+          incident={only}
+          verb="retry"
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
+      {asked === "recover" && held ? (
+        <Repair
+          detail={detail}
+          name={nameOf(held, names)}
+          incident={held}
+          verb="recover"
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
       {asked && asked !== "recover" && !(asked === "retry" && only) ? (
         <BulkConfirm
           action={asked}

@@ -4,24 +4,24 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { instances } from "../api/queries";
 import type { InstanceDetail, JournalEntry } from "../api/types";
-import { usePlugins } from "../app/plugins";
 import { Mounting } from "../app/Mounting";
+import { usePlugins } from "../app/plugins";
 import { useFilters } from "../app/search";
 import { GraphView } from "../canvas/GraphView";
+import { useNames } from "../canvas/names";
 import { Answer, Heading, Segments, StatusBadge, Tabs } from "../ui";
 import { ActivityPanel } from "./ActivityPanel";
 import { DetailsPanel } from "./DetailsPanel";
 import { FamilyPanel, Parent } from "./FamilyPanel";
 import { Gantt } from "./Gantt";
 import { IncidentsPanel } from "./IncidentsPanel";
-import { t } from "./instance-words";
 import { InstanceActions } from "./InstanceActions";
+import { t } from "./instance-words";
 import { JournalPanel } from "./JournalPanel";
 import { hasSource, Source } from "./Source";
-import { useNames } from "../canvas/names";
-import { momentAt } from "./travel";
 import { TravelBar } from "./TravelBar";
 import { Travelling } from "./Travelling";
+import { momentAt } from "./travel";
 import { useLiveInstance } from "./useLive";
 import { VariablesPanel } from "./VariablesPanel";
 import { Waits } from "./Waits";
@@ -54,7 +54,10 @@ function Instance({ detail }: { detail: InstanceDetail }) {
   const document = detail.document;
   const names = useNames(document);
   const moment = useMemo(() => momentAt(document, entries, at ?? entries.length), [document, entries, at]);
-  const statuses = useMemo(() => (at === null ? withState(moment.statuses, detail) : moment.statuses), [at, moment, detail]);
+  const statuses = useMemo(
+    () => (at === null ? withState(moment.statuses, detail) : moment.statuses),
+    [at, moment, detail],
+  );
   const panels = usePlugins((plugins) => plugins.panels);
   const mine = panels.filter((one) => one.on === "instance");
   const open = detail.state.incidents.filter((one) => one.open).length;
@@ -71,7 +74,11 @@ function Instance({ detail }: { detail: InstanceDetail }) {
         <StatusBadge status={detail.status} />
         <Heading>{named}</Heading>
         {detail.parent_id ? <Parent id={detail.parent_id} /> : null}
-        <Link to="/definitions/$id" params={{ id: detail.definition_id }} search={{ version: String(detail.definition_version) }}>
+        <Link
+          to="/definitions/$id"
+          params={{ id: detail.definition_id }}
+          search={{ version: String(detail.definition_version) }}
+        >
           {t("version", { n: detail.definition_version })}
         </Link>
         <span className="faint value clip grow">{detail.id}</span>
@@ -94,11 +101,22 @@ function Instance({ detail }: { detail: InstanceDetail }) {
       </div>
       <div className="stage">
         {view === "timeline" ? (
-          <Gantt entries={at === null ? entries : entries.slice(0, at)} names={names} ended={detail.finished} selected={selected} onSelect={(id) => show(id, "activity")} />
+          <Gantt
+            entries={at === null ? entries : entries.slice(0, at)}
+            names={names}
+            ended={detail.finished}
+            selected={selected}
+            onSelect={(id) => show(id, "activity")}
+          />
         ) : view === "source" ? (
           <Source document={document} here={at === null ? (selected ?? waitingAt(detail)) : moment.here} />
         ) : (
-          <GraphView document={document} statuses={statuses} selected={selected ?? moment.here} onSelect={(id) => show(id, id ? "activity" : undefined)} />
+          <GraphView
+            document={document}
+            statuses={statuses}
+            selected={selected ?? moment.here}
+            onSelect={(id) => show(id, id ? "activity" : undefined)}
+          />
         )}
       </div>
       <TravelBar count={entries.length} at={at} onChange={setAt} live={live.connected} />
@@ -119,10 +137,27 @@ function Instance({ detail }: { detail: InstanceDetail }) {
         />
         <div className="body" role="tabpanel" tabIndex={0}>
           {panel === "journal" ? (
-            <JournalPanel entries={entries} names={names} at={at} selected={selected} onSelect={(entry) => show(entry.activity_id)} onTravel={setAt} />
+            <JournalPanel
+              entries={entries}
+              names={names}
+              at={at}
+              selected={selected}
+              onSelect={(entry) => show(entry.activity_id)}
+              onTravel={setAt}
+            />
           ) : null}
-          {panel === "activity" ? <ActivityPanel detail={detail} names={names} activity={selected} entries={entries} /> : null}
-          {panel === "variables" ? <VariablesPanel detail={detail} names={names} entries={entries} moment={at === null ? null : moment} onTravel={setAt} /> : null}
+          {panel === "activity" ? (
+            <ActivityPanel detail={detail} names={names} activity={selected} entries={entries} />
+          ) : null}
+          {panel === "variables" ? (
+            <VariablesPanel
+              detail={detail}
+              names={names}
+              entries={entries}
+              moment={at === null ? null : moment}
+              onTravel={setAt}
+            />
+          ) : null}
           {panel === "incidents" ? <IncidentsPanel detail={detail} names={names} onShow={(id) => show(id)} /> : null}
           {panel === "family" ? <FamilyPanel detail={detail} /> : null}
           {panel === "details" ? <DetailsPanel detail={detail} names={names} /> : null}

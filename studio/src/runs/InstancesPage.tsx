@@ -5,7 +5,23 @@ import { definitions, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import { type InstanceItem, STATUSES } from "../api/types";
 import { useFilters, usePaging, useSettled } from "../app/search";
-import { Answer, Badge, Button, type Column, Empty, Heading, Id, LinkButton, Menu, Pager, SearchField, StatusBadge, statusName, Table, When } from "../ui";
+import {
+  Answer,
+  Badge,
+  Button,
+  type Column,
+  Empty,
+  Heading,
+  Id,
+  LinkButton,
+  Menu,
+  Pager,
+  SearchField,
+  StatusBadge,
+  statusName,
+  Table,
+  When,
+} from "../ui";
 import { BulkConfirm } from "./BulkConfirm";
 import { Period, useTimes } from "./Period";
 import { SavedFilters } from "./SavedFilters";
@@ -32,9 +48,7 @@ export function InstancesPage() {
     ...times,
   };
   const statuses = filters["status"]?.split(",").filter(Boolean) ?? [];
-  const query = useQuery(
-    instances.list({ ...base, status: statuses, sort, limit: SIZE, cursor: paging.cursor }),
-  );
+  const query = useQuery(instances.list({ ...base, status: statuses, sort, limit: SIZE, cursor: paging.cursor }));
   const counts = useQuery({ ...instances.counts(base), placeholderData: keepPreviousData });
   useLiveList();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -45,7 +59,8 @@ export function InstancesPage() {
     setEverything(false);
   };
   const total = query.data?.total ?? 0;
-  const hasMore = total > (query.data?.items.length ?? 0) && query.data?.items.every((one) => selected.has(one.id)) === true;
+  const hasMore =
+    total > (query.data?.items.length ?? 0) && query.data?.items.every((one) => selected.has(one.id)) === true;
   const chosen: Chosen = everything ? { filter: filterOf(base, statuses), count: total } : { ids: [...selected] };
   const filter = (changed: Record<string, string | undefined>) => {
     paging.first();
@@ -62,13 +77,24 @@ export function InstancesPage() {
       </header>
       <div className="row wrap">
         <div style={{ width: 280 }}>
-          <SearchField label={t("search")} value={filters["search"] ?? ""} onChange={(e) => filter({ search: e.target.value })} />
+          <SearchField
+            label={t("search")}
+            value={filters["search"] ?? ""}
+            onChange={(e) => filter({ search: e.target.value })}
+          />
         </div>
-        <DefinitionFilter value={filters["definition_id"] ?? ""} onChange={(definition_id) => filter({ definition_id })} />
+        <DefinitionFilter
+          value={filters["definition_id"] ?? ""}
+          onChange={(definition_id) => filter({ definition_id })}
+        />
         <Period filters={filters} onChange={filter} />
       </div>
       <div className="row wrap">
-        <StatusChips value={filters["status"] ?? ""} counts={counts.data?.by_status ?? null} onChange={(status) => filter({ status })} />
+        <StatusChips
+          value={filters["status"] ?? ""}
+          counts={counts.data?.by_status ?? null}
+          onChange={(status) => filter({ status })}
+        />
         <button
           type="button"
           className="chip"
@@ -131,12 +157,18 @@ export function InstancesPage() {
                 <Empty
                   icon="search"
                   title={t("noneTitle")}
-                  actions={<Button onClick={() => void navigate({ to: "/instances", search: {} })}>{t("reset")}</Button>}
+                  actions={
+                    <Button onClick={() => void navigate({ to: "/instances", search: {} })}>{t("reset")}</Button>
+                  }
                 >
                   {t("none")}
                 </Empty>
               ) : (
-                <Empty icon="list" title={t("emptyTitle")} actions={<LinkButton to="/definitions">{t("toDefinitions")}</LinkButton>}>
+                <Empty
+                  icon="list"
+                  title={t("emptyTitle")}
+                  actions={<LinkButton to="/definitions">{t("toDefinitions")}</LinkButton>}
+                >
                   {t("empty")}
                 </Empty>
               )}
@@ -145,13 +177,22 @@ export function InstancesPage() {
         }
       </Answer>
       {asked ? (
-        <BulkConfirm action={asked.action} chosen={asked.chosen} onClose={() => setAsked(null)} onDone={() => select(new Set())} />
+        <BulkConfirm
+          action={asked.action}
+          chosen={asked.chosen}
+          onClose={() => setAsked(null)}
+          onDone={() => select(new Set())}
+        />
       ) : null}
     </div>
   );
 }
 
-type ChipsProps = { value: string; counts: Record<string, number> | null; onChange: (status: string | undefined) => void };
+type ChipsProps = {
+  value: string;
+  counts: Record<string, number> | null;
+  onChange: (status: string | undefined) => void;
+};
 
 function StatusChips({ value, counts, onChange }: ChipsProps) {
   const chosen = new Set(value.split(",").filter(Boolean));
@@ -163,7 +204,13 @@ function StatusChips({ value, counts, onChange }: ChipsProps) {
   return (
     <div className="row wrap" role="group" aria-label={t("status")} style={{ gap: 4 }}>
       {STATUSES.map((status) => (
-        <button key={status} type="button" className="chip" aria-pressed={chosen.has(status)} onClick={() => toggle(status)}>
+        <button
+          key={status}
+          type="button"
+          className="chip"
+          aria-pressed={chosen.has(status)}
+          onClick={() => toggle(status)}
+        >
           {statusName(status)}
           {counts ? <b>{counts[status] ?? 0}</b> : null}
         </button>
@@ -176,7 +223,13 @@ function DefinitionFilter({ value, onChange }: { value: string; onChange: (id: s
   const can = useCan();
   const known = useQuery({ ...definitions.known(), enabled: can("definitions:read") });
   return (
-    <select className="select" style={{ width: 152 }} aria-label={t("definition")} value={value} onChange={(e) => onChange(e.target.value)}>
+    <select
+      className="select"
+      style={{ width: 152 }}
+      aria-label={t("definition")}
+      value={value}
+      onChange={(e) => onChange(e.target.value)}
+    >
       <option value="">{t("allDefinitions")}</option>
       {(known.data?.items ?? []).map((one) => (
         <option key={one.id} value={one.id}>
@@ -206,14 +259,25 @@ const columns = (
       </div>
     ),
   },
-  { id: "version", label: t("version"), sort: "definition_version", number: true, spare: true, cell: (row) => row.definition_version },
+  {
+    id: "version",
+    label: t("version"),
+    sort: "definition_version",
+    number: true,
+    spare: true,
+    cell: (row) => row.definition_version,
+  },
   { id: "id", label: t("id"), sort: "id", cell: (row) => <Id id={row.id} short /> },
   {
     id: "correlation",
     label: t("correlation"),
     sort: "correlation_id",
     cell: (row) => (
-      <span className="value clip" style={{ maxWidth: "clamp(88px, 14vw, 200px)" }} title={row.correlation_id ?? undefined}>
+      <span
+        className="value clip"
+        style={{ maxWidth: "clamp(88px, 14vw, 200px)" }}
+        title={row.correlation_id ?? undefined}
+      >
         {row.correlation_id ?? ""}
       </span>
     ),
@@ -238,9 +302,17 @@ const columns = (
         label={`${t("actions")}: ${row.id}`}
         items={[
           can("instances:write") &&
-            row.incidents > 0 && { label: t("retry"), icon: "refresh", onSelect: () => ask({ action: "retry", chosen: { ids: [row.id] } }) },
+            row.incidents > 0 && {
+              label: t("retry"),
+              icon: "refresh",
+              onSelect: () => ask({ action: "retry", chosen: { ids: [row.id] } }),
+            },
           can("instances:write") &&
-            !row.finished && { label: t("cancel"), icon: "stop", onSelect: () => ask({ action: "cancel", chosen: { ids: [row.id] } }) },
+            !row.finished && {
+              label: t("cancel"),
+              icon: "stop",
+              onSelect: () => ask({ action: "cancel", chosen: { ids: [row.id] } }),
+            },
           can("instances:delete") && {
             label: t("delete"),
             icon: "trash",

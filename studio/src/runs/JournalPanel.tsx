@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import type { JournalEntry } from "../api/types";
+import type { Names } from "../canvas/names";
 import { Checkbox, type Tone, When } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 import { eventName, isTrouble, resultOf, whyOf } from "./why";
 
 type Props = {
@@ -73,7 +73,9 @@ export function JournalPanel({ entries, names, at, selected, onSelect, onTravel 
               <span className={`mark ${TONES[entry.event] ?? ""}`} />
               <span className="what">
                 {entry.activity_id ? <b className="clip">{names.of(entry)}</b> : null}
-                {names.mark(entry.activity_id) ? <span className="faint small mono clip">{entry.activity_id}</span> : null}
+                {names.mark(entry.activity_id) ? (
+                  <span className="faint small mono clip">{entry.activity_id}</span>
+                ) : null}
                 <span className={entry.activity_id ? "quiet event" : "event"}>{eventName(entry.event)}</span>
                 {resultOf(entry) ? <span className="value clip">{resultOf(entry)}</span> : null}
               </span>

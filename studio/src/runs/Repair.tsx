@@ -16,7 +16,10 @@ const TITLES = { retry: "retryTitle", recover: "recoverTitle", skip: "skipTitle"
 /** Run what failed or was lost again, or pass it over, and say why. */
 export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
   const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
-  const defined = useMemo(() => inputsOf(detail.document, incident.activity_id), [detail.document, incident.activity_id]);
+  const defined = useMemo(
+    () => inputsOf(detail.document, incident.activity_id),
+    [detail.document, incident.activity_id],
+  );
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const [anew, setAnew] = useState(false);
@@ -44,7 +47,11 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
   const workOut = async () => {
     setAnew(true);
     const worked = await workedOut(defined ?? {}, incident.inputs, (language, expression) =>
-      api.post<{ value?: Json; error?: string | null }>("/api/preview", { language, expression, instance_id: detail.id }),
+      api.post<{ value?: Json; error?: string | null }>("/api/preview", {
+        language,
+        expression,
+        instance_id: detail.id,
+      }),
     ).catch(toast.failed);
     setAnew(false);
     if (!worked) return;
@@ -62,7 +69,9 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
         </Button>
       }
     >
-      <p>{t(verb === "skip" ? "skipText" : verb === "recover" ? "recoverText" : effect ? "retryText" : "retryAgain")}</p>
+      <p>
+        {t(verb === "skip" ? "skipText" : verb === "recover" ? "recoverText" : effect ? "retryText" : "retryAgain")}
+      </p>
       {verb === "retry" && defined ? (
         <div className="stack">
           <span className="field-label">{t("defined")}</span>
@@ -77,7 +86,15 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
         </div>
       ) : null}
       {verb === "retry" && effect ? (
-        <TextArea label={t("editInputs")} hint={t("editHint")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
+        <TextArea
+          label={t("editInputs")}
+          hint={t("editHint")}
+          className="area mono"
+          rows={6}
+          value={text}
+          problem={bad}
+          onChange={(e) => setText(e.target.value)}
+        />
       ) : null}
       <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
     </Dialog>
@@ -87,15 +104,19 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
 /** Only what was changed goes back: the rest is worked out anew, and a secret is shown as dots that must not become its value. */
 export function changedIn(before: Record<string, unknown>, now: unknown): Record<string, unknown> {
   if (typeof now !== "object" || now === null || Array.isArray(now)) return {};
-  return Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));
+  return Object.fromEntries(
+    Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
+  );
 }
 
 /** What the definition gives to this activity: where an input could not be evaluated, this is all there is to see. */
 function inputsOf(value: unknown, activity: string | null): Record<string, unknown> | null {
-  if (Array.isArray(value)) return value.reduce<Record<string, unknown> | null>((found, one) => found ?? inputsOf(one, activity), null);
+  if (Array.isArray(value))
+    return value.reduce<Record<string, unknown> | null>((found, one) => found ?? inputsOf(one, activity), null);
   if (typeof value !== "object" || value === null) return null;
   const fields = value as Record<string, unknown>;
-  if (fields["id"] === activity && typeof fields["type"] === "string") return (fields["inputs"] as Record<string, unknown> | undefined) ?? null;
+  if (fields["id"] === activity && typeof fields["type"] === "string")
+    return (fields["inputs"] as Record<string, unknown> | undefined) ?? null;
   return inputsOf(Object.values(fields), activity);
 }
 

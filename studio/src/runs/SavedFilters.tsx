@@ -15,9 +15,18 @@ export function SavedFilters({ filters, onUse }: { filters: Filters; onUse: (fil
         label={t("saved")}
         icon="star"
         items={[
-          ...saved.map((one) => ({ label: one.name, icon: "filter" as const, onSelect: () => onUse({ ...cleared, ...one.filters }) })),
+          ...saved.map((one) => ({
+            label: one.name,
+            icon: "filter" as const,
+            onSelect: () => onUse({ ...cleared, ...one.filters }),
+          })),
           "line",
-          { label: t("saveFilter"), icon: "add", disabled: Object.keys(filters).length === 0, onSelect: () => setName("") },
+          {
+            label: t("saveFilter"),
+            icon: "add",
+            disabled: Object.keys(filters).length === 0,
+            onSelect: () => setName(""),
+          },
           ...saved.map((one) => ({
             label: t("removeFilter", { name: one.name }),
             icon: "close" as const,

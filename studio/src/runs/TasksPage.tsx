@@ -7,7 +7,24 @@ import { useCan, useSession } from "../api/session";
 import type { Task } from "../api/types";
 import { catalogue } from "../app/messages";
 import { useFilters } from "../app/search";
-import { Answer, Badge, Button, Empty, Filled, Heading, Json, problems, type Schema, SchemaForm, Segments, startOf, StatusBadge, TextArea, toast, When } from "../ui";
+import {
+  Answer,
+  Badge,
+  Button,
+  Empty,
+  Filled,
+  Heading,
+  Json,
+  problems,
+  type Schema,
+  SchemaForm,
+  Segments,
+  StatusBadge,
+  startOf,
+  TextArea,
+  toast,
+  When,
+} from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 
 const t = catalogue("tasks", {
@@ -45,7 +62,9 @@ export function TasksPage() {
   const whose = (filters["whose"] ?? "mine") as Whose;
   const query = useQuery({
     ...tasks.list(
-      whose === "history" ? { state: "completed", limit: 100 } : { ...(whose === "mine" ? { mine: 1 } : {}), state: ["open", "claimed"], limit: 100 },
+      whose === "history"
+        ? { state: "completed", limit: 100 }
+        : { ...(whose === "mine" ? { mine: 1 } : {}), state: ["open", "claimed"], limit: 100 },
     ),
     refetchInterval: 5_000,
   });
@@ -79,7 +98,11 @@ export function TasksPage() {
               <ul className="card" aria-label={t("list")}>
                 {data.items.map((task) => (
                   <li key={task.id}>
-                    <button type="button" aria-current={task.id === chosen?.id} onClick={() => setFilters({ task: task.id })}>
+                    <button
+                      type="button"
+                      aria-current={task.id === chosen?.id}
+                      onClick={() => setFilters({ task: task.id })}
+                    >
                       <span className="row">
                         <b className="grow clip">{task.title}</b>
                         <Due task={task} />
@@ -104,7 +127,9 @@ export function TasksPage() {
 function Due({ task }: { task: Task }) {
   if (task.state === "completed" || task.state === "canceled") return <StatusBadge status={task.state} />;
   if (!task.due) return task.state === "claimed" ? <StatusBadge status="claimed" /> : null;
-  return new Date(task.due) < new Date() ? <Badge tone="bad">{t("overdue")}</Badge> : (
+  return new Date(task.due) < new Date() ? (
+    <Badge tone="bad">{t("overdue")}</Badge>
+  ) : (
     <Badge tone="wait">
       <Filled sentence={t("due")} parts={{ when: <When at={task.due} as="day" className="" /> }} />
     </Badge>
@@ -114,7 +139,10 @@ function Due({ task }: { task: Task }) {
 function Detail({ task }: { task: Task }) {
   const can = useCan();
   const me = useSession((session) => session.me);
-  const schema = useMemo<Schema | null>(() => (task.form && Object.keys((task.form as Schema).properties ?? {}).length > 0 ? (task.form as Schema) : null), [task.form]);
+  const schema = useMemo<Schema | null>(
+    () => (task.form && Object.keys((task.form as Schema).properties ?? {}).length > 0 ? (task.form as Schema) : null),
+    [task.form],
+  );
   const [value, setValue] = useState<Record<string, unknown>>(() => (schema ? startOf(schema) : {}));
   const [text, setText] = useState("");
   const [shown, setShown] = useState<Record<string, string>>({});
@@ -181,7 +209,14 @@ function Detail({ task }: { task: Task }) {
           {schema ? (
             <SchemaForm schema={schema} value={value} onChange={setValue} problems={shown} disabled={others} />
           ) : (
-            <TextArea label={t("answer")} hint={t("answerHint")} className="area mono" value={text} problem={shown[""]} onChange={(e) => setText(e.target.value)} />
+            <TextArea
+              label={t("answer")}
+              hint={t("answerHint")}
+              className="area mono"
+              value={text}
+              problem={shown[""]}
+              onChange={(e) => setText(e.target.value)}
+            />
           )}
           <div className="row">
             <Button type="submit" kind="primary" icon="check" busy={busy} disabled={others}>
@@ -199,7 +234,9 @@ function Detail({ task }: { task: Task }) {
           </div>
         </form>
       ) : null}
-      {!open && task.answer !== null && task.answer !== undefined ? <Json value={task.answer} label={t("answer")} /> : null}
+      {!open && task.answer !== null && task.answer !== undefined ? (
+        <Json value={task.answer} label={t("answer")} />
+      ) : null}
     </article>
   );
 }

@@ -24,7 +24,10 @@ export function Travelling({ detail, at, entry, onNow }: Props) {
   return (
     <div className="banner">
       <span className="grow">
-        <Filled sentence={t("travelling", { n: at })} parts={{ when: <When at={entry?.at} as="moment" className="" /> }} />
+        <Filled
+          sentence={t("travelling", { n: at })}
+          parts={{ when: <When at={entry?.at} as="moment" className="" /> }}
+        />
         {moments.data?.items.length === 0 ? <span className="faint"> {t("notKept")}</span> : null}
       </span>
       {kept && can("instances:write") && !AT_REST.has(kept.status) ? (

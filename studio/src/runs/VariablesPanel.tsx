@@ -4,13 +4,19 @@ import { api } from "../api/client";
 import { apiPath, forget, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail, JournalEntry } from "../api/types";
+import type { Names } from "../canvas/names";
 import { Button, Dialog, IconButton, TextArea, TextField, toast, Value } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 import { type Moment, variableChanges } from "./travel";
 
-type Props = { detail: InstanceDetail; names: Names; entries: readonly JournalEntry[]; moment: Moment | null; onTravel: (at: number) => void };
+type Props = {
+  detail: InstanceDetail;
+  names: Names;
+  entries: readonly JournalEntry[];
+  moment: Moment | null;
+  onTravel: (at: number) => void;
+};
 
 export function VariablesPanel({ detail, names, entries, moment, onTravel }: Props) {
   const can = useCan();
@@ -38,7 +44,10 @@ export function VariablesPanel({ detail, names, entries, moment, onTravel }: Pro
         <ol className="journal" style={{ marginBottom: 0 }}>
           {changes.map((change, index) => (
             <li key={index}>
-              <button type="button" onClick={() => onTravel(entries.findIndex((one) => one.sequence === change.sequence) + 1)}>
+              <button
+                type="button"
+                onClick={() => onTravel(entries.findIndex((one) => one.sequence === change.sequence) + 1)}
+              >
                 <span className="mark" />
                 <span className="clip">
                   <b>{change.name}</b> = <Value value={change.value} max={80} />
@@ -58,13 +67,19 @@ export function VariablesPanel({ detail, names, entries, moment, onTravel }: Pro
 function useKept(id: string, entries: readonly JournalEntry[], moment: Moment | null): Record<string, unknown> | null {
   const entry = moment?.entry ?? null;
   const moments = useQuery({ ...instances.moments(id), enabled: entry !== null });
-  const isLast = entry !== null && entries.findLast((one) => one.version === entry.version)?.sequence === entry.sequence;
+  const isLast =
+    entry !== null && entries.findLast((one) => one.version === entry.version)?.sequence === entry.sequence;
   const version = isLast && moments.data?.items.some((one) => one.version === entry.version) ? entry.version : null;
   const kept = useQuery({ ...instances.moment(id, version ?? 0), enabled: version !== null });
   return version === null ? null : (kept.data?.state.variables ?? null);
 }
 
-type ValuesProps = { title: string; values: Record<string, unknown>; none?: string; onEdit?: ((name: string) => void) | undefined };
+type ValuesProps = {
+  title: string;
+  values: Record<string, unknown>;
+  none?: string;
+  onEdit?: ((name: string) => void) | undefined;
+};
 
 export function Values({ title, values, none, onEdit }: ValuesProps) {
   const names = Object.keys(values);
@@ -81,7 +96,9 @@ export function Values({ title, values, none, onEdit }: ValuesProps) {
               <span className="grow">
                 <Value value={values[name]} max={400} />
               </span>
-              {onEdit ? <IconButton small icon="edit" label={t("setVariable", { name })} onClick={() => onEdit(name)} /> : null}
+              {onEdit ? (
+                <IconButton small icon="edit" label={t("setVariable", { name })} onClick={() => onEdit(name)} />
+              ) : null}
             </dd>
           </div>
         ))}
@@ -98,7 +115,10 @@ function Change({ detail, name, onClose }: { detail: InstanceDetail; name: strin
   const save = async () => {
     if (bad) return;
     try {
-      await api.patch(apiPath("instances", detail.id, "variables"), { variables: { [name]: value ?? null }, ...(why ? { why } : {}) });
+      await api.patch(apiPath("instances", detail.id, "variables"), {
+        variables: { [name]: value ?? null },
+        ...(why ? { why } : {}),
+      });
       await forget("instances");
       onClose();
     } catch (error) {
@@ -116,7 +136,14 @@ function Change({ detail, name, onClose }: { detail: InstanceDetail; name: strin
         </Button>
       }
     >
-      <TextArea label={t("value")} className="area mono" rows={6} value={text} problem={bad} onChange={(e) => setText(e.target.value)} />
+      <TextArea
+        label={t("value")}
+        className="area mono"
+        rows={6}
+        value={text}
+        problem={bad}
+        onChange={(e) => setText(e.target.value)}
+      />
       <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
     </Dialog>
   );

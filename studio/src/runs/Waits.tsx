@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { InstanceDetail } from "../api/types";
+import type { Names } from "../canvas/names";
 import { Filled, When } from "../ui";
 import { t } from "./instance-words";
-import type { Names } from "../canvas/names";
 
 type Props = { detail: InstanceDetail; names: Names; onShow: (activity: string) => void };
 type Wait = InstanceDetail["waits"][number];
@@ -12,7 +12,9 @@ const MOST = 3;
 
 /** What has to happen for it to go on, with ways to where it can be made to happen. */
 export function Waits({ detail, names, onShow }: Props) {
-  const tasks = new Map(detail.state.bookmarks.map((one) => [one.activity_id, (one.payload as { task_id?: unknown } | null)?.task_id]));
+  const tasks = new Map(
+    detail.state.bookmarks.map((one) => [one.activity_id, (one.payload as { task_id?: unknown } | null)?.task_id]),
+  );
   if (detail.waits.length === 0) return null;
   return (
     <div className={`banner ${detail.status === "faulted" ? "bad" : "wait"}`}>
@@ -20,7 +22,12 @@ export function Waits({ detail, names, onShow }: Props) {
         {detail.waits.slice(0, MOST).map((wait, index) => (
           <li key={index}>
             <span>
-              <One wait={wait} isTask={typeof tasks.get(wait.activity_id ?? "") === "string"} name={names.of(wait.activity_id)} onShow={onShow} />
+              <One
+                wait={wait}
+                isTask={typeof tasks.get(wait.activity_id ?? "") === "string"}
+                name={names.of(wait.activity_id)}
+                onShow={onShow}
+              />
             </span>
             <Way wait={wait} task={tasks.get(wait.activity_id ?? "")} />
           </li>
@@ -31,7 +38,17 @@ export function Waits({ detail, names, onShow }: Props) {
   );
 }
 
-function One({ wait, isTask, name, onShow }: { wait: Wait; isTask: boolean; name: string; onShow: (activity: string) => void }) {
+function One({
+  wait,
+  isTask,
+  name,
+  onShow,
+}: {
+  wait: Wait;
+  isTask: boolean;
+  name: string;
+  onShow: (activity: string) => void;
+}) {
   const id = wait.activity_id;
   const parts: Record<string, ReactNode> = {
     what: isTask ? t("aPerson") : wait.child_id ? t("aChild") : wait.what,

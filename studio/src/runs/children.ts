@@ -1,7 +1,11 @@
 import type { Execution, InstanceItem } from "../api/types";
 
 /** Which instances an execution started: the engine names a child after its parent and the execution. */
-export function startedBy<One extends Pick<InstanceItem, "id">>(instance: string, execution: Pick<Execution, "execution_id">, children: readonly One[]): One[] {
+export function startedBy<One extends Pick<InstanceItem, "id">>(
+  instance: string,
+  execution: Pick<Execution, "execution_id">,
+  children: readonly One[],
+): One[] {
   const id = `${instance}-${execution.execution_id}`;
   return children.filter((child) => child.id === id || child.id.startsWith(`${id}-`));
 }

@@ -5,21 +5,37 @@ import { changedIn, workedOut } from "./Repair";
 describe("incidents", () => {
   it("stand with the open ones first, the newest above", () => {
     const at = (hour: number, open: boolean) => ({ at: `2026-01-01T0${hour}:00:00Z`, open });
-    expect(inOrder([at(1, false), at(2, true), at(3, false), at(4, true)]).map((one) => one.at[12])).toEqual(["4", "2", "3", "1"]);
+    expect(inOrder([at(1, false), at(2, true), at(3, false), at(4, true)]).map((one) => one.at[12])).toEqual([
+      "4",
+      "2",
+      "3",
+      "1",
+    ]);
   });
 });
 
 describe("the inputs of a retry", () => {
   it("are worked out anew from the definition, but for secrets and what fails", async () => {
-    const defined = { url: "http://b/", path: { $python: "'orders/' + id" }, bad: { $python: "nobody" }, token: { $variable: "token" } };
+    const defined = {
+      url: "http://b/",
+      path: { $python: "'orders/' + id" },
+      bad: { $python: "nobody" },
+      token: { $variable: "token" },
+    };
     const before = { url: "http://a/", path: "orders/", bad: "old", token: "••••••", retries: 0 };
     const asked: unknown[] = [];
     const made = await workedOut(defined, before, async (language, expression) => {
       asked.push([language, expression]);
       return expression === "nobody" ? { error: "not known" } : { value: "orders/7" };
     });
-    expect(made).toEqual({ inputs: { url: "http://b/", path: "orders/7", bad: "old", token: "••••••", retries: 0 }, problems: ["bad: not known"] });
-    expect(asked).toEqual([["python", "'orders/' + id"], ["python", "nobody"]]);
+    expect(made).toEqual({
+      inputs: { url: "http://b/", path: "orders/7", bad: "old", token: "••••••", retries: 0 },
+      problems: ["bad: not known"],
+    });
+    expect(asked).toEqual([
+      ["python", "'orders/' + id"],
+      ["python", "nobody"],
+    ]);
     expect(changedIn(before, made.inputs)).toEqual({ url: "http://b/", path: "orders/7" });
   });
 

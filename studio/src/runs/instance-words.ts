@@ -57,11 +57,14 @@ export const t = catalogue("instance", {
   closedIncident: "Closed",
   attempt: "Attempt {n}",
   retryTitle: "Retry {name}",
-  retryText: "It runs again with the inputs that it had, also after a move to another version. Change them if they were the cause.",
-  retryAgain: "It runs again, and works out its inputs anew from the variables. Change those first if they were the cause.",
+  retryText:
+    "It runs again with the inputs that it had, also after a move to another version. Change them if they were the cause.",
+  retryAgain:
+    "It runs again, and works out its inputs anew from the variables. Change those first if they were the cause.",
   recover: "Run it again",
   recoverTitle: "Run {name} again",
-  recoverText: "Its process was lost while it ran, and nobody knows how far it came: look first. Every effect of this instance that is held runs again, with the inputs that it had.",
+  recoverText:
+    "Its process was lost while it ran, and nobody knows how far it came: look first. Every effect of this instance that is held runs again, with the inputs that it had.",
   editInputs: "Inputs (JSON)",
   editHint: "An input named here is used as it stands instead of what the definition says",
   defined: "What the definition gives to it",

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { namesIn } from "../canvas/names";
 import { Catalogue } from "../model/descriptors";
 import { withIds } from "../model/ids";
 import { startedBy } from "./children";
-import { namesIn } from "../canvas/names";
 
-const catalogue = new Catalogue([{ type: "WriteLine", display_name: "Write line", inputs: [], outputs: [], ports: [], outcomes: ["Done"] }]);
+const catalogue = new Catalogue([
+  { type: "WriteLine", display_name: "Write line", inputs: [], outputs: [], ports: [], outcomes: ["Done"] },
+]);
 const line = (id: string, name?: string) => ({ id, type: "WriteLine", inputs: {}, ...(name ? { name } : {}) });
 const names = (...activities: object[]) =>
   namesIn(withIds({ id: "x", root: { id: "steps", type: "Sequence", activities } } as never), catalogue);

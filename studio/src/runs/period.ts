@@ -8,7 +8,11 @@ export type TimeName = (typeof TIMES)[number];
 
 const LENGTHS: Partial<Record<Span, number>> = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 
-type Asked = { readonly span?: string | undefined; readonly from?: string | undefined; readonly to?: string | undefined };
+type Asked = {
+  readonly span?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+};
 
 /** Days begin where the person is. `from` and `to` are what a `datetime-local` field holds. */
 export function boundsOf({ span, from, to }: Asked, now: Date): { after?: string; before?: string } {
@@ -27,7 +31,10 @@ function written(name: "after" | "before", text: string | undefined): { [key in 
 }
 
 /** As the server names them: `created_after`, `finished_before`, … */
-export function timesOf(name: string | undefined, { after, before }: { after?: string; before?: string }): Record<string, string | undefined> {
+export function timesOf(
+  name: string | undefined,
+  { after, before }: { after?: string; before?: string },
+): Record<string, string | undefined> {
   const by = TIMES.find((one) => one === name) ?? "created";
   return { [`${by}_after`]: after, [`${by}_before`]: before };
 }

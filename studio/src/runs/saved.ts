@@ -23,7 +23,10 @@ const write = (saved: SavedFilter[]): void => {
 export const keep = (name: string, filters: Record<string, string | undefined>): void =>
   write([
     ...useSaved.getState().saved.filter((one) => one.name !== name),
-    { name, filters: Object.fromEntries(Object.entries(filters).filter((pair): pair is [string, string] => Boolean(pair[1]))) },
+    {
+      name,
+      filters: Object.fromEntries(Object.entries(filters).filter((pair): pair is [string, string] => Boolean(pair[1]))),
+    },
   ]);
 
 export const drop = (name: string): void => write(useSaved.getState().saved.filter((one) => one.name !== name));

@@ -41,7 +41,11 @@ const STATUS: Record<string, ActivityStatus> = {
   compensated: "compensated",
 };
 
-export function momentAt(document: Record<string, unknown>, entries: readonly JournalEntry[], position: number): Moment {
+export function momentAt(
+  document: Record<string, unknown>,
+  entries: readonly JournalEntry[],
+  position: number,
+): Moment {
   const statuses: Record<string, Mark> = {};
   const variables = startOf(document);
   const writes = writesOf(document);
@@ -67,7 +71,8 @@ function hintOf(entry: JournalEntry): string | undefined {
   const { data } = entry;
   if (data === null || data === undefined) return undefined;
   if (entry.event === "completed") return `→ ${JSON.stringify(data)}`.slice(0, HINT_MOST);
-  if ((entry.event === "faulted" || entry.event === "incident") && isObject(data)) return String(data["message"] ?? "").slice(0, HINT_MOST);
+  if ((entry.event === "faulted" || entry.event === "incident") && isObject(data))
+    return String(data["message"] ?? "").slice(0, HINT_MOST);
   return undefined;
 }
 
@@ -99,7 +104,8 @@ function writesOf(document: Record<string, unknown>): Writes {
     if (Array.isArray(value)) value.forEach(visit);
     else if (isObject(value)) {
       const { id, type, inputs, outputs, variables } = value;
-      if (Array.isArray(variables)) for (const one of variables.filter(isObject)) writes.declared.add(String(one["name"]));
+      if (Array.isArray(variables))
+        for (const one of variables.filter(isObject)) writes.declared.add(String(one["name"]));
       if (typeof id === "string" && typeof type === "string") {
         const name = isObject(inputs) ? inputs["variable"] : undefined;
         const bound = isObject(outputs)
@@ -118,7 +124,8 @@ function writesOf(document: Record<string, unknown>): Writes {
 function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
   const data = entry.data;
   // What a condition saw are variables and inputs; only the first change.
-  if (isObject(data) && isObject(data["saw"])) return Object.entries(data["saw"]).filter(([name]) => writes.declared.has(name));
+  if (isObject(data) && isObject(data["saw"]))
+    return Object.entries(data["saw"]).filter(([name]) => writes.declared.has(name));
   const write = entry.activity_id ? writes.by[entry.activity_id] : undefined;
   if (!write) return [];
   if (entry.event === "completed" && write.variable) return [[write.variable, data]];
@@ -133,5 +140,7 @@ function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
 
 function startOf(document: Record<string, unknown>): Record<string, unknown> {
   const declared = Array.isArray(document["variables"]) ? document["variables"].filter(isObject) : [];
-  return Object.fromEntries(declared.filter((one) => "default" in one).map((one) => [String(one["name"]), one["default"]]));
+  return Object.fromEntries(
+    declared.filter((one) => "default" in one).map((one) => [String(one["name"]), one["default"]]),
+  );
 }

@@ -18,10 +18,16 @@ export type Chosen = { ids: readonly string[] } | { filter: Record<string, unkno
 export const countOf = (chosen: Chosen): number => ("ids" in chosen ? chosen.ids.length : chosen.count);
 
 /** What the list asks for by its address, as the body of a request names it; what is not set is left out. */
-export function filterOf(asked: Record<string, string | boolean | undefined>, status: readonly string[]): Record<string, unknown> {
+export function filterOf(
+  asked: Record<string, string | boolean | undefined>,
+  status: readonly string[],
+): Record<string, unknown> {
   const lists = new Set(["definition_id", "correlation_id"]);
   const set = Object.entries(asked).filter(([, value]) => value !== undefined && value !== "");
-  return { ...Object.fromEntries(set.map(([name, value]) => [name, lists.has(name) ? [value] : value])), ...(status.length > 0 ? { status } : {}) };
+  return {
+    ...Object.fromEntries(set.map(([name, value]) => [name, lists.has(name) ? [value] : value])),
+    ...(status.length > 0 ? { status } : {}),
+  };
 }
 
 export async function bulk(action: BulkAction, chosen: Chosen, why: string, terminate: boolean): Promise<void> {
@@ -39,7 +45,10 @@ export async function bulk(action: BulkAction, chosen: Chosen, why: string, term
 
 /** A copy that goes on by itself: from a state that is kept, or from what it is now. */
 export async function fork(id: string, version?: number): Promise<string> {
-  const made = await api.post<ImportedInstance>(apiPath("instances", id, "fork"), version === undefined ? {} : { version });
+  const made = await api.post<ImportedInstance>(
+    apiPath("instances", id, "fork"),
+    version === undefined ? {} : { version },
+  );
   await forget("instances");
   toast.done(words("forked", { id: made.id }));
   return made.id;

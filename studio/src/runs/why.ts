@@ -26,7 +26,9 @@ export function whyOf(entry: JournalEntry): string | null {
     case "incident":
       return [data["type"], data["message"]].filter(Boolean).join(": ");
     case "operated":
-      return [data["verb"], data["who"] && `by ${String(data["who"])}`, data["why"] && `“${String(data["why"])}”`].filter(Boolean).join(" ");
+      return [data["verb"], data["who"] && `by ${String(data["who"])}`, data["why"] && `“${String(data["why"])}”`]
+        .filter(Boolean)
+        .join(" ");
     case "suspended":
     case "resumed":
       return data["name"] && data["name"] !== entry.type ? String(data["name"]) : null;
@@ -49,7 +51,8 @@ function decided(data: Record<string, unknown>): string {
 
 /** What came out of it. */
 export function resultOf(entry: JournalEntry): string | null {
-  if (entry.event !== "completed" || entry.data === null || entry.data === undefined || isObject(entry.data)) return null;
+  if (entry.event !== "completed" || entry.data === null || entry.data === undefined || isObject(entry.data))
+    return null;
   return written(entry.data);
 }
 

@@ -54,7 +54,8 @@ export const t = catalogue("instances", {
   failed: "{n} could not: {why}",
   open: "Open",
   emptyTitle: "Nothing has run yet",
-  empty: "An instance is one execution of a definition. Run one from its row or its drawing; triggers and events start them by themselves.",
+  empty:
+    "An instance is one execution of a definition. Run one from its row or its drawing; triggers and events start them by themselves.",
   toDefinitions: "To the definitions",
   noneTitle: "Nothing matches",
   none: "No instance has all of these. Take a filter away.",

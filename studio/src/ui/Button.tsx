@@ -5,7 +5,9 @@ import { Icon, type IconName } from "./Icon";
 type Look = { icon?: IconName; kind?: "primary" | "plain" | "default"; danger?: boolean; small?: boolean };
 
 const classes = ({ kind, danger, small }: Look, square: boolean): string =>
-  ["button", kind ?? "", danger ? "danger" : "", small ? "small" : "", square ? "square" : ""].filter(Boolean).join(" ");
+  ["button", kind ?? "", danger ? "danger" : "", small ? "small" : "", square ? "square" : ""]
+    .filter(Boolean)
+    .join(" ");
 
 export type ButtonProps = Look & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean };
 

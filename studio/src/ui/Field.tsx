@@ -1,4 +1,10 @@
-import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, type TextareaHTMLAttributes, useId } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from "react";
 import { Icon } from "./Icon";
 import { Prose } from "./Prose";
 
@@ -11,7 +17,9 @@ export function Field({
   problem,
   required,
   children,
-}: Around & { children: (attributes: { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean }) => ReactNode }) {
+}: Around & {
+  children: (attributes: { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean }) => ReactNode;
+}) {
   const id = useId();
   const said = problem ?? hint;
   return (

@@ -47,7 +47,9 @@ export function Menu({ items, label, children, ...button }: MenuProps) {
 const tidy = (items: MenuProps["items"]): MenuItem[] =>
   items
     .filter((item): item is MenuItem => Boolean(item))
-    .filter((item, index, all) => item !== "line" || (index > 0 && index < all.length - 1 && all[index - 1] !== "line"));
+    .filter(
+      (item, index, all) => item !== "line" || (index > 0 && index < all.length - 1 && all[index - 1] !== "line"),
+    );
 
 type Anchor = { left: number; right: number; top: number; bottom: number };
 
@@ -56,14 +58,20 @@ export function MenuList({
   label,
   anchor,
   onClose,
-}: { items: readonly MenuItem[]; label: string; anchor: Anchor; onClose: () => void }) {
+}: {
+  items: readonly MenuItem[];
+  label: string;
+  anchor: Anchor;
+  onClose: () => void;
+}) {
   const list = useRef<HTMLDivElement>(null);
   const [where, setWhere] = useState({ left: anchor.left, top: anchor.bottom + 4 });
   useLayoutEffect(() => {
     const size = list.current?.getBoundingClientRect();
     if (!size) return;
     const left = anchor.left + size.width > innerWidth - 8 ? Math.max(8, anchor.right - size.width) : anchor.left;
-    const top = anchor.bottom + size.height > innerHeight - 8 ? Math.max(8, anchor.top - size.height - 4) : anchor.bottom + 4;
+    const top =
+      anchor.bottom + size.height > innerHeight - 8 ? Math.max(8, anchor.top - size.height - 4) : anchor.bottom + 4;
     setWhere({ left, top });
     list.current?.querySelector<HTMLElement>("[role=menuitem]:not(:disabled)")?.focus();
   }, [anchor]);

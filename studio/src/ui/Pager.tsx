@@ -5,7 +5,15 @@ const t = catalogue("pager", { of: "{from}–{to} of {total}", back: "Back", nex
 
 type Paging = { page: number; next: (cursor: string) => void; back: () => void };
 
-export function Pager({ paging, data, size }: { paging: Paging; data: { items: unknown[]; total: number; next: string | null }; size: number }) {
+export function Pager({
+  paging,
+  data,
+  size,
+}: {
+  paging: Paging;
+  data: { items: unknown[]; total: number; next: string | null };
+  size: number;
+}) {
   if (paging.page === 0 && !data.next) return null;
   const from = paging.page * size + 1;
   return (

@@ -61,7 +61,14 @@ function One({ name, path, schema, required, value, problems, disabled, onChange
   const blank = (text: string): string | undefined => (text === "" ? undefined : text);
   switch (kind) {
     case "switch":
-      return <Switch label={around.label} checked={value === true} {...control} onChange={(e) => onChange(e.target.checked)} />;
+      return (
+        <Switch
+          label={around.label}
+          checked={value === true}
+          {...control}
+          onChange={(e) => onChange(e.target.checked)}
+        />
+      );
     case "choice":
       return (
         <SelectField
@@ -90,7 +97,15 @@ function One({ name, path, schema, required, value, problems, disabled, onChange
         />
       );
     case "date":
-      return <TextField {...around} {...control} type="date" value={asText(value)} onChange={(e) => onChange(blank(e.target.value))} />;
+      return (
+        <TextField
+          {...around}
+          {...control}
+          type="date"
+          value={asText(value)}
+          onChange={(e) => onChange(blank(e.target.value))}
+        />
+      );
     case "datetime":
       return (
         <TextField
@@ -102,9 +117,13 @@ function One({ name, path, schema, required, value, problems, disabled, onChange
         />
       );
     case "text":
-      return <TextField {...around} {...control} value={asText(value)} onChange={(e) => onChange(blank(e.target.value))} />;
+      return (
+        <TextField {...around} {...control} value={asText(value)} onChange={(e) => onChange(blank(e.target.value))} />
+      );
     case "long":
-      return <TextArea {...around} {...control} value={asText(value)} onChange={(e) => onChange(blank(e.target.value))} />;
+      return (
+        <TextArea {...around} {...control} value={asText(value)} onChange={(e) => onChange(blank(e.target.value))} />
+      );
     case "object":
       return (
         <fieldset className="form-group">

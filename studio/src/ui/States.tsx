@@ -16,7 +16,17 @@ const t = catalogue("states", {
 });
 
 /** What to see where there is nothing yet: what it is for, and the next step. */
-export function Empty({ icon, title, children, actions }: { icon: IconName; title: string; children?: ReactNode; actions?: ReactNode }) {
+export function Empty({
+  icon,
+  title,
+  children,
+  actions,
+}: {
+  icon: IconName;
+  title: string;
+  children?: ReactNode;
+  actions?: ReactNode;
+}) {
   return (
     <div className="empty">
       <div className="art">
@@ -74,7 +84,15 @@ export function explain(error: unknown): { title: string; text: string } {
 type Asked<T> = { data: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
 
 /** The three lives of a question to the server. */
-export function Answer<T>({ query, children, rows }: { query: Asked<T>; children: (data: T) => ReactNode; rows?: number }) {
+export function Answer<T>({
+  query,
+  children,
+  rows,
+}: {
+  query: Asked<T>;
+  children: (data: T) => ReactNode;
+  rows?: number;
+}) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   if (query.error) return <Failed error={query.error} retry={() => void query.refetch()} />;
   return <Loading rows={rows ?? 4} />;

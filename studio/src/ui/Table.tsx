@@ -104,11 +104,7 @@ function Head<Row>({ column, sort, onSort }: HeadProps<Row>) {
   const active = by !== undefined && (sort === by || sort === `-${by}`);
   const down = sort === `-${by}`;
   return (
-    <th
-      scope="col"
-      className={kind(column)}
-      aria-sort={active ? (down ? "descending" : "ascending") : undefined}
-    >
+    <th scope="col" className={kind(column)} aria-sort={active ? (down ? "descending" : "ascending") : undefined}>
       {by && onSort ? (
         <button type="button" onClick={() => onSort(active && !down ? `-${by}` : by)}>
           {column.label}

@@ -7,7 +7,12 @@ export function Tabs<Id extends string>({
   value,
   onChange,
   label,
-}: { tabs: readonly Tab<Id>[]; value: Id; onChange: (id: Id) => void; label: string }) {
+}: {
+  tabs: readonly Tab<Id>[];
+  value: Id;
+  onChange: (id: Id) => void;
+  label: string;
+}) {
   const list = useRef<HTMLDivElement>(null);
   const arrows = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -43,7 +48,12 @@ export function Segments<Id extends string>({
   value,
   onChange,
   label,
-}: { options: readonly { id: Id; label: string }[]; value: Id; onChange: (id: Id) => void; label: string }) {
+}: {
+  options: readonly { id: Id; label: string }[];
+  value: Id;
+  onChange: (id: Id) => void;
+  label: string;
+}) {
   return (
     <div className="segments" role="group" aria-label={label}>
       {options.map((option) => (

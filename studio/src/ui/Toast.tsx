@@ -10,7 +10,8 @@ type Toast = { id: number; text: string; bad: boolean; action?: Action | undefin
 const useToasts = create<{ toasts: Toast[] }>(() => ({ toasts: [] }));
 let last = 0;
 
-const dismiss = (id: number) => useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }));
+const dismiss = (id: number) =>
+  useToasts.setState(({ toasts }) => ({ toasts: toasts.filter((toast) => toast.id !== id) }));
 
 function show(text: string, bad: boolean, action?: Action): void {
   last += 1;

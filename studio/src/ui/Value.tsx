@@ -1,5 +1,5 @@
-import { IconButton } from "./Button";
 import { catalogue } from "../app/messages";
+import { IconButton } from "./Button";
 import { toast } from "./Toast";
 
 const t = catalogue("value", { copy: "Copy", copied: "Copied" });

@@ -25,12 +25,17 @@ const WAYS = {
   ago: relative,
   moment: local,
   /** Within a journal, where thousandths tell what came first. */
-  clock: (at: Date) => `${at.toLocaleTimeString(undefined, { hour12: false })}.${String(at.getMilliseconds()).padStart(3, "0")}`,
+  clock: (at: Date) =>
+    `${at.toLocaleTimeString(undefined, { hour12: false })}.${String(at.getMilliseconds()).padStart(3, "0")}`,
   day: (at: Date) => at.toLocaleDateString(undefined, { dateStyle: "medium" }),
 } as const satisfies Record<string, (at: Date) => string>;
 
 /** `2026-03-03 14:30:00.120 UTC` */
-export const utc = (at: Date): string => at.toISOString().replace("T", " ").replace(/(\.000)?Z$/, " UTC");
+export const utc = (at: Date): string =>
+  at
+    .toISOString()
+    .replace("T", " ")
+    .replace(/(\.000)?Z$/, " UTC");
 
 type WhenProps = { at: string | null | undefined; as?: keyof typeof WAYS; className?: string };
 
@@ -38,7 +43,12 @@ export function When({ at, as = "ago", className = "quiet" }: WhenProps) {
   if (!at) return <span className="faint">–</span>;
   const date = new Date(at);
   return (
-    <time dateTime={at} title={as === "moment" ? utc(date) : `${local(date)}\n${utc(date)}`} className={className} style={{ whiteSpace: "nowrap" }}>
+    <time
+      dateTime={at}
+      title={as === "moment" ? utc(date) : `${local(date)}\n${utc(date)}`}
+      className={className}
+      style={{ whiteSpace: "nowrap" }}
+    >
       {WAYS[as](date)}
     </time>
   );

@@ -22,7 +22,11 @@ test("each schema has a kind of field", () => {
 
 test("problems name their field", () => {
   expect(problems(order, {}, true)).toEqual({ amount: "This is needed." });
-  expect(Object.keys(problems(order, { amount: 0.5, note: "too long", address: {} }, true))).toEqual(["amount", "note", "address.town"]);
+  expect(Object.keys(problems(order, { amount: 0.5, note: "too long", address: {} }, true))).toEqual([
+    "amount",
+    "note",
+    "address.town",
+  ]);
   expect(problems(order, { amount: 3 }, true)).toEqual({});
 });
 

@@ -19,7 +19,17 @@ export type Schema = {
   oneOf?: Schema[];
 };
 
-export type FieldKind = "text" | "long" | "number" | "integer" | "switch" | "choice" | "date" | "datetime" | "object" | "json";
+export type FieldKind =
+  | "text"
+  | "long"
+  | "number"
+  | "integer"
+  | "switch"
+  | "choice"
+  | "date"
+  | "datetime"
+  | "object"
+  | "json";
 
 /** `["string", "null"]` and `anyOf: [X, null]` are X that may be left out. */
 export function plain(schema: Schema): Schema {
@@ -86,9 +96,12 @@ function wrongWith(schema: Schema, kind: FieldKind, value: unknown): string | nu
     if (schema.maximum !== undefined && value > schema.maximum) return `At most ${schema.maximum}.`;
   }
   if (typeof value === "string") {
-    if (schema.minLength !== undefined && value.length < schema.minLength) return `At least ${schema.minLength} characters.`;
-    if (schema.maxLength !== undefined && value.length > schema.maxLength) return `At most ${schema.maxLength} characters.`;
-    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) return `It must look like ${schema.pattern}.`;
+    if (schema.minLength !== undefined && value.length < schema.minLength)
+      return `At least ${schema.minLength} characters.`;
+    if (schema.maxLength !== undefined && value.length > schema.maxLength)
+      return `At most ${schema.maxLength} characters.`;
+    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value))
+      return `It must look like ${schema.pattern}.`;
   }
   return null;
 }

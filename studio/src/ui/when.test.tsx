@@ -16,14 +16,19 @@ test("a time is local, and says its UTC on hover", () => {
     cleanup();
   }
   render(<When at={AT} as="moment" />);
-  expect(document.querySelector("time")!.textContent).toBe(new Date(AT).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }));
+  expect(document.querySelector("time")!.textContent).toBe(
+    new Date(AT).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }),
+  );
   expect(utc(new Date("2026-03-03T14:30:00.120Z"))).toBe("2026-03-03 14:30:00.120 UTC");
 });
 
 test("a sentence takes elements wherever it names them", () => {
   render(
     <p>
-      <Filled sentence="Waits until {due} at {activity}." parts={{ due: <b>noon</b>, activity: <a href="#x">Delay</a> }} />
+      <Filled
+        sentence="Waits until {due} at {activity}."
+        parts={{ due: <b>noon</b>, activity: <a href="#x">Delay</a> }}
+      />
     </p>,
   );
   expect(screen.getByRole("paragraph").textContent).toBe("Waits until noon at Delay.");

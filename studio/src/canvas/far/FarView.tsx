@@ -1,14 +1,27 @@
 /** A big workflow seen from afar: one painted picture of it, with what is being moved on a second one above it. */
 
 import { useReactFlow, useStoreApi } from "@xyflow/react";
-import { useEffect, useId, useLayoutEffect, useRef, type KeyboardEvent } from "react";
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef } from "react";
 import { catalogue } from "../../app/messages";
 import { useTheme } from "../../app/theme";
-import { listen, type FarActions, type Hands } from "./hands";
-import { clear, coloursOf, paintFrame, paintHint, paintNotes, paintScene, type Colours, type Part, type View } from "./paint";
+import { type FarActions, type Hands, listen } from "./hands";
+import {
+  type Colours,
+  clear,
+  coloursOf,
+  type Part,
+  paintFrame,
+  paintHint,
+  paintNotes,
+  paintScene,
+  type View,
+} from "./paint";
 import { nextTo, type Rect, type Scene } from "./scene";
 
-const t = catalogue("far", { label: "{n} activities, seen from afar. Arrows go from one to the next; Search finds one of them; 0 shows them in full size." });
+const t = catalogue("far", {
+  label:
+    "{n} activities, seen from afar. Arrows go from one to the next; Search finds one of them; 0 shows them in full size.",
+});
 const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const ENDS: Readonly<Record<string, 1 | -1>> = { Home: 1, End: -1 };
 
@@ -88,7 +101,8 @@ export function FarView({ scene, actions }: FarViewProps) {
       const next = nextTo(scene, end === undefined ? (current?.id ?? null) : null, end ?? step ?? 1);
       if (next !== null) {
         actions.select([next.id]);
-        if (!isSeen(next, store.getState())) void flow.setCenter(next.x + next.width / 2, next.y + next.height / 2, { zoom: flow.getZoom() });
+        if (!isSeen(next, store.getState()))
+          void flow.setCenter(next.x + next.width / 2, next.y + next.height / 2, { zoom: flow.getZoom() });
       }
     }
     event.preventDefault();
@@ -118,7 +132,14 @@ export function FarView({ scene, actions }: FarViewProps) {
 }
 
 /** Whether all of a card is in sight. */
-function isSeen(card: Rect, { transform: [x, y, zoom], width, height }: { readonly transform: readonly [number, number, number]; readonly width: number; readonly height: number }): boolean {
+function isSeen(
+  card: Rect,
+  {
+    transform: [x, y, zoom],
+    width,
+    height,
+  }: { readonly transform: readonly [number, number, number]; readonly width: number; readonly height: number },
+): boolean {
   const [left, top] = [card.x * zoom + x, card.y * zoom + y];
   return left >= 0 && top >= 0 && left + card.width * zoom <= width && top + card.height * zoom <= height;
 }
@@ -145,7 +166,8 @@ class Painter {
   /** Once in the next frame, however often it was asked. */
   ask(what: "above" | "all"): void {
     if (what === "all") this.#wants = "all";
-    if (this.#turn === 0) this.#turn = requestAnimationFrame(() => (this.#wants === "all" ? this.paint() : this.#paintAbove()));
+    if (this.#turn === 0)
+      this.#turn = requestAnimationFrame(() => (this.#wants === "all" ? this.paint() : this.#paintAbove()));
   }
 
   stop(): void {

@@ -5,10 +5,15 @@ import { levelOf, ROOT } from "../../model/focus";
 import { graphOf, type Point } from "../../model/graph";
 import { placeAll } from "../../model/layout";
 import type { Drawing } from "../nodes";
-import { listen, type FarActions, type Hands } from "./hands";
-import { between, cardAt, cardsIn, cornersOf, nextTo, sceneOf, type Scene } from "./scene";
+import { type FarActions, type Hands, listen } from "./hands";
+import { between, cardAt, cardsIn, cornersOf, nextTo, type Scene, sceneOf } from "./scene";
 
-const line = (id: string, x: number, y: number) => ({ id, type: "WriteLine", inputs: { text: id }, metadata: { position: { x, y } } });
+const line = (id: string, x: number, y: number) => ({
+  id,
+  type: "WriteLine",
+  inputs: { text: id },
+  metadata: { position: { x, y } },
+});
 
 const chart = {
   format: "holdfast/definition@1",
@@ -27,7 +32,16 @@ const chart = {
 function sceneWith(selection: readonly string[]): Scene {
   const level = levelOf(chart, catalogue, ROOT);
   const graph = graphOf(level, catalogue);
-  const drawing: Drawing = { graph, level: level.kind, places: placeAll(graph, level.kind, "down"), direction: "down", selection: new Set(selection), problems: new Map(), marks: {}, readOnly: false };
+  const drawing: Drawing = {
+    graph,
+    level: level.kind,
+    places: placeAll(graph, level.kind, "down"),
+    direction: "down",
+    selection: new Set(selection),
+    problems: new Map(),
+    marks: {},
+    readOnly: false,
+  };
   return sceneOf(drawing, () => null);
 }
 
@@ -52,7 +66,12 @@ describe("a scene", () => {
   it("has its bounds, and leads connections out of one card into the next", () => {
     expect(scene.bounds).toEqual({ x: 0, y: 0, width: 632, height: 256 });
     const [one, two] = [scene.cards.get("one")!, scene.cards.get("two")!];
-    expect(cornersOf(one, two, "down")).toEqual([{ x: 116, y: 56 }, { x: 116, y: 128 }, { x: 116, y: 128 }, { x: 116, y: 200 }]);
+    expect(cornersOf(one, two, "down")).toEqual([
+      { x: 116, y: 56 },
+      { x: 116, y: 128 },
+      { x: 116, y: 128 },
+      { x: 116, y: 200 },
+    ]);
     expect(cornersOf(two, scene.cards.get("three")!, "right").at(-1)).toEqual({ x: 400, y: 228 });
   });
 });
@@ -73,9 +92,23 @@ describe("hands", () => {
       move: readOnly ? null : (places) => void moved.push(places),
       open: (id) => void opened.push(id),
     };
-    const stop = listen({ element, scene: () => scene, actions: () => actions, zoom: () => 0.5, toDrawing: (event) => ({ x: event.clientX * 2, y: event.clientY * 2 }), changed: (hands) => void shown.push(hands) });
+    const stop = listen({
+      element,
+      scene: () => scene,
+      actions: () => actions,
+      zoom: () => 0.5,
+      toDrawing: (event) => ({ x: event.clientX * 2, y: event.clientY * 2 }),
+      changed: (hands) => void shown.push(hands),
+    });
     const fire = (type: string, x: number, y: number, more: MouseEventInit = {}): MouseEvent => {
-      const event = new MouseEvent(type, { clientX: x, clientY: y, button: 0, bubbles: true, cancelable: true, ...more });
+      const event = new MouseEvent(type, {
+        clientX: x,
+        clientY: y,
+        button: 0,
+        bubbles: true,
+        cancelable: true,
+        ...more,
+      });
       element.dispatchEvent(event);
       return event;
     };

@@ -74,7 +74,14 @@ export function listen(around: HandsAround): () => void {
     if (!press.isMoving && Math.hypot(at.x - press.at.x, at.y - press.at.y) * around.zoom() < LEAST_PIXELS) return;
     press.isMoving = true;
     if (press.card === null) show({ frame: between(press.at, at), hover: null });
-    else if (around.actions().move !== null) show({ held: { ids: idsHeld(around.scene(), press.card), shift: { x: snap(at.x - press.at.x), y: snap(at.y - press.at.y) } }, hover: null });
+    else if (around.actions().move !== null)
+      show({
+        held: {
+          ids: idsHeld(around.scene(), press.card),
+          shift: { x: snap(at.x - press.at.x), y: snap(at.y - press.at.y) },
+        },
+        hover: null,
+      });
   };
 
   const up = (event: PointerEvent): void => {
@@ -86,7 +93,8 @@ export function listen(around: HandsAround): () => void {
     show(NOTHING);
     if (held !== null) around.actions().move?.(movedBy(around.scene(), held));
     else if (frame !== null) around.actions().select(cardsIn(around.scene(), frame));
-    else if (card !== null && !isMoving) around.actions().select(adds ? toggled(around.scene().selection, card.id) : [card.id]);
+    else if (card !== null && !isMoving)
+      around.actions().select(adds ? toggled(around.scene().selection, card.id) : [card.id]);
   };
 
   const cancel = (): void => {
@@ -116,14 +124,19 @@ export function listen(around: HandsAround): () => void {
     ["click", click],
     ["dblclick", twice],
   ];
-  for (const [name, does] of listeners) element.addEventListener(name, does as EventListener, { capture: name !== "pointerleave" });
+  for (const [name, does] of listeners)
+    element.addEventListener(name, does as EventListener, { capture: name !== "pointerleave" });
   return () => {
-    for (const [name, does] of listeners) element.removeEventListener(name, does as EventListener, { capture: name !== "pointerleave" });
+    for (const [name, does] of listeners)
+      element.removeEventListener(name, does as EventListener, { capture: name !== "pointerleave" });
   };
 }
 
 function isOnDrawing(target: EventTarget | null): boolean {
-  return target instanceof Element && (target.closest(".react-flow__pane") !== null || target.classList.contains("hf-canvas"));
+  return (
+    target instanceof Element &&
+    (target.closest(".react-flow__pane") !== null || target.classList.contains("hf-canvas"))
+  );
 }
 
 function idsHeld(scene: Scene, card: FarCard): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 /** Paints a scene on a plain canvas: a thousand boxes in a few strokes, where a thousand elements would be slow to move. */
 
 import type { Point } from "../../model/graph";
-import { cornersOf, FAR_ZOOM, meets, type FarCard, type Rect, type Scene } from "./scene";
+import { cornersOf, FAR_ZOOM, type FarCard, meets, type Rect, type Scene } from "./scene";
 
 export interface View {
   readonly x: number;
@@ -25,8 +25,18 @@ export interface Colours {
 export function coloursOf(element: Element): Colours {
   const style = getComputedStyle(element);
   const read = (name: string): string => style.getPropertyValue(name).trim();
-  const tones = Object.fromEntries(["ok", "run", "wait", "bad", "off"].map((tone) => [tone, [read(`--${tone}-soft`), read(`--${tone}`)] as const]));
-  return { surface: read("--surface"), strong: read("--line-strong"), text: read("--text"), accent: read("--accent"), note: read("--wait-soft"), font: read("--font"), tones };
+  const tones = Object.fromEntries(
+    ["ok", "run", "wait", "bad", "off"].map((tone) => [tone, [read(`--${tone}-soft`), read(`--${tone}`)] as const]),
+  );
+  return {
+    surface: read("--surface"),
+    strong: read("--line-strong"),
+    text: read("--text"),
+    accent: read("--accent"),
+    note: read("--wait-soft"),
+    font: read("--font"),
+    tones,
+  };
 }
 
 /** What is painted of the scene: cards by this test, at these places, with the connections between `ways` of them. */
@@ -47,9 +57,21 @@ export function clear(context: CanvasRenderingContext2D, view: View, ratio: numb
   context.clearRect(0, 0, view.width, view.height);
 }
 
-export function paintScene(context: CanvasRenderingContext2D, scene: Scene, part: Part, view: View, colours: Colours): void {
-  const seen: Rect = { x: -view.x / view.zoom, y: -view.y / view.zoom, width: view.width / view.zoom, height: view.height / view.zoom };
-  const placed = (card: FarCard): FarCard => (part.isMoved(card.id) ? { ...card, x: card.x + part.shift.x, y: card.y + part.shift.y } : card);
+export function paintScene(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  part: Part,
+  view: View,
+  colours: Colours,
+): void {
+  const seen: Rect = {
+    x: -view.x / view.zoom,
+    y: -view.y / view.zoom,
+    width: view.width / view.zoom,
+    height: view.height / view.zoom,
+  };
+  const placed = (card: FarCard): FarCard =>
+    part.isMoved(card.id) ? { ...card, x: card.x + part.shift.x, y: card.y + part.shift.y } : card;
   context.save();
   context.translate(view.x, view.y);
   context.scale(view.zoom, view.zoom);
@@ -77,7 +99,14 @@ export function paintNotes(context: CanvasRenderingContext2D, scene: Scene, view
   context.restore();
 }
 
-function paintWays(context: CanvasRenderingContext2D, scene: Scene, part: Part, placed: (card: FarCard) => FarCard, colours: Colours, zoom: number): void {
+function paintWays(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  part: Part,
+  placed: (card: FarCard) => FarCard,
+  colours: Colours,
+  zoom: number,
+): void {
   context.beginPath();
   for (const way of scene.ways) {
     if (!part.hasWay(way.source, way.target)) continue;
@@ -94,7 +123,13 @@ function paintWays(context: CanvasRenderingContext2D, scene: Scene, part: Part, 
   context.stroke();
 }
 
-function paintCards(context: CanvasRenderingContext2D, look: string, cards: readonly FarCard[], colours: Colours, zoom: number): void {
+function paintCards(
+  context: CanvasRenderingContext2D,
+  look: string,
+  cards: readonly FarCard[],
+  colours: Colours,
+  zoom: number,
+): void {
   const [tone = "", chosen] = look.split("/");
   const [soft, strong] = colours.tones[tone] ?? [colours.surface, colours.strong];
   const isSelected = chosen === "selected";
@@ -115,7 +150,11 @@ function paintCards(context: CanvasRenderingContext2D, look: string, cards: read
   context.textBaseline = "middle";
   for (const card of cards) {
     const room = Math.floor((card.width - 16) / (size * LETTER));
-    context.fillText(card.title.length > room ? `${card.title.slice(0, room - 1)}…` : card.title, card.x + 10, card.y + card.height / 2);
+    context.fillText(
+      card.title.length > room ? `${card.title.slice(0, room - 1)}…` : card.title,
+      card.x + 10,
+      card.y + card.height / 2,
+    );
   }
 }
 
@@ -142,7 +181,12 @@ export function paintHint(context: CanvasRenderingContext2D, card: FarCard, view
 }
 
 export function paintFrame(context: CanvasRenderingContext2D, area: Rect, view: View, colours: Colours): void {
-  const [x, y, width, height] = [view.x + area.x * view.zoom, view.y + area.y * view.zoom, area.width * view.zoom, area.height * view.zoom];
+  const [x, y, width, height] = [
+    view.x + area.x * view.zoom,
+    view.y + area.y * view.zoom,
+    area.width * view.zoom,
+    area.height * view.zoom,
+  ];
   context.globalAlpha = 0.1;
   context.fillStyle = colours.accent;
   context.fillRect(x, y, width, height);

@@ -1,7 +1,7 @@
 /** A big workflow seen from afar, as boxes and lines: what is where, without a browser. */
 
 import type { Graph, Point } from "../../model/graph";
-import { sizeOf, type Direction } from "../../model/layout";
+import { type Direction, sizeOf } from "../../model/layout";
 import type { Drawing } from "../nodes";
 
 export interface Rect {
@@ -38,7 +38,14 @@ export function sceneOf(drawing: Drawing, toneOf: (id: string) => string | null)
     const at = places.get(node.id) ?? { x: 0, y: 0 };
     cards.set(node.id, { id: node.id, title: node.title, tone: toneOf(node.id), ...at, ...sizeOf(node, direction) });
   }
-  return { cards, notes: graph.notes, ways: graph.edges, direction, selection, bounds: boundsOf([...cards.values(), ...graph.notes]) };
+  return {
+    cards,
+    notes: graph.notes,
+    ways: graph.edges,
+    direction,
+    selection,
+    bounds: boundsOf([...cards.values(), ...graph.notes]),
+  };
 }
 
 /** Around everything that stands on a drawing. */
@@ -64,7 +71,9 @@ export function cardAt(scene: Scene, point: Point): FarCard | null {
 /** The card before or after one, as the workflow is read; the first (or last) one if there is none to begin with. */
 export function nextTo(scene: Scene, id: string | null, step: 1 | -1): FarCard | null {
   const isDown = scene.direction === "down";
-  const cards = [...scene.cards.values()].sort((one, other) => (isDown ? one.y - other.y || one.x - other.x : one.x - other.x || one.y - other.y));
+  const cards = [...scene.cards.values()].sort((one, other) =>
+    isDown ? one.y - other.y || one.x - other.x : one.x - other.x || one.y - other.y,
+  );
   const at = id === null ? -1 : cards.findIndex((card) => card.id === id);
   return at === -1 ? (cards.at(step === 1 ? 0 : -1) ?? null) : (cards[at + step] ?? null);
 }
@@ -74,22 +83,38 @@ export function cardsIn(scene: Scene, area: Rect): string[] {
 }
 
 export function meets(one: Rect, other: Rect): boolean {
-  return one.x <= other.x + other.width && other.x <= one.x + one.width && one.y <= other.y + other.height && other.y <= one.y + one.height;
+  return (
+    one.x <= other.x + other.width &&
+    other.x <= one.x + one.width &&
+    one.y <= other.y + other.height &&
+    other.y <= one.y + one.height
+  );
 }
 
 /** Between two corners, whichever way they were drawn. */
 export function between(one: Point, other: Point): Rect {
-  return { x: Math.min(one.x, other.x), y: Math.min(one.y, other.y), width: Math.abs(one.x - other.x), height: Math.abs(one.y - other.y) };
+  return {
+    x: Math.min(one.x, other.x),
+    y: Math.min(one.y, other.y),
+    width: Math.abs(one.x - other.x),
+    height: Math.abs(one.y - other.y),
+  };
 }
 
 /** A connection's corners: out of the card, across the middle, into the next. */
 export function cornersOf(from: Rect, to: Rect, direction: Direction): readonly [Point, Point, Point, Point] {
   if (direction === "down") {
-    const [start, end] = [{ x: from.x + from.width / 2, y: from.y + from.height }, { x: to.x + to.width / 2, y: to.y }];
+    const [start, end] = [
+      { x: from.x + from.width / 2, y: from.y + from.height },
+      { x: to.x + to.width / 2, y: to.y },
+    ];
     const middle = (start.y + end.y) / 2;
     return [start, { x: start.x, y: middle }, { x: end.x, y: middle }, end];
   }
-  const [start, end] = [{ x: from.x + from.width, y: from.y + from.height / 2 }, { x: to.x, y: to.y + to.height / 2 }];
+  const [start, end] = [
+    { x: from.x + from.width, y: from.y + from.height / 2 },
+    { x: to.x, y: to.y + to.height / 2 },
+  ];
   const middle = (start.x + end.x) / 2;
   return [start, { x: middle, y: start.y }, { x: middle, y: end.y }, end];
 }

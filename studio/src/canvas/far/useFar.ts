@@ -1,13 +1,13 @@
 /** Whether a drawing is seen from afar now, and how it is seen whole. */
 
 import { getViewportForBounds, useReactFlow, useStore } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, type RefObject } from "react";
+import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
+import type { Point } from "../../model/graph";
+import { CARD_HEIGHT, CARD_WIDTH, type Direction, sizeOf } from "../../model/layout";
 import { toneOfMark } from "../Card";
 import { gliding } from "../gliding";
 import type { Drawing } from "../nodes";
-import { BIG_FROM, boundsOf, FAR_ZOOM, sceneOf, type Rect, type Scene } from "./scene";
-import type { Point } from "../../model/graph";
-import { CARD_HEIGHT, CARD_WIDTH, sizeOf, type Direction } from "../../model/layout";
+import { BIG_FROM, boundsOf, FAR_ZOOM, type Rect, type Scene, sceneOf } from "./scene";
 
 const MOST_ZOOM = 1;
 export const LEAST_ZOOM = 0.02;
@@ -27,7 +27,13 @@ export interface Far {
  * `where` names what is shown: another level is shown whole, or, if `first` is given and the cards would be too small to be
  * read, from there. `boxes` are the frames of a drawing that has any.
  */
-export function useFar(drawing: Drawing, where: string, frame: RefObject<HTMLElement | null>, first: string | null, boxes?: readonly Rect[]): Far {
+export function useFar(
+  drawing: Drawing,
+  where: string,
+  frame: RefObject<HTMLElement | null>,
+  first: string | null,
+  boxes?: readonly Rect[],
+): Far {
   const flow = useReactFlow();
   const isBig = drawing.graph.nodes.length > BIG_FROM && boxes === undefined;
   const isFar = useStore((store) => isBig && (store.panZoom === null || store.transform[2] < FAR_ZOOM));
@@ -41,8 +47,13 @@ export function useFar(drawing: Drawing, where: string, frame: RefObject<HTMLEle
       if (frame.current !== null) frame.current.dataset["ready"] = "";
       if (box === undefined) return;
       // Where there is nothing yet, the first card will stand in the middle.
-      if (bounds.current.width === 0) void flow.setViewport({ x: (box.width - CARD_WIDTH) / 2, y: (box.height - CARD_HEIGHT) / 2, zoom: MOST_ZOOM });
-      else void flow.setViewport(getViewportForBounds(bounds.current, box.width, box.height, LEAST_ZOOM, MOST_ZOOM, PADDING), glides ? gliding() : undefined);
+      if (bounds.current.width === 0)
+        void flow.setViewport({ x: (box.width - CARD_WIDTH) / 2, y: (box.height - CARD_HEIGHT) / 2, zoom: MOST_ZOOM });
+      else
+        void flow.setViewport(
+          getViewportForBounds(bounds.current, box.width, box.height, LEAST_ZOOM, MOST_ZOOM, PADDING),
+          glides ? gliding() : undefined,
+        );
     },
     [flow, frame],
   );
@@ -61,17 +72,32 @@ export function useFar(drawing: Drawing, where: string, frame: RefObject<HTMLEle
 }
 
 /** In a size that can be read: the first card at the edge, what stands beside and after it around the middle. */
-function beginning(boxes: readonly Rect[], at: Point, direction: Direction, seen: { readonly width: number; readonly height: number }): { x: number; y: number; zoom: number } {
+function beginning(
+  boxes: readonly Rect[],
+  at: Point,
+  direction: Direction,
+  seen: { readonly width: number; readonly height: number },
+): { x: number; y: number; zoom: number } {
   const [wide, high] = [seen.width / BEGIN, seen.height / BEGIN];
   const isDown = direction === "down";
-  const near = boundsOf(boxes.filter((box) => (isDown ? box.y >= at.y && box.y < at.y + high : box.x >= at.x && box.x < at.x + wide)));
-  const within = (middle: number, from: number, room: number, own: number): number => Math.min(Math.max(middle, from + own + MARGIN - room / 2), from - MARGIN + room / 2);
-  const middle = isDown ? within(near.x + near.width / 2, at.x, wide, CARD_WIDTH) : within(near.y + near.height / 2, at.y, high, CARD_HEIGHT);
-  return isDown ? { zoom: BEGIN, x: seen.width / 2 - middle * BEGIN, y: MARGIN - at.y * BEGIN } : { zoom: BEGIN, x: MARGIN - at.x * BEGIN, y: seen.height / 2 - middle * BEGIN };
+  const near = boundsOf(
+    boxes.filter((box) => (isDown ? box.y >= at.y && box.y < at.y + high : box.x >= at.x && box.x < at.x + wide)),
+  );
+  const within = (middle: number, from: number, room: number, own: number): number =>
+    Math.min(Math.max(middle, from + own + MARGIN - room / 2), from - MARGIN + room / 2);
+  const middle = isDown
+    ? within(near.x + near.width / 2, at.x, wide, CARD_WIDTH)
+    : within(near.y + near.height / 2, at.y, high, CARD_HEIGHT);
+  return isDown
+    ? { zoom: BEGIN, x: seen.width / 2 - middle * BEGIN, y: MARGIN - at.y * BEGIN }
+    : { zoom: BEGIN, x: MARGIN - at.x * BEGIN, y: seen.height / 2 - middle * BEGIN };
 }
 
 function boxesOf({ graph, places, direction }: Drawing): Rect[] {
-  return [...graph.nodes.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) })), ...graph.notes];
+  return [
+    ...graph.nodes.map((node) => ({ ...(places.get(node.id) ?? { x: 0, y: 0 }), ...sizeOf(node, direction) })),
+    ...graph.notes,
+  ];
 }
 
 function toneOf(drawing: Drawing, id: string): string | null {

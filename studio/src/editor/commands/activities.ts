@@ -1,13 +1,13 @@
 /** Commands on activities: add, remove, rename, set, wrap, reorder, duplicate. */
 
-import { kindOfPort, type ActivityDescriptor, type Catalogue } from "../../model/descriptors";
-import { placesOf, titleOf, type Activity, type Connection } from "../../model/document";
+import { type ActivityDescriptor, type Catalogue, kindOfPort } from "../../model/descriptors";
+import { type Activity, type Connection, placesOf, titleOf } from "../../model/document";
 import type { Level } from "../../model/focus";
 import { notesOf, type Point } from "../../model/graph";
 import { Ids } from "../../model/ids";
+import { isObject, type Json, type JsonObject, setAt } from "../../model/json";
 import { snap } from "../../model/layout";
-import { isObject, setAt, type Json, type JsonObject } from "../../model/json";
-import { YES, no, type Command, type Context, type EditorState } from "../command";
+import { type Command, type Context, type EditorState, no, YES } from "../command";
 import { levelIn, mayAdd, mayRemove, mayRename, mayReorder, mayWrap } from "../rules";
 import { changeActivity, connection, setActivities, setConnections, setInside, setKey, withDocument } from "./levels";
 import { removeNotes } from "./notes";
@@ -45,7 +45,11 @@ export function addActivity(options: AddOptions): Command {
 
 function newActivity(options: AddOptions, level: Level, state: EditorState, { catalogue }: Context): Activity {
   const descriptor = catalogue.get(options.type);
-  const isStart = descriptor?.trigger === true && level.kind === "flowchart" && options.after === undefined && options.split === undefined;
+  const isStart =
+    descriptor?.trigger === true &&
+    level.kind === "flowchart" &&
+    options.after === undefined &&
+    options.split === undefined;
   return {
     type: options.type,
     id: Ids.of(state.document).take(options.type),
@@ -67,7 +71,8 @@ function emptyLists(descriptor: ActivityDescriptor | undefined): JsonObject {
 function inserted(level: Level, activity: Activity, options: AddOptions): Activity[] {
   const before = level.activities.map((item) => stepAside(item, options.room?.get(item.id)));
   const after = options.after === undefined ? -1 : before.findIndex((item) => item.id === options.after?.id);
-  const index = level.kind === "flowchart" ? before.length : (options.index ?? (after >= 0 ? after + 1 : before.length));
+  const index =
+    level.kind === "flowchart" ? before.length : (options.index ?? (after >= 0 ? after + 1 : before.length));
   return before.toSpliced(index, 0, activity);
 }
 
@@ -91,11 +96,18 @@ function connectNew(
   const split = options.split === undefined ? undefined : connections[options.split];
   if (split !== undefined && options.split !== undefined) {
     const outcome = catalogue.get(activity.type)?.outcomes[0] ?? null;
-    connections = connections.toSpliced(options.split, 1, { ...split, to: activity.id }, connection(activity.id, outcome, split.to));
+    connections = connections.toSpliced(
+      options.split,
+      1,
+      { ...split, to: activity.id },
+      connection(activity.id, outcome, split.to),
+    );
   } else if (options.after !== undefined) {
     connections = [...connections, connection(options.after.id, options.after.outcome, activity.id)];
   }
-  return connections === level.connections ? state : withDocument(state, setConnections(state.document, chart.id, connections));
+  return connections === level.connections
+    ? state
+    : withDocument(state, setConnections(state.document, chart.id, connections));
 }
 
 /** Cards, notes, states and connections alike. A card with one way in and one way out leaves them joined. */
@@ -108,9 +120,13 @@ export function removeSelection(): Command {
       const level = levelIn(state, context);
       const chosen = new Set(state.selection);
       if (level.kind === "states") return { ...removeTransitions(removeStates(state, level), level), selection: [] };
-      const connections = healed(level.connections.filter((_, index) => !chosen.has(`edge:${index}`)), chosen);
+      const connections = healed(
+        level.connections.filter((_, index) => !chosen.has(`edge:${index}`)),
+        chosen,
+      );
       const kept = level.activities.filter((activity) => !chosen.has(activity.id));
-      let document = kept.length === level.activities.length ? state.document : setActivities(state.document, level, kept);
+      let document =
+        kept.length === level.activities.length ? state.document : setActivities(state.document, level, kept);
       if (level.container !== null && level.kind === "flowchart" && connections.length + level.connections.length > 0) {
         document = setConnections(document, level.container.id, connections);
       }
@@ -130,7 +146,8 @@ function healed(connections: readonly Connection[], gone: ReadonlySet<string>): 
     const [last] = out;
     const rest = result.filter((item) => item.from !== id && item.to !== id);
     const joins = into.length === 1 && out.length === 1 && first !== undefined && last !== undefined;
-    const isKnown = joins && rest.some((item) => item.from === first.from && item.to === last.to && item.outcome === first.outcome);
+    const isKnown =
+      joins && rest.some((item) => item.from === first.from && item.to === last.to && item.outcome === first.outcome);
     result = joins && !isKnown && first.from !== last.to ? [...rest, { ...first, to: last.to }] : rest;
   }
   return result;
@@ -162,7 +179,8 @@ export function changeId(id: string, next: string): Command {
           to: item.to === id ? next : item.to,
         }));
         document = setAt(document, [...parent.path, "connections"], renamed);
-        if (parent.activity.inputs?.["start"] === id) document = setAt(document, [...parent.path, "inputs", "start"], next);
+        if (parent.activity.inputs?.["start"] === id)
+          document = setAt(document, [...parent.path, "inputs", "start"], next);
       }
       const focus = state.focus.id === id ? { ...state.focus, id: next } : state.focus;
       return { document, focus, selection: state.selection.map((item) => (item === id ? next : item)) };
@@ -220,7 +238,10 @@ export function setVariables(id: string, variables: readonly JsonObject[]): Comm
     name: "set-variables",
     label: "change variables",
     merge: `variables ${id}`,
-    do: (state) => changeActivity(state, id, (activity) => setKey(activity, "variables", variables.length > 0 ? variables : undefined)),
+    do: (state) =>
+      changeActivity(state, id, (activity) =>
+        setKey(activity, "variables", variables.length > 0 ? variables : undefined),
+      ),
   };
 }
 
@@ -253,14 +274,25 @@ export function wrap(type: string): Command {
   };
 }
 
-function wrapper(type: string, chosen: readonly Activity[], first: Activity, state: EditorState, catalogue: Catalogue): Activity {
+function wrapper(
+  type: string,
+  chosen: readonly Activity[],
+  first: Activity,
+  state: EditorState,
+  catalogue: Catalogue,
+): Activity {
   const ids = Ids.of(state.document);
   const port = catalogue.get(type)?.ports.find((item) => kindOfPort(item) !== "entries");
   const metadata = first.metadata?.["position"] === undefined ? undefined : { position: first.metadata["position"] };
   const bare = chosen.map((activity) => setInside(activity, "metadata", "position", undefined));
   const many = port === undefined || kindOfPort(port) === "many";
   const id = ids.take(type);
-  const inner: Json = many || bare.length === 1 ? (many ? bare : (bare[0] as Activity)) : { type: "Sequence", id: ids.take("Sequence"), activities: bare };
+  const inner: Json =
+    many || bare.length === 1
+      ? many
+        ? bare
+        : (bare[0] as Activity)
+      : { type: "Sequence", id: ids.take("Sequence"), activities: bare };
   return { type, id, [port?.name ?? "activities"]: inner, ...(metadata ? { metadata } : {}) };
 }
 
@@ -295,7 +327,11 @@ export function replaceType(id: string, type: string): Command {
         if (descriptor === undefined) return activity;
         const inputs = kept(activity.inputs, descriptor.inputs);
         const outputs = kept(activity.outputs, descriptor.outputs);
-        const ports = Object.fromEntries(descriptor.ports.filter((port) => activity[port.name] !== undefined).map((port) => [port.name, activity[port.name]]));
+        const ports = Object.fromEntries(
+          descriptor.ports
+            .filter((port) => activity[port.name] !== undefined)
+            .map((port) => [port.name, activity[port.name]]),
+        );
         const { name, metadata, options } = activity;
         return {
           type,

@@ -1,8 +1,8 @@
 /** Commands on connections of a flowchart. */
 
 import type { Connection } from "../../model/document";
-import { setAt, type Json } from "../../model/json";
 import { STATE } from "../../model/graph";
+import { type Json, setAt } from "../../model/json";
 import type { Command } from "../command";
 import { levelIn, mayConnect } from "../rules";
 import { connection, setConnections, withDocument } from "./levels";
@@ -52,7 +52,10 @@ export function redirect(index: number, change: { from?: string; to?: string; ou
       if (isSame || !mayConnect(level, context.catalogue, from, outcome, to).ok) return state;
       const { outcome: _outcome, from: _from, to: _to, ...rest } = before;
       const next: Connection = { ...connection(from, outcome, to), ...rest };
-      return withDocument(state, setConnections(state.document, level.container.id, level.connections.with(index, next)));
+      return withDocument(
+        state,
+        setConnections(state.document, level.container.id, level.connections.with(index, next)),
+      );
     },
   };
 }

@@ -1,13 +1,16 @@
 /** Commands on the definition itself: its name, declarations, options, and the whole source. */
 
-import { placesOf, walk, type Definition } from "../../model/document";
+import { type Definition, placesOf, walk } from "../../model/document";
 import { readInput } from "../../model/expressions";
 import { withIds } from "../../model/ids";
-import { isObject, setAt, type Json, type JsonObject } from "../../model/json";
-import { no, YES, type Command, type EditorState } from "../command";
+import { isObject, type Json, type JsonObject, setAt } from "../../model/json";
+import { type Command, type EditorState, no, YES } from "../command";
 import { setInside, withDocument } from "./levels";
 
-export function setField(key: "name" | "description" | "labels" | "outcomes" | "metadata", value: Json | undefined): Command {
+export function setField(
+  key: "name" | "description" | "labels" | "outcomes" | "metadata",
+  value: Json | undefined,
+): Command {
   return {
     name: "set-field",
     label: `set ${key}`,
@@ -21,7 +24,8 @@ export function setDefinitionOption(key: string, value: Json | undefined): Comma
     name: "set-definition-option",
     label: `set ${key}`,
     merge: `definition option ${key}`,
-    do: (state) => withDocument(state, setInside(state.document as never, "options", key, value) as unknown as Definition),
+    do: (state) =>
+      withDocument(state, setInside(state.document as never, "options", key, value) as unknown as Definition),
   };
 }
 
@@ -38,11 +42,13 @@ export function declare(part: Part, index: number, value: JsonObject | null): Co
     do(state) {
       const before = (state.document[part] ?? []) as readonly JsonObject[];
       const old = before[index];
-      const next = value === null ? before.toSpliced(index, 1) : before.toSpliced(index, old === undefined ? 0 : 1, value);
+      const next =
+        value === null ? before.toSpliced(index, 1) : before.toSpliced(index, old === undefined ? 0 : 1, value);
       const document = setAt(state.document, [part], next.length > 0 ? next : undefined);
       const from = old?.["name"];
       const to = value?.["name"];
-      if (typeof from !== "string" || typeof to !== "string" || from === to || from === "") return withDocument(state, document);
+      if (typeof from !== "string" || typeof to !== "string" || from === to || from === "")
+        return withDocument(state, document);
       return withDocument(state, renameReferences(document, part, from, to));
     },
   };
@@ -85,7 +91,8 @@ export function setSource(document: JsonObject): Command {
     check: () => (isObject(document["root"]) ? YES : no("A definition needs a root activity.")),
     do(state) {
       const next = withIds(document);
-      const focus = state.focus.id !== null && !placesOf(next).has(state.focus.id) ? { id: null, port: "root" } : state.focus;
+      const focus =
+        state.focus.id !== null && !placesOf(next).has(state.focus.id) ? { id: null, port: "root" } : state.focus;
       return { document: next, focus, selection: [] };
     },
   };

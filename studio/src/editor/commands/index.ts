@@ -1,3 +1,4 @@
+export { readClip } from "../../model/clipboard";
 export * from "./activities";
 export * from "./connections";
 export * from "./definition";
@@ -5,4 +6,3 @@ export * from "./notes";
 export * from "./paste";
 export * from "./places";
 export { addState, addTransition, renameState, setInitial, setTransition } from "./states";
-export { readClip } from "../../model/clipboard";

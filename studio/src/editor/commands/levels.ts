@@ -1,9 +1,9 @@
 /** Shared ground of the commands: reading and writing the list or slot that the canvas shows. */
 
-import { placesOf, type Activity, type Connection, type Definition } from "../../model/document";
+import { type Activity, type Connection, type Definition, placesOf } from "../../model/document";
 import type { Level } from "../../model/focus";
 import { Ids } from "../../model/ids";
-import { setAt, type Json } from "../../model/json";
+import { type Json, setAt } from "../../model/json";
 import type { EditorState } from "../command";
 
 export function withDocument(state: EditorState, document: Definition): EditorState {
@@ -23,7 +23,9 @@ export function setActivities(document: Definition, level: Level, activities: re
 
 /** A definition always has a root. */
 function emptySlot(document: Definition, level: Level): Activity | undefined {
-  return level.focus.id === null ? { type: "Flowchart", id: Ids.of(document).take("Flowchart"), activities: [] } : undefined;
+  return level.focus.id === null
+    ? { type: "Flowchart", id: Ids.of(document).take("Flowchart"), activities: [] }
+    : undefined;
 }
 
 export function setConnections(document: Definition, chartId: string, connections: readonly Connection[]): Definition {
@@ -31,11 +33,7 @@ export function setConnections(document: Definition, chartId: string, connection
   return place === undefined ? document : setAt(document, [...place.path, "connections"], connections);
 }
 
-export function changeActivity(
-  state: EditorState,
-  id: string,
-  change: (activity: Activity) => Activity,
-): EditorState {
+export function changeActivity(state: EditorState, id: string, change: (activity: Activity) => Activity): EditorState {
   const place = placesOf(state.document).get(id);
   if (place === undefined) return state;
   return withDocument(state, setAt(state.document, place.path, change(place.activity)));

@@ -1,15 +1,17 @@
 /** Commands on what people leave for each other: sticky notes on a canvas, comments on an activity. */
 
 import { placesOf } from "../../model/document";
-import { notesOf, type Comment, type Point } from "../../model/graph";
-import { isList, setAt, type Json, type JsonObject } from "../../model/json";
+import { type Comment, notesOf, type Point } from "../../model/graph";
+import { isList, type Json, type JsonObject, setAt } from "../../model/json";
 import { snap } from "../../model/layout";
-import { no, YES, type Command, type EditorState } from "../command";
+import { type Command, type EditorState, no, YES } from "../command";
 import { levelIn } from "../rules";
 import { changeActivity, setInside, withDocument } from "./levels";
 
 function setNotes(state: EditorState, container: string, notes: readonly JsonObject[]): EditorState {
-  return changeActivity(state, container, (activity) => setInside(activity, "metadata", "notes", notes.length > 0 ? notes : undefined));
+  return changeActivity(state, container, (activity) =>
+    setInside(activity, "metadata", "notes", notes.length > 0 ? notes : undefined),
+  );
 }
 
 function rawNotes(state: EditorState, container: string): readonly JsonObject[] {
@@ -21,7 +23,8 @@ export function addNote(at: Point, text = ""): Command {
   return {
     name: "add-note",
     label: "add a note",
-    check: (state, context) => (levelIn(state, context).container === null ? no("There is no canvas to pin it to.") : YES),
+    check: (state, context) =>
+      levelIn(state, context).container === null ? no("There is no canvas to pin it to.") : YES,
     do(state, context) {
       const { container } = levelIn(state, context);
       if (container === null) return state;
@@ -35,7 +38,10 @@ export function addNote(at: Point, text = ""): Command {
   };
 }
 
-export function changeNote(id: string, change: { text?: string; width?: number; height?: number; tone?: string }): Command {
+export function changeNote(
+  id: string,
+  change: { text?: string; width?: number; height?: number; tone?: string },
+): Command {
   return {
     name: "change-note",
     label: "edit the note",
@@ -45,13 +51,21 @@ export function changeNote(id: string, change: { text?: string; width?: number; 
       if (container === null) return state;
       const notes = rawNotes(state, container.id);
       if (!notes.some((note) => note["id"] === id)) return state;
-      return setNotes(state, container.id, notes.map((note) => (note["id"] === id ? { ...note, ...change } : note)));
+      return setNotes(
+        state,
+        container.id,
+        notes.map((note) => (note["id"] === id ? { ...note, ...change } : note)),
+      );
     },
   };
 }
 
 export function removeNotes(state: EditorState, container: string, chosen: ReadonlySet<string>): EditorState {
-  return setNotes(state, container, rawNotes(state, container).filter((note) => !chosen.has(`note:${String(note["id"])}`)));
+  return setNotes(
+    state,
+    container,
+    rawNotes(state, container).filter((note) => !chosen.has(`note:${String(note["id"])}`)),
+  );
 }
 
 export function addComment(id: string, comment: Comment): Command {

@@ -1,11 +1,11 @@
 /** Paste and duplicate: the same activities under fresh ids, a little aside. */
 
-import { copyOf, type Clip } from "../../model/clipboard";
+import { type Clip, copyOf } from "../../model/clipboard";
 import type { Activity } from "../../model/document";
-import { positionOf, type Point } from "../../model/graph";
+import { type Point, positionOf } from "../../model/graph";
 import { Ids, withFreshIds } from "../../model/ids";
 import { snap } from "../../model/layout";
-import { no, YES, type Command } from "../command";
+import { type Command, no, YES } from "../command";
 import { levelIn, mayAdd } from "../rules";
 import { setActivities, setConnections } from "./levels";
 
@@ -13,7 +13,8 @@ export function paste(clip: Clip, at: Point | null = null, label = "paste"): Com
   return {
     name: "paste",
     label,
-    check: (state, context) => (clip.activities.length === 0 ? no("There is nothing to paste.") : mayAdd(levelIn(state, context))),
+    check: (state, context) =>
+      clip.activities.length === 0 ? no("There is nothing to paste.") : mayAdd(levelIn(state, context)),
     do(state, context) {
       const level = levelIn(state, context);
       if (!mayAdd(level).ok || clip.activities.length === 0) return state;
@@ -40,8 +41,11 @@ export function duplicate(): Command {
     name: "duplicate",
     label: "duplicate",
     check: (state, context) =>
-      copyOf(levelIn(state, context), new Set(state.selection)).activities.length > 0 ? YES : no("Select what to duplicate."),
-    do: (state, context) => paste(copyOf(levelIn(state, context), new Set(state.selection)), null, "duplicate").do(state, context),
+      copyOf(levelIn(state, context), new Set(state.selection)).activities.length > 0
+        ? YES
+        : no("Select what to duplicate."),
+    do: (state, context) =>
+      paste(copyOf(levelIn(state, context), new Set(state.selection)), null, "duplicate").do(state, context),
   };
 }
 
@@ -49,14 +53,18 @@ function shiftOf(clip: Clip, at: Point | null): Point {
   if (at === null) return { x: 32, y: 32 };
   const all = clip.activities.flatMap((activity) => positionOf(activity.metadata) ?? []);
   if (all.length === 0) return { x: 0, y: 0 };
-  return { x: snap(at.x - Math.min(...all.map((point) => point.x))), y: snap(at.y - Math.min(...all.map((point) => point.y))) };
+  return {
+    x: snap(at.x - Math.min(...all.map((point) => point.x))),
+    y: snap(at.y - Math.min(...all.map((point) => point.y))),
+  };
 }
 
 function shifted(activity: Activity, shift: Point | null): Activity {
   const at = positionOf(activity.metadata);
   if (at === null) return activity;
   const { position: _position, ...metadata } = activity.metadata ?? {};
-  if (shift !== null) return { ...activity, metadata: { ...metadata, position: { x: at.x + shift.x, y: at.y + shift.y } } };
+  if (shift !== null)
+    return { ...activity, metadata: { ...metadata, position: { x: at.x + shift.x, y: at.y + shift.y } } };
   const { metadata: _metadata, ...bare } = activity;
   return (Object.keys(metadata).length > 0 ? { ...bare, metadata } : bare) as Activity;
 }

@@ -1,10 +1,10 @@
 /** Commands on places: move, align, distribute, auto-layout. */
 
-import { placesOf, type Activity } from "../../model/document";
+import { type Activity, placesOf } from "../../model/document";
 import type { Level } from "../../model/focus";
-import { graphOf, notesOf, STATE, type Graph, type Point } from "../../model/graph";
-import { directionOf, layout, placeAll, settle, sizeOf, snap, type Direction } from "../../model/layout";
-import { isObject, setAt, type Json, type JsonObject } from "../../model/json";
+import { type Graph, graphOf, notesOf, type Point, STATE } from "../../model/graph";
+import { isObject, type Json, type JsonObject, setAt } from "../../model/json";
+import { type Direction, directionOf, layout, placeAll, settle, sizeOf, snap } from "../../model/layout";
 import type { Command, Context, EditorState } from "../command";
 import { levelIn, mayArrange } from "../rules";
 import { withDocument } from "./levels";
@@ -28,7 +28,8 @@ function place(state: EditorState, level: Level, places: Places, pinned: boolean
       const at = places.get(activity.id);
       return at === undefined ? activity : at_(activity, at, pinned);
     });
-    if (next.some((activity, index) => activity !== level.activities[index])) document = setAt(document, level.path, next);
+    if (next.some((activity, index) => activity !== level.activities[index]))
+      document = setAt(document, level.path, next);
   }
   return moveNotes(withDocument(state, document), level, places);
 }
@@ -55,7 +56,8 @@ function placeStates(state: EditorState, level: Level, places: Places): EditorSt
 function moveNotes(state: EditorState, level: Level, places: Places): EditorState {
   const notes = level.container?.metadata?.["notes"];
   const path = level.container === null ? undefined : placesOf(state.document).get(level.container.id)?.path;
-  if (path === undefined || !Array.isArray(notes) || ![...places.keys()].some((id) => id.startsWith("note:"))) return state;
+  if (path === undefined || !Array.isArray(notes) || ![...places.keys()].some((id) => id.startsWith("note:")))
+    return state;
   const ids = notesOf(level.container).map((note) => `note:${note.id}`);
   const next = (notes as Json[]).map((note, index) => {
     const at = places.get(ids[index] ?? "");
@@ -159,11 +161,15 @@ export function autoLayout(everything = false, direction?: Direction): Command {
       const graph = graphOf(level, context.catalogue);
       const way = direction ?? directionIn(level, graph);
       const computed = layout(graph.nodes, graph.edges, way);
-      const fixed = everything ? [] : graph.nodes.filter((node) => node.pinned && node.position !== null && node.kind === "activity");
+      const fixed = everything
+        ? []
+        : graph.nodes.filter((node) => node.pinned && node.position !== null && node.kind === "activity");
       const given = new Map(fixed.map((node) => [node.id, node.position ?? { x: 0, y: 0 }]));
       const places = given.size === 0 ? computed : settle(graph.nodes, computed, given, way);
       const next = place(state, level, everything ? places : without(places, given), false);
-      return direction === undefined || level.container === null ? next : withDirection(next, level.container.id, direction);
+      return direction === undefined || level.container === null
+        ? next
+        : withDirection(next, level.container.id, direction);
     },
   };
 }
@@ -174,5 +180,7 @@ function without(places: Places, given: Places): Places {
 
 function withDirection(state: EditorState, id: string, direction: Direction): EditorState {
   const path = placesOf(state.document).get(id)?.path;
-  return path === undefined ? state : withDocument(state, setAt(state.document, [...path, "metadata", "direction"], direction));
+  return path === undefined
+    ? state
+    : withDocument(state, setAt(state.document, [...path, "metadata", "direction"], direction));
 }

@@ -1,11 +1,11 @@
 /** Commands on the states and transitions of a state machine. */
 
-import { placesOf, type Activity } from "../../model/document";
+import { type Activity, placesOf } from "../../model/document";
 import { entriesOf, type Level } from "../../model/focus";
-import { STATE, type Point } from "../../model/graph";
-import { setAt, type Json, type JsonObject } from "../../model/json";
+import { type Point, STATE } from "../../model/graph";
+import { type Json, type JsonObject, setAt } from "../../model/json";
 import { snap } from "../../model/layout";
-import { no, YES, type Command, type Context, type EditorState, type Verdict } from "../command";
+import { type Command, type Context, type EditorState, no, type Verdict, YES } from "../command";
 import { levelIn } from "../rules";
 import { setInside, withDocument } from "./levels";
 
@@ -43,7 +43,9 @@ export function addState(at: Point | null, from: string | null = null): Command 
       const next = change(state, level, (machine) => ({
         ...machine,
         states: [...level.states, entry],
-        ...(source === null ? {} : { transitions: [...level.transitions, transition(level, source, `State ${number}`)] }),
+        ...(source === null
+          ? {}
+          : { transitions: [...level.transitions, transition(level, source, `State ${number}`)] }),
       }));
       return { ...next, selection: [`${STATE}${level.states.length}`] };
     },
@@ -94,7 +96,9 @@ export function renameState(index: number, name: string): Command {
       const ends = (entry: JsonObject): JsonObject => ({
         ...entry,
         // A transition that nobody has named is called after its goal, and stays so.
-        ...(entry["to"] === old && entry["name"] === `to ${old}` && !taken.has(`to ${name}`) ? { name: `to ${name}` } : {}),
+        ...(entry["to"] === old && entry["name"] === `to ${old}` && !taken.has(`to ${name}`)
+          ? { name: `to ${name}` }
+          : {}),
         from: entry["from"] === old ? name : entry["from"],
         to: entry["to"] === old ? name : entry["to"],
       });
@@ -143,7 +147,9 @@ export function setInitial(index: number): Command {
 
 /** The selected states, with the transitions that lead to or from them. */
 export function removeStates(state: EditorState, level: Level): EditorState {
-  const gone = new Set(state.selection.filter((id) => id.startsWith(STATE)).map((id) => Number(id.slice(STATE.length))));
+  const gone = new Set(
+    state.selection.filter((id) => id.startsWith(STATE)).map((id) => Number(id.slice(STATE.length))),
+  );
   if (gone.size === 0) return state;
   const names = new Set([...gone].map((index) => nameAt(level, `${STATE}${index}`)));
   return change(state, level, (machine) => {

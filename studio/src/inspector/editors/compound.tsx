@@ -25,7 +25,10 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
   const items = isList(value) ? value : [];
   const inner = withoutNull(schema)["items"];
   const type = isObject(inner) ? inner["type"] : "string";
-  if (items.some((item) => typeof item === "object") || (type !== "string" && type !== "integer" && type !== "number" && type !== undefined)) {
+  if (
+    items.some((item) => typeof item === "object") ||
+    (type !== "string" && type !== "integer" && type !== "number" && type !== undefined)
+  ) {
     return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
   }
   const isNumber = type === "integer" || type === "number";
@@ -44,7 +47,9 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
             placeholder={placeholder}
             onChange={(event) => set(items.with(index, isNumber ? Number(event.target.value) : event.target.value))}
           />
-          {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => set(items.toSpliced(index, 1))} />}
+          {readOnly ? null : (
+            <IconButton small icon="close" label={t("remove")} onClick={() => set(items.toSpliced(index, 1))} />
+          )}
         </div>
       ))}
       {readOnly ? null : <Add onAdd={() => add(items.length, () => onChange([...items, isNumber ? 0 : ""]))} />}
@@ -76,17 +81,37 @@ function useAdded(): { readonly added: number | null; readonly add: (index: numb
 export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
   const entries = isObject(value) ? Object.entries(value) : [];
   const { added, add } = useAdded();
-  const set = (next: readonly (readonly [string, Json | undefined])[]): void => onChange(next.length > 0 ? (Object.fromEntries(next) as Json) : undefined);
+  const set = (next: readonly (readonly [string, Json | undefined])[]): void =>
+    onChange(next.length > 0 ? (Object.fromEntries(next) as Json) : undefined);
   return (
     <div className="hf-list" role="group" aria-label={label}>
       {entries.map(([key, item], index) => (
         <div key={index} className="row">
-          <input className="input mono" aria-label={t("key")} placeholder={t("key")} autoFocus={index === added} value={key} readOnly={readOnly} onChange={(event) => set(entries.with(index, [event.target.value, item]))} />
-          <input className="input" aria-label={t("value")} placeholder={t("value")} value={asText(item)} readOnly={readOnly} onChange={(event) => set(entries.with(index, [key, asValue(event.target.value)]))} />
-          {readOnly ? null : <IconButton small icon="close" label={t("remove")} onClick={() => set(entries.toSpliced(index, 1))} />}
+          <input
+            className="input mono"
+            aria-label={t("key")}
+            placeholder={t("key")}
+            autoFocus={index === added}
+            value={key}
+            readOnly={readOnly}
+            onChange={(event) => set(entries.with(index, [event.target.value, item]))}
+          />
+          <input
+            className="input"
+            aria-label={t("value")}
+            placeholder={t("value")}
+            value={asText(item)}
+            readOnly={readOnly}
+            onChange={(event) => set(entries.with(index, [key, asValue(event.target.value)]))}
+          />
+          {readOnly ? null : (
+            <IconButton small icon="close" label={t("remove")} onClick={() => set(entries.toSpliced(index, 1))} />
+          )}
         </div>
       ))}
-      {readOnly || entries.some(([key]) => key === "") ? null : <Add onAdd={() => add(entries.length, () => set([...entries, ["", ""]]))} />}
+      {readOnly || entries.some(([key]) => key === "") ? null : (
+        <Add onAdd={() => add(entries.length, () => set([...entries, ["", ""]]))} />
+      )}
     </div>
   );
 }
@@ -107,7 +132,17 @@ export function asValue(text: string): Json {
 }
 
 /** Any value as JSON text. What does not parse yet stays in the editor and is not written to the document. */
-export function JsonValue({ value, onChange, readOnly, label }: { value: Json | undefined; onChange: (value: Json | undefined) => void; readOnly: boolean; label: string }) {
+export function JsonValue({
+  value,
+  onChange,
+  readOnly,
+  label,
+}: {
+  value: Json | undefined;
+  onChange: (value: Json | undefined) => void;
+  readOnly: boolean;
+  label: string;
+}) {
   const told = value === undefined ? "" : JSON.stringify(value, null, 2);
   const [draft, setDraft] = useState(told);
   const [why, setWhy] = useState<string | null>(null);
@@ -157,7 +192,8 @@ export function JsonEditor({ value, onChange, readOnly, label }: EditorProps) {
 
 /** A value of any type: text as it is typed, JSON where it looks like it. */
 export function AnyEditor({ id, value, onChange, readOnly, label, placeholder, invalid }: EditorProps) {
-  if (typeof value === "object" && value !== null) return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
+  if (typeof value === "object" && value !== null)
+    return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
   return (
     <input
       id={id}
@@ -183,7 +219,12 @@ export function StatusCodesEditor({ value, onChange, readOnly, label }: EditorPr
           <span key={code} className="chip">
             {code}
             {readOnly ? null : (
-              <button type="button" className="hf-chip-x" aria-label={`${t("remove")} ${code}`} onClick={() => onChange(without(codes, code))}>
+              <button
+                type="button"
+                className="hf-chip-x"
+                aria-label={`${t("remove")} ${code}`}
+                onClick={() => onChange(without(codes, code))}
+              >
                 ×
               </button>
             )}
@@ -226,7 +267,19 @@ function CodeList() {
 export function StatusCodeEditor({ id, value, onChange, readOnly, placeholder }: EditorProps) {
   return (
     <>
-      <input id={id} className="input" type="number" min={100} max={599} list="hf-status-codes" placeholder={placeholder || "200"} aria-label={t("code")} value={asText(value)} readOnly={readOnly} onChange={(event) => onChange(event.target.value === "" ? undefined : Number(event.target.value))} />
+      <input
+        id={id}
+        className="input"
+        type="number"
+        min={100}
+        max={599}
+        list="hf-status-codes"
+        placeholder={placeholder || "200"}
+        aria-label={t("code")}
+        value={asText(value)}
+        readOnly={readOnly}
+        onChange={(event) => onChange(event.target.value === "" ? undefined : Number(event.target.value))}
+      />
       <CodeList />
     </>
   );
@@ -238,5 +291,14 @@ function without(codes: readonly number[], code: number): Json | undefined {
 }
 
 export function CodeValueEditor({ value, onChange, readOnly, label, names }: EditorProps) {
-  return <CodeEditor value={asText(value)} language="python" label={label} readOnly={readOnly} names={names} onChange={(text) => onChange(text === "" ? undefined : text)} />;
+  return (
+    <CodeEditor
+      value={asText(value)}
+      language="python"
+      label={label}
+      readOnly={readOnly}
+      names={names}
+      onChange={(text) => onChange(text === "" ? undefined : text)}
+    />
+  );
 }

@@ -1,13 +1,32 @@
 /** Editors by hint. A plugin's editor comes first; a hint that nobody knows is edited by its JSON Schema. */
 
 import { Mounting } from "../../app/Mounting";
-import { usePlugins, type EditorProperties, type Mount } from "../../app/plugins";
+import { type EditorProperties, type Mount, usePlugins } from "../../app/plugins";
 import type { Json } from "../../model/json";
-import { hintOfSchema, type EditorProps, type ValueEditor } from "../editing";
-import { AnyEditor, CodeValueEditor, JsonEditor, ListEditor, MapEditor, StatusCodeEditor, StatusCodesEditor } from "./compound";
+import { type EditorProps, hintOfSchema, type ValueEditor } from "../editing";
+import {
+  AnyEditor,
+  CodeValueEditor,
+  JsonEditor,
+  ListEditor,
+  MapEditor,
+  StatusCodeEditor,
+  StatusCodesEditor,
+} from "./compound";
 import { CronEditor, OutputNameEditor, VariableEditor, WorkflowEditor } from "./pickers";
 import { SchemaEditor } from "./SchemaEditor";
-import { ChoicesEditor, DateEditor, DateTimeEditor, DurationEditor, MultilineEditor, NumberEditor, OptionsEditor, SecretEditor, SwitchEditor, TextEditor } from "./simple";
+import {
+  ChoicesEditor,
+  DateEditor,
+  DateTimeEditor,
+  DurationEditor,
+  MultilineEditor,
+  NumberEditor,
+  OptionsEditor,
+  SecretEditor,
+  SwitchEditor,
+  TextEditor,
+} from "./simple";
 
 const EDITORS: Readonly<Record<string, ValueEditor>> = {
   text: TextEditor,
@@ -42,6 +61,24 @@ export function LiteralEditor({ hint, ...props }: EditorProps & { readonly hint:
   return <Editor {...props} />;
 }
 
-function PluginEditor({ mount, value, onChange, schema, readOnly, label }: EditorProps & { readonly mount: Mount<EditorProperties> }) {
-  return <Mounting mount={mount} properties={{ value, onChange: (next) => onChange(next as Json | undefined), schema: { ...schema }, readOnly, label }} />;
+function PluginEditor({
+  mount,
+  value,
+  onChange,
+  schema,
+  readOnly,
+  label,
+}: EditorProps & { readonly mount: Mount<EditorProperties> }) {
+  return (
+    <Mounting
+      mount={mount}
+      properties={{
+        value,
+        onChange: (next) => onChange(next as Json | undefined),
+        schema: { ...schema },
+        readOnly,
+        label,
+      }}
+    />
+  );
 }

@@ -6,8 +6,8 @@ import { definitions } from "../../api/queries";
 import { catalogue } from "../../app/messages";
 import { useSettled } from "../../app/search";
 import { When } from "../../ui";
-import { OpenWorkflow, referredTo } from "../workflows";
 import type { EditorProps } from "../editing";
+import { OpenWorkflow, referredTo } from "../workflows";
 import { asText } from "./compound";
 
 const t = catalogue("pickers", {
@@ -21,20 +21,47 @@ const t = catalogue("pickers", {
 
 export function VariableEditor({ id, value, onChange, names, readOnly, invalid }: EditorProps) {
   const variables = names.filter((name) => name.kind === "variable" || name.kind === "loop" || name.kind === "output");
-  return <NameSelect id={id} value={value} onChange={onChange} readOnly={readOnly} invalid={invalid} options={variables.map((name) => name.name)} />;
+  return (
+    <NameSelect
+      id={id}
+      value={value}
+      onChange={onChange}
+      readOnly={readOnly}
+      invalid={invalid}
+      options={variables.map((name) => name.name)}
+    />
+  );
 }
 
 export function OutputNameEditor({ id, value, onChange, names, readOnly, invalid }: EditorProps) {
-  return <NameSelect id={id} value={value} onChange={onChange} readOnly={readOnly} invalid={invalid} options={names.filter((name) => name.kind === "output").map((name) => name.name)} />;
+  return (
+    <NameSelect
+      id={id}
+      value={value}
+      onChange={onChange}
+      readOnly={readOnly}
+      invalid={invalid}
+      options={names.filter((name) => name.kind === "output").map((name) => name.name)}
+    />
+  );
 }
 
-type SelectProps = Pick<EditorProps, "id" | "value" | "onChange" | "readOnly" | "invalid"> & { options: readonly string[] };
+type SelectProps = Pick<EditorProps, "id" | "value" | "onChange" | "readOnly" | "invalid"> & {
+  options: readonly string[];
+};
 
 export function NameSelect({ id, value, onChange, readOnly, invalid, options }: SelectProps) {
   const now = asText(value);
   return (
     <>
-      <select id={id} className="select" value={now} disabled={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)}>
+      <select
+        id={id}
+        className="select"
+        value={now}
+        disabled={readOnly}
+        aria-invalid={invalid || undefined}
+        onChange={(event) => onChange(event.target.value || undefined)}
+      >
         <option value="">{t("choose")}</option>
         {now !== "" && !options.includes(now) ? <option value={now}>{t("missing", { name: now })}</option> : null}
         {options.map((name) => (
@@ -52,7 +79,14 @@ export function WorkflowEditor({ id, value, onChange, readOnly, invalid }: Edito
   const chosen = referredTo(items, now);
   return (
     <div className="row">
-      <select id={id} className="select" value={chosen?.id ?? now} disabled={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)}>
+      <select
+        id={id}
+        className="select"
+        value={chosen?.id ?? now}
+        disabled={readOnly}
+        aria-invalid={invalid || undefined}
+        onChange={(event) => onChange(event.target.value || undefined)}
+      >
         <option value="">{t("choose")}</option>
         {now !== "" && chosen === undefined ? <option value={now}>{now}</option> : null}
         {items.map((item) => (
@@ -71,7 +105,8 @@ export function CronEditor({ id, value, onChange, readOnly, invalid, placeholder
   const settled = useSettled(cron, 300);
   const query = useQuery({
     queryKey: ["schedules", "preview", settled],
-    queryFn: ({ signal }) => api.get<{ times: string[] }>("/api/schedules/preview", { cron: settled, count: 3 }, signal),
+    queryFn: ({ signal }) =>
+      api.get<{ times: string[] }>("/api/schedules/preview", { cron: settled, count: 3 }, signal),
     enabled: settled.trim() !== "",
     retry: false,
   });
@@ -101,4 +136,3 @@ export function CronEditor({ id, value, onChange, readOnly, invalid, placeholder
     </div>
   );
 }
-

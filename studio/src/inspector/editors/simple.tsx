@@ -1,7 +1,7 @@
 /** Editors of single values. */
 
-import { parseDuration, formatDuration, sayDuration } from "../../model/durations";
 import { catalogue } from "../../app/messages";
+import { formatDuration, parseDuration, sayDuration } from "../../model/durations";
 import type { EditorProps } from "../editing";
 import { withoutNull } from "../editing";
 
@@ -17,7 +17,8 @@ const t = catalogue("editors", {
   secret: "Kept out of journals and logs",
 });
 
-const text = (value: EditorProps["value"]): string => (value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value));
+const text = (value: EditorProps["value"]): string =>
+  value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
 export function TextEditor({ id, value, onChange, placeholder, readOnly, invalid, schema }: EditorProps) {
   const most = withoutNull(schema)["maxLength"];
@@ -75,7 +76,16 @@ export function SwitchEditor({ id, value, onChange, readOnly, label, placeholder
   const isOn = value === undefined || value === null ? placeholder === "true" : value === true || value === "true";
   return (
     <label className="check">
-      <input id={id} type="checkbox" role="switch" className="switch" aria-label={label} checked={isOn} disabled={readOnly} onChange={(event) => onChange(event.target.checked)} />
+      <input
+        id={id}
+        type="checkbox"
+        role="switch"
+        className="switch"
+        aria-label={label}
+        checked={isOn}
+        disabled={readOnly}
+        onChange={(event) => onChange(event.target.checked)}
+      />
       <span className="small quiet">{isOn ? t("on") : t("off")}</span>
     </label>
   );
@@ -89,7 +99,13 @@ export function OptionsEditor({ id, value, onChange, options, readOnly, placehol
   const known = listed.map((option) => JSON.stringify(option));
   const namesDefault = listed.some(isDefault);
   return (
-    <select id={id} className="select" value={now} disabled={readOnly} onChange={(event) => onChange(event.target.value === "" ? undefined : JSON.parse(event.target.value))}>
+    <select
+      id={id}
+      className="select"
+      value={now}
+      disabled={readOnly}
+      onChange={(event) => onChange(event.target.value === "" ? undefined : JSON.parse(event.target.value))}
+    >
       {namesDefault ? null : <option value="">{placeholder ? say(placeholder) : t("choose")}</option>}
       {now !== "" && !known.includes(now) ? <option value={now}>{text(value)}</option> : null}
       {listed.map((option, index) => (
@@ -120,7 +136,9 @@ export function ChoicesEditor({ value, onChange, options, readOnly, label }: Edi
               checked={chosen.includes(key)}
               disabled={readOnly}
               onChange={(event) => {
-                const next = options.filter((item) => (JSON.stringify(item) === key ? event.target.checked : chosen.includes(JSON.stringify(item))));
+                const next = options.filter((item) =>
+                  JSON.stringify(item) === key ? event.target.checked : chosen.includes(JSON.stringify(item)),
+                );
                 onChange(next.length > 0 ? next : undefined);
               }}
             />
@@ -135,7 +153,10 @@ export function ChoicesEditor({ value, onChange, options, readOnly, label }: Edi
 /** The document keeps UTC; people see and write their own time. */
 export function DateTimeEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
   const at = typeof value === "string" ? new Date(value) : null;
-  const shown = at !== null && !Number.isNaN(at.getTime()) ? new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16) : "";
+  const shown =
+    at !== null && !Number.isNaN(at.getTime())
+      ? new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+      : "";
   return (
     <input
       id={id}
@@ -151,7 +172,15 @@ export function DateTimeEditor({ id, value, onChange, readOnly, invalid }: Edito
 
 export function DateEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
   return (
-    <input id={id} className="input" type="date" value={text(value).slice(0, 10)} readOnly={readOnly} aria-invalid={invalid || undefined} onChange={(event) => onChange(event.target.value || undefined)} />
+    <input
+      id={id}
+      className="input"
+      type="date"
+      value={text(value).slice(0, 10)}
+      readOnly={readOnly}
+      aria-invalid={invalid || undefined}
+      onChange={(event) => onChange(event.target.value || undefined)}
+    />
   );
 }
 
@@ -176,7 +205,14 @@ export function DurationEditor({ id, value, onChange, readOnly, label, invalid }
               aria-invalid={invalid || undefined}
               value={length === null || length[unit] === 0 ? "" : length[unit]}
               onChange={(event) => {
-                const next = { days: 0, hours: 0, minutes: 0, seconds: 0, ...length, [unit]: Math.max(0, Number(event.target.value) || 0) };
+                const next = {
+                  days: 0,
+                  hours: 0,
+                  minutes: 0,
+                  seconds: 0,
+                  ...length,
+                  [unit]: Math.max(0, Number(event.target.value) || 0),
+                };
                 onChange(UNITS.some((name) => next[name] > 0) ? formatDuration(next) : undefined);
               }}
             />
@@ -190,8 +226,25 @@ export function DurationEditor({ id, value, onChange, readOnly, label, invalid }
   );
 }
 
-function arguments_(id: string, label: string, value: EditorProps["value"], onChange: EditorProps["onChange"], readOnly: boolean): EditorProps {
-  return { id: `${id}-text`, label, value, onChange, schema: {}, options: [], placeholder: "", names: [], readOnly, invalid: true };
+function arguments_(
+  id: string,
+  label: string,
+  value: EditorProps["value"],
+  onChange: EditorProps["onChange"],
+  readOnly: boolean,
+): EditorProps {
+  return {
+    id: `${id}-text`,
+    label,
+    value,
+    onChange,
+    schema: {},
+    options: [],
+    placeholder: "",
+    names: [],
+    readOnly,
+    invalid: true,
+  };
 }
 
 export function SecretEditor({ id, value, onChange, readOnly, placeholder }: EditorProps) {
