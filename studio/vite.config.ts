@@ -5,7 +5,7 @@ import { compress } from "./compress.ts";
 
 // `base: "./"` with the `<base>` of index.html: the same build runs under any path and on any origin; the server only
 // rewrites that one tag. `npm run dev` sends calls on to a server on the usual port.
-const server = process.env["STUDIO_API"] ?? "http://127.0.0.1:8600";
+const server = process.env.STUDIO_API ?? "http://127.0.0.1:8600";
 
 export default defineConfig({
   base: "./",

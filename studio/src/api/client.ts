@@ -28,7 +28,7 @@ export async function request(method: string, path: string, sent: Sent = {}): Pr
   for (;;) {
     const token = accessToken();
     const headers: Record<string, string> = { Accept: "application/json", ...sent.headers };
-    if (token) headers["Authorization"] = `Bearer ${token}`;
+    if (token) headers.Authorization = `Bearer ${token}`;
     if (sent.body !== undefined) headers["Content-Type"] ??= "application/json";
     const init: RequestInit = { method, headers };
     if (sent.form) init.body = sent.form;

@@ -8,7 +8,7 @@ const dark = typeof matchMedia === "function" ? matchMedia("(prefers-color-schem
 const resolved = (theme: Theme): "light" | "dark" => (theme === "system" ? (dark?.matches ? "dark" : "light") : theme);
 
 const apply = (theme: Theme): void => {
-  document.documentElement.dataset["theme"] = resolved(theme);
+  document.documentElement.dataset.theme = resolved(theme);
 };
 
 export const useTheme = create<{ theme: Theme }>(() => ({

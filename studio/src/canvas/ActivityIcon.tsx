@@ -68,7 +68,7 @@ const PATHS: Readonly<Record<string, string>> = {
 };
 
 export function iconPath(name: string): string {
-  return PATHS[name] ?? PATHS["box"] ?? "";
+  return PATHS[name] ?? PATHS.box ?? "";
 }
 
 export function ActivityIcon({ name, size = 16 }: { name: string; size?: number }) {

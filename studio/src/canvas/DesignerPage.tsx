@@ -34,7 +34,7 @@ const t = words("designer-page", {
 export function DesignerPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const [search] = useFilters();
-  const version = search["version"] ?? "latest";
+  const version = search.version ?? "latest";
   const detail = useQuery({
     ...definitions.one(id, version),
     refetchOnWindowFocus: false,
@@ -70,8 +70,8 @@ function Opened({
   const [kept, setKept] = useState<Kept | null>(() => (readOnly ? null : keptFor(first.summary.id)));
   const { session, saver } = useMemo(() => {
     const document = withIds(first.document as unknown as JsonObject);
-    const opened = new EditorSession(document, catalogue, { focus: readFocus(filters["at"]), readOnly });
-    const place = placesOf(document).get(filters["activity"] ?? "");
+    const opened = new EditorSession(document, catalogue, { focus: readFocus(filters.at), readOnly });
+    const place = placesOf(document).get(filters.activity ?? "");
     if (place !== undefined) opened.open(focusOn(place), [place.activity.id]);
     const keep = keeper(document.id);
     const saving = new Saver(
@@ -124,7 +124,7 @@ function Opened({
     () =>
       session.subscribe(() => {
         const at = writeFocus(session.get().focus) ?? undefined;
-        if (at !== filters["at"] || filters["activity"] !== undefined) setFilters({ at, activity: undefined });
+        if (at !== filters.at || filters.activity !== undefined) setFilters({ at, activity: undefined });
       }),
     [session, filters, setFilters],
   );

@@ -22,18 +22,18 @@ export interface PythonSource {
 
 /** The compiler leaves the text of a function in the document's metadata. */
 export function sourceOf(document: Definition): PythonSource | null {
-  const source = document.metadata?.["source"];
-  const file = document.metadata?.["file"] ?? document.root.metadata?.["file"];
+  const source = document.metadata?.source;
+  const file = document.metadata?.file ?? document.root.metadata?.file;
   const named = typeof file === "string" ? file : null;
   if (typeof source === "string") return { text: source, file: named, line: 1 };
-  if (!isObject(source) || typeof source["text"] !== "string") return null;
-  return { text: source["text"], file: named, line: typeof source["line"] === "number" ? source["line"] : 1 };
+  if (!isObject(source) || typeof source.text !== "string") return null;
+  return { text: source.text, file: named, line: typeof source.line === "number" ? source.line : 1 };
 }
 
 export function PythonView({ document, selected }: { document: Definition; selected: string | null }) {
   const source = sourceOf(document);
   if (source === null) {
-    const file = document.root.metadata?.["file"];
+    const file = document.root.metadata?.file;
     return (
       <div className="hf-source">
         <Empty icon="code" title={t("none")}>
@@ -60,6 +60,6 @@ export function PythonView({ document, selected }: { document: Definition; selec
 }
 
 export function lineOf(document: Definition, activityId: string | null): number | null {
-  const line = activityId === null ? undefined : findActivity(document, activityId)?.metadata?.["line"];
+  const line = activityId === null ? undefined : findActivity(document, activityId)?.metadata?.line;
   return typeof line === "number" ? line : null;
 }

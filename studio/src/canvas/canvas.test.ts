@@ -79,7 +79,7 @@ describe("pictures and differences", () => {
   it("puts what went back where it stood", () => {
     const fewer = updateActivity(order, "chart", (chart) => ({
       ...chart,
-      activities: (chart["activities"] as never[]).slice(0, 2),
+      activities: (chart.activities as never[]).slice(0, 2),
       connections: [],
     }));
     const both = withRemoved(order, fewer);

@@ -100,7 +100,7 @@ export function screenOf(
 export function edgeUnder(at: Point): string | null {
   for (const element of document.elementsFromPoint(at.x, at.y)) {
     const edge = element.closest<SVGElement>(".react-flow__edge");
-    if (edge !== null) return edge.dataset["id"] ?? null;
+    if (edge !== null) return edge.dataset.id ?? null;
   }
   return null;
 }

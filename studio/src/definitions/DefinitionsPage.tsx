@@ -21,15 +21,15 @@ export function DefinitionsPage() {
   const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
   const paging = usePaging();
-  const search = useSettled(filters["search"] ?? "");
-  const sort = filters["sort"] ?? "-updated";
+  const search = useSettled(filters.search ?? "");
+  const sort = filters.sort ?? "-updated";
   const query = useQuery(
     definitions.list({
       search,
       sort,
-      state: filters["state"] ?? "all",
-      folder: filters["folder"],
-      label: filters["label"],
+      state: filters.state ?? "all",
+      folder: filters.folder,
+      label: filters.label,
       limit: SIZE,
       cursor: paging.cursor,
     }),
@@ -55,7 +55,7 @@ export function DefinitionsPage() {
       [can],
     ),
   );
-  const filtered = Boolean(search || filters["label"] || filters["folder"] || (filters["state"] ?? "all") !== "all");
+  const filtered = Boolean(search || filters.label || filters.folder || (filters.state ?? "all") !== "all");
   return (
     <div className="page" style={{ position: "relative" }} {...drop}>
       <header className="page-head">
@@ -165,13 +165,13 @@ function Filters({ filters, onChange }: FilterProps) {
       <div style={{ width: 280 }}>
         <SearchField
           label={t("search")}
-          value={filters["search"] ?? ""}
+          value={filters.search ?? ""}
           onChange={(e) => onChange({ search: e.target.value })}
         />
       </div>
       <Segments
         label={t("state")}
-        value={(filters["state"] ?? "all") as "all" | "published" | "draft"}
+        value={(filters.state ?? "all") as "all" | "published" | "draft"}
         options={[
           { id: "all", label: t("all") },
           { id: "published", label: t("published") },
@@ -184,7 +184,7 @@ function Filters({ filters, onChange }: FilterProps) {
           className="select"
           style={{ width: 180 }}
           aria-label={t("folder")}
-          value={filters["folder"] ?? ""}
+          value={filters.folder ?? ""}
           onChange={(e) => onChange({ folder: e.target.value })}
         >
           <option value="">{t("folders")}</option>
@@ -200,8 +200,8 @@ function Filters({ filters, onChange }: FilterProps) {
           key={label}
           type="button"
           className="chip"
-          aria-pressed={filters["label"] === label}
-          onClick={() => onChange({ label: filters["label"] === label ? undefined : label })}
+          aria-pressed={filters.label === label}
+          onClick={() => onChange({ label: filters.label === label ? undefined : label })}
         >
           {label}
         </button>

@@ -56,8 +56,8 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
   const [filters, setFilters] = useFilters();
   const [asked, setAsked] = useState<{ kind: "rollback" | "delete"; version: number } | null>(null);
   const newest = items[0]?.version ?? 1;
-  const to = Number(filters["to"] ?? newest);
-  const from = Number(filters["from"] ?? items.find((one) => one.version < to)?.version ?? to);
+  const to = Number(filters.to ?? newest);
+  const from = Number(filters.from ?? items.find((one) => one.version < to)?.version ?? to);
   const name = items[0]?.name ?? id;
   const numbers = useMemo(() => items.map((one) => one.version), [items]);
   return (
@@ -140,7 +140,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                 <span className="grow" />
                 <Segments
                   label={t("view")}
-                  value={filters["view"] === "one" ? "one" : "two"}
+                  value={filters.view === "one" ? "one" : "two"}
                   options={[
                     { id: "two", label: t("two") },
                     { id: "one", label: t("one1") },
@@ -148,7 +148,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                   onChange={(view) => setFilters({ view: view === "one" ? view : undefined })}
                 />
               </div>
-              <DiffView id={id} from={from} to={to} one={filters["view"] === "one"} />
+              <DiffView id={id} from={from} to={to} one={filters.view === "one"} />
             </>
           )}
         </section>

@@ -29,7 +29,7 @@ const TYPES: Record<string, Schema> = {
 };
 
 export function inputSchema(document: Record<string, unknown>): Schema {
-  const declared = (Array.isArray(document["inputs"]) ? document["inputs"] : []) as Declared[];
+  const declared = (Array.isArray(document.inputs) ? document.inputs : []) as Declared[];
   return {
     type: "object",
     required: declared.filter((one) => one.required).map((one) => one.name),
@@ -53,7 +53,7 @@ export function startsOf(
   document: Record<string, unknown>,
   titled: (type: string) => string | undefined,
 ): { id: string; label: string }[] {
-  const root = document["root"] as
+  const root = document.root as
     | { type?: string; activities?: { id?: string; name?: string | null; type?: string }[] }
     | undefined;
   if (root?.type !== "Flowchart" || !Array.isArray(root.activities)) return [];

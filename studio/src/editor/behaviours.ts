@@ -90,7 +90,7 @@ function dropDeadConnections(before: EditorState, after: EditorState): EditorSta
 }
 
 function childrenOf(chart: Activity): readonly Activity[] {
-  const children = chart["activities"];
+  const children = chart.activities;
   return isList(children) ? (children as unknown as readonly Activity[]) : [];
 }
 

@@ -6,7 +6,7 @@ import { type Definition, findActivity, placesOf } from "../model/document";
 import { machine, order } from "../model/documents.fixture";
 import { type Focus, levelOf, ROOT } from "../model/focus";
 import { withIds } from "../model/ids";
-import { type Command } from "./command";
+import type { Command } from "./command";
 import * as commands from "./commands";
 import { mayConnect } from "./rules";
 import { EditorSession } from "./session";
@@ -270,7 +270,7 @@ describe("adding", () => {
   it("makes a sequence of a port that held one activity", () => {
     const session = open(order, { id: "check", port: "otherwise" });
     session.run(commands.addActivity({ type: "Delay" }));
-    const otherwise = findActivity(session.get().document, "check")!["otherwise"];
+    const otherwise = findActivity(session.get().document, "check")!.otherwise;
     expect(otherwise).toMatchObject({ type: "Sequence", activities: [{ id: "else" }, { type: "Delay" }] });
     session.undo();
     expect(session.get().document).toEqual(order);
@@ -317,7 +317,7 @@ describe("what follows", () => {
     const session = open(machine);
     session.run(commands.renameState(0, "Shut"));
     const root = session.get().document.root;
-    expect(root["transitions"]).toMatchObject([{ from: "Shut", to: "Open" }]);
+    expect(root.transitions).toMatchObject([{ from: "Shut", to: "Open" }]);
     expect(root.inputs).toEqual({ initial: "Shut" });
   });
 
@@ -326,11 +326,11 @@ describe("what follows", () => {
       ...machine,
       root: { ...machine.root, transitions: [{ name: "to Open", from: "Closed", to: "Open" }] },
     });
-    const index = (session.get().document.root["states"] as { name: string }[]).findIndex(
+    const index = (session.get().document.root.states as { name: string }[]).findIndex(
       (state) => state.name === "Open",
     );
     session.run(commands.renameState(index, "Ajar"));
-    expect(session.get().document.root["transitions"]).toEqual([{ name: "to Ajar", from: "Closed", to: "Ajar" }]);
+    expect(session.get().document.root.transitions).toEqual([{ name: "to Ajar", from: "Closed", to: "Ajar" }]);
   });
 
   it("leaves a part of the canvas that went", () => {
@@ -403,7 +403,7 @@ describe("arranging", () => {
     const session = open();
     session.run(commands.move(new Map([["large", { x: 800, y: 800 }]])));
     session.run(commands.autoLayout());
-    const place = (id: string) => findActivity(session.get().document, id)?.metadata?.["position"];
+    const place = (id: string) => findActivity(session.get().document, id)?.metadata?.position;
     expect(place("large")).toEqual({ x: 800, y: 800, pinned: true });
     expect(place("placed")).toBeDefined();
     session.run(commands.autoLayout(true));

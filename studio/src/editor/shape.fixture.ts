@@ -8,9 +8,9 @@ export function faultsOf(document: Json): string[] {
   const say = (path: string, what: string): void => void faults.push(`${path}: ${what}`);
   if (!isObject(document)) return ["not an object"];
   if (JSON.stringify(JSON.parse(JSON.stringify(document))) !== JSON.stringify(document)) say("", "is no JSON");
-  if (typeof document["id"] !== "string") say("/id", "text");
+  if (typeof document.id !== "string") say("/id", "text");
   for (const part of ["inputs", "outputs", "variables"]) records(document[part], `/${part}`, say);
-  activity(document["root"], "/root", say, new Set());
+  activity(document.root, "/root", say, new Set());
   return faults;
 }
 
@@ -29,9 +29,9 @@ function activity(value: Json | undefined, path: string, say: Say, ids: Set<stri
   }
   if (isObject(outputs))
     for (const target of Object.values(outputs)) if (typeof target !== "string") say(`${path}/outputs`, "names");
-  records(value["variables"], `${path}/variables`, say);
+  records(value.variables, `${path}/variables`, say);
   ports(value, path, say, ids);
-  links(connections, value["activities"], path, say);
+  links(connections, value.activities, path, say);
 }
 
 function ports(value: Json, path: string, say: Say, ids: Set<string>): void {
@@ -40,7 +40,7 @@ function ports(value: Json, path: string, say: Say, ids: Set<string>): void {
     if (OWN_KEYS.has(port)) continue;
     if (isObject(held)) activity(held, `${path}/${port}`, say, ids);
     else if (!isList(held) || !held.every(isObject)) say(`${path}/${port}`, "activities");
-    else if (held.every((item) => isObject(item) && typeof item["type"] === "string")) {
+    else if (held.every((item) => isObject(item) && typeof item.type === "string")) {
       for (const [index, item] of held.entries()) activity(item, `${path}/${port}/${index}`, say, ids);
     }
   }
@@ -49,11 +49,11 @@ function ports(value: Json, path: string, say: Say, ids: Set<string>): void {
 function links(connections: Json | undefined, activities: Json | undefined, path: string, say: Say): void {
   if (connections === undefined) return;
   if (!isList(connections)) return say(`${path}/connections`, "a list");
-  const known = new Set(isList(activities) ? activities.map((item) => (isObject(item) ? item["id"] : null)) : []);
+  const known = new Set(isList(activities) ? activities.map((item) => (isObject(item) ? item.id : null)) : []);
   for (const [index, item] of connections.entries()) {
     const here = `${path}/connections/${index}`;
     if (!isObject(item)) say(here, "an object");
-    else if (!known.has(item["from"]) || !known.has(item["to"])) say(here, "known ends");
+    else if (!known.has(item.from) || !known.has(item.to)) say(here, "known ends");
     else if (Object.keys(item).some((key) => !["from", "to", "outcome", "delay", "metadata"].includes(key)))
       say(here, "no other keys");
   }
@@ -61,6 +61,6 @@ function links(connections: Json | undefined, activities: Json | undefined, path
 
 function records(value: Json | undefined, path: string, say: Say): void {
   if (value === undefined) return;
-  if (!isList(value) || !value.every((item) => isObject(item) && typeof item["name"] === "string"))
+  if (!isList(value) || !value.every((item) => isObject(item) && typeof item.name === "string"))
     say(path, "named records");
 }

@@ -107,7 +107,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
                   readOnly={readOnly}
                   problems={own.filter((problem) => isAbout(problem, "inputs", input.name))}
                   onChange={(value) => session.run(commands.setInput(activity.id, input.name, value))}
-                  workflow={activity.inputs?.["workflow"]}
+                  workflow={activity.inputs?.workflow}
                 />
               );
             })}
@@ -196,7 +196,7 @@ function About({ activity }: { activity: Activity }) {
   const session = useEditorSession();
   const readOnly = useEditor((snapshot) => snapshot.readOnly);
   const [id, setId] = useState(activity.id);
-  const description = activity.metadata?.["description"];
+  const description = activity.metadata?.description;
   return (
     <Section id="about" title={t("about")} open={false}>
       <TextField

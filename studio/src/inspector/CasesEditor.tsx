@@ -48,7 +48,7 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
                 className="input mono"
                 aria-label={t("errors")}
                 placeholder={t("errors")}
-                value={isList(entry["errors"]) ? entry["errors"].join(", ") : asText(entry["errors"])}
+                value={isList(entry.errors) ? entry.errors.join(", ") : asText(entry.errors)}
                 readOnly={readOnly}
                 onChange={(event) => set(index, "errors", names_(event.target.value))}
               />
@@ -57,7 +57,7 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
                 className="input"
                 aria-label={t("label")}
                 placeholder={t("label")}
-                value={asText(entry["label"])}
+                value={asText(entry.label)}
                 readOnly={readOnly}
                 onChange={(event) => set(index, "label", event.target.value)}
               />
@@ -84,7 +84,7 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
             <InputEditor
               type={activity.type}
               input={CONDITION}
-              value={entry["condition"]}
+              value={entry.condition}
               names={names}
               problems={[]}
               readOnly={readOnly}
@@ -125,6 +125,6 @@ function swapped(entries: readonly JsonObject[], index: number): JsonObject[] {
 
 function freeLabel(entries: readonly JsonObject[]): string {
   let number = entries.length + 1;
-  while (entries.some((entry) => entry["label"] === `Case ${number}`)) number += 1;
+  while (entries.some((entry) => entry.label === `Case ${number}`)) number += 1;
   return `Case ${number}`;
 }

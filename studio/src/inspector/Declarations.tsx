@@ -92,7 +92,7 @@ function useTypes(): readonly string[] {
 function freeName(kind: DeclarationKind, items: readonly JsonObject[]): string {
   const base = kind.slice(0, -1);
   let number = items.length + 1;
-  while (items.some((item) => item["name"] === `${base}${number}`)) number += 1;
+  while (items.some((item) => item.name === `${base}${number}`)) number += 1;
   return `${base}${number}`;
 }
 
@@ -112,8 +112,8 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
     const { [key]: _old, ...rest } = item;
     onChange(value === undefined ? rest : { ...item, [key]: value });
   };
-  const name = asText(item["name"]);
-  const type = asText(item["type"]) || "any";
+  const name = asText(item.name);
+  const type = asText(item.type) || "any";
   const listed = types.includes(type) ? types : [type, ...types];
   return (
     <div className="hf-declared" data-declared={place}>
@@ -149,8 +149,8 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
             className="input"
             aria-label={`${name} ${t("default")}`}
             placeholder={t("default")}
-            value={asText(item["default"])}
-            readOnly={readOnly || isObject(item["default"])}
+            value={asText(item.default)}
+            readOnly={readOnly || isObject(item.default)}
             onChange={(event) =>
               set(
                 "default",
@@ -165,7 +165,7 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
           {kind === "inputs" ? (
             <Checkbox
               label={t("required")}
-              checked={item["required"] === true}
+              checked={item.required === true}
               disabled={readOnly}
               onChange={(event) => set("required", event.target.checked || undefined)}
             />
@@ -174,7 +174,7 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
             <select
               className="select"
               aria-label={`${name} ${t("storage")}`}
-              value={asText(item["storage"]) || "instance"}
+              value={asText(item.storage) || "instance"}
               disabled={readOnly}
               onChange={(event) => set("storage", event.target.value === "instance" ? undefined : event.target.value)}
             >
@@ -189,7 +189,7 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
           className="input"
           aria-label={`${name} ${t("description")}`}
           placeholder={t("description")}
-          value={asText(item["description"])}
+          value={asText(item.description)}
           readOnly={readOnly}
           onChange={(event) => set("description", event.target.value || undefined)}
         />

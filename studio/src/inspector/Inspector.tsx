@@ -179,7 +179,7 @@ function ConnectionPanel({ index }: { index: number }) {
           <Small
             label={t("delay")}
             render={(props) => <DurationEditor {...props} />}
-            value={connection["delay"]}
+            value={connection.delay}
             readOnly={readOnly}
             onChange={(value) => session.run(commands.setConnectionKey(index, "delay", value))}
           />

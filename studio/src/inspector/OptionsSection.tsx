@@ -46,8 +46,8 @@ interface OptionsProps {
 
 export function OptionsSection({ activity, descriptor, readOnly, onChange }: OptionsProps) {
   const options = activity.options ?? {};
-  const retry = isObject(options["retry"]) ? options["retry"] : null;
-  const journal = isObject(options["journal"]) ? options["journal"]["default"] : undefined;
+  const retry = isObject(options.retry) ? options.retry : null;
+  const journal = isObject(options.journal) ? options.journal.default : undefined;
   const isEffect = descriptor?.kind === "effect";
   const setRetry = (key: string, value: Json | undefined): void => onChange("retry", changed(retry ?? {}, key, value));
   return (
@@ -60,7 +60,7 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
       {descriptor?.trigger ? (
         <Switch
           label={t("canStart")}
-          checked={options["can_start"] === true}
+          checked={options.can_start === true}
           disabled={readOnly}
           onChange={(event) => onChange("can_start", event.target.checked || undefined)}
         />
@@ -77,14 +77,14 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
             <Small
               label={t("attempts")}
               render={(props) => <NumberEditor {...props} schema={{ type: "integer", minimum: 1 }} placeholder="3" />}
-              value={retry["attempts"]}
+              value={retry.attempts}
               readOnly={readOnly}
               onChange={(value) => setRetry("attempts", value)}
             />
             <Small
               label={t("factor")}
               render={(props) => <NumberEditor {...props} schema={{ type: "number", minimum: 1 }} placeholder="2" />}
-              value={retry["factor"]}
+              value={retry.factor}
               readOnly={readOnly}
               onChange={(value) => setRetry("factor", value)}
             />
@@ -92,14 +92,14 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
           <Small
             label={t("delay")}
             render={(props) => <DurationEditor {...props} />}
-            value={retry["delay"]}
+            value={retry.delay}
             readOnly={readOnly}
             onChange={(value) => setRetry("delay", value)}
           />
           <Small
             label={t("delayMax")}
             render={(props) => <DurationEditor {...props} />}
-            value={retry["delay_max"]}
+            value={retry.delay_max}
             readOnly={readOnly}
             onChange={(value) => setRetry("delay_max", value)}
           />
@@ -108,7 +108,7 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
       <Small
         label={t("timeout")}
         render={(props) => <DurationEditor {...props} />}
-        value={options["timeout"]}
+        value={options.timeout}
         readOnly={readOnly}
         onChange={(value) => onChange("timeout", value)}
       />
@@ -116,7 +116,7 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
         <>
           <Choice
             label={t("onLost")}
-            value={options["on_lost"]}
+            value={options.on_lost}
             readOnly={readOnly}
             onChange={(value) => onChange("on_lost", value)}
             options={[
@@ -129,7 +129,7 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
           <TextField
             label={t("queue")}
             hint={t("queueHint")}
-            value={text(options["queue"])}
+            value={text(options.queue)}
             readOnly={readOnly}
             onChange={(event) => onChange("queue", event.target.value || undefined)}
           />
@@ -137,7 +137,7 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
       ) : null}
       <Choice
         label={t("commit")}
-        value={options["commit"]}
+        value={options.commit}
         readOnly={readOnly}
         onChange={(value) => onChange("commit", value)}
         options={[
@@ -162,7 +162,7 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
       />
       <Choice
         label={t("merge")}
-        value={options["merge"]}
+        value={options.merge}
         readOnly={readOnly}
         onChange={(value) => onChange("merge", value)}
         options={[

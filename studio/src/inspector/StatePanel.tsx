@@ -40,8 +40,8 @@ export function StatePanel({ index }: { index: number }) {
   const state = level.states[index];
   const [draft, setDraft] = useState<string | null>(null);
   if (state === undefined || level.container === null) return <WorkflowPanel />;
-  const name = asText(state["name"]);
-  const initial = asText(level.container.inputs?.["initial"]) || entryTitle(level.states[0] ?? {}, 0);
+  const name = asText(state.name);
+  const initial = asText(level.container.inputs?.initial) || entryTitle(level.states[0] ?? {}, 0);
   const container = level.container.id;
   return (
     <>
@@ -100,11 +100,11 @@ export function TransitionPanel({ index }: { index: number }) {
   const transition = level.transitions[index];
   if (transition === undefined || level.container === null) return <WorkflowPanel />;
   const states = level.states.map((state, at) => ({
-    value: asText(state["name"] ?? at),
+    value: asText(state.name ?? at),
     label: entryTitle(state, at),
   }));
   const triggers = catalogue.all.filter((item) => item.trigger || item.type === "Event" || item.type === "Delay");
-  const trigger = hasType(transition["trigger"]) ? transition["trigger"] : null;
+  const trigger = hasType(transition.trigger) ? transition.trigger : null;
   const container = level.container.id;
   return (
     <>
@@ -115,21 +115,21 @@ export function TransitionPanel({ index }: { index: number }) {
         <div className="hf-section-body" style={{ paddingTop: 16 }}>
           <TextField
             label={t("name")}
-            value={asText(transition["name"])}
+            value={asText(transition.name)}
             readOnly={readOnly}
             onChange={(event) => session.run(commands.setTransition(index, "name", event.target.value))}
           />
           <div className="hf-two">
             <SelectField
               label={t("from")}
-              value={asText(transition["from"])}
+              value={asText(transition.from)}
               options={states}
               disabled={readOnly}
               onChange={(event) => session.run(commands.setTransition(index, "from", event.target.value))}
             />
             <SelectField
               label={t("to")}
-              value={asText(transition["to"])}
+              value={asText(transition.to)}
               options={states}
               disabled={readOnly}
               onChange={(event) => session.run(commands.setTransition(index, "to", event.target.value))}
@@ -165,7 +165,7 @@ export function TransitionPanel({ index }: { index: number }) {
           <InputEditor
             type="StateMachine"
             input={CONDITION}
-            value={transition["condition"]}
+            value={transition.condition}
             names={namesFor(document, catalogue, container)}
             problems={[]}
             readOnly={readOnly}
@@ -173,7 +173,7 @@ export function TransitionPanel({ index }: { index: number }) {
           />
           <div className="row">
             <span className="grow quiet">{t("action")}</span>
-            <span className="faint small">{hasType(transition["action"]) ? transition["action"].type : "–"}</span>
+            <span className="faint small">{hasType(transition.action) ? transition.action.type : "–"}</span>
             <Button small onClick={() => session.open({ id: container, port: "transitions", index, key: "action" })}>
               {t("open")}
             </Button>

@@ -91,7 +91,7 @@ export function WorkflowPanel() {
           />
           <TextField
             label={t("folder")}
-            value={typeof metadata["folder"] === "string" ? metadata["folder"] : ""}
+            value={typeof metadata.folder === "string" ? metadata.folder : ""}
             readOnly={readOnly}
             onChange={(event) => {
               const { folder: _folder, ...rest } = metadata;
@@ -127,7 +127,7 @@ export function WorkflowPanel() {
         <Section id="settings" title={t("settings")} open={false}>
           <Choice
             label={t("activation")}
-            value={options["activation"]}
+            value={options.activation}
             readOnly={readOnly}
             onChange={set("activation")}
             options={[
@@ -139,7 +139,7 @@ export function WorkflowPanel() {
           />
           <Choice
             label={t("incident")}
-            value={options["incident"]}
+            value={options.incident}
             readOnly={readOnly}
             onChange={set("incident")}
             options={[
@@ -149,7 +149,7 @@ export function WorkflowPanel() {
           />
           <Choice
             label={t("journal")}
-            value={options["journal"]}
+            value={options.journal}
             readOnly={readOnly}
             onChange={set("journal")}
             options={[
@@ -162,13 +162,13 @@ export function WorkflowPanel() {
           <TextField
             label={t("commit")}
             hint={t("commitHint")}
-            value={String(options["commit"] ?? "")}
+            value={String(options.commit ?? "")}
             readOnly={readOnly}
             onChange={(event) => set("commit")(event.target.value || undefined)}
           />
           <Choice
             label={t("mode")}
-            value={options["flowchart_mode"]}
+            value={options.flowchart_mode}
             readOnly={readOnly}
             onChange={set("flowchart_mode")}
             options={[
@@ -179,27 +179,27 @@ export function WorkflowPanel() {
           <Small
             label={t("timeout")}
             render={(props) => <DurationEditor {...props} />}
-            value={options["timeout"]}
+            value={options.timeout}
             readOnly={readOnly}
             onChange={set("timeout")}
           />
           <Switch
             label={t("usable")}
-            checked={options["usable_as_activity"] === true}
+            checked={options.usable_as_activity === true}
             disabled={readOnly}
             onChange={(event) => set("usable_as_activity")(event.target.checked || undefined)}
           />
-          {options["usable_as_activity"] === true ? (
+          {options.usable_as_activity === true ? (
             <>
               <TextField
                 label={t("category")}
-                value={String(options["activity_category"] ?? "")}
+                value={String(options.activity_category ?? "")}
                 readOnly={readOnly}
                 onChange={(event) => set("activity_category")(event.target.value || undefined)}
               />
               <Switch
                 label={t("autoUpdate")}
-                checked={options["auto_update_consumers"] === true}
+                checked={options.auto_update_consumers === true}
                 disabled={readOnly}
                 onChange={(event) => set("auto_update_consumers")(event.target.checked || undefined)}
               />
@@ -214,7 +214,7 @@ export function WorkflowPanel() {
           ) : null}
           <Switch
             label={t("transient")}
-            checked={options["transient"] === true}
+            checked={options.transient === true}
             disabled={readOnly}
             onChange={(event) => set("transient")(event.target.checked || undefined)}
           />

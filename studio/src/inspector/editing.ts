@@ -92,7 +92,7 @@ const SAME: Readonly<Record<string, string>> = {
 
 export function optionsFor(type: string, input: InputDescriptor): readonly Json[] {
   if (isList(input.options)) return input.options;
-  const choices = input.schema?.["enum"];
+  const choices = input.schema?.enum;
   return isList(choices) ? choices : (OPTIONS[`${type}.${input.name}`] ?? []);
 }
 
@@ -111,12 +111,12 @@ export function hintFor(type: string, input: InputDescriptor): string {
 
 export function hintOfSchema(schema: JsonObject): string {
   const plain = withoutNull(schema);
-  if (isList(plain["enum"])) return "options";
-  const format = plain["format"];
+  if (isList(plain.enum)) return "options";
+  const format = plain.format;
   if (format === "duration") return "duration";
   if (format === "date-time") return "datetime";
   if (format === "date") return "date";
-  switch (plain["type"]) {
+  switch (plain.type) {
     case "string":
       return "text";
     case "integer":
@@ -127,7 +127,7 @@ export function hintOfSchema(schema: JsonObject): string {
     case "array":
       return "list";
     case "object":
-      return isObject(plain["properties"]) ? "schema" : "map";
+      return isObject(plain.properties) ? "schema" : "map";
     default:
       return "any";
   }
@@ -135,9 +135,9 @@ export function hintOfSchema(schema: JsonObject): string {
 
 /** `{anyOf: [X, null]}` → X. */
 export function withoutNull(schema: JsonObject): JsonObject {
-  const any = schema["anyOf"];
+  const any = schema.anyOf;
   if (!isList(any)) return schema;
-  const rest = any.filter((item) => isObject(item) && item["type"] !== "null");
+  const rest = any.filter((item) => isObject(item) && item.type !== "null");
   const [only] = rest;
   return rest.length === 1 && isObject(only) ? only : schema;
 }

@@ -38,7 +38,7 @@ export function PreviewProvider({
 function defaults(
   items: readonly { readonly name: string; readonly [key: string]: Json | undefined }[] | undefined,
 ): PreviewValues["variables"] {
-  return Object.fromEntries((items ?? []).map((item) => [item.name, item["default"] ?? null]));
+  return Object.fromEntries((items ?? []).map((item) => [item.name, item.default ?? null]));
 }
 
 /** Whose values previews use now. */

@@ -39,9 +39,9 @@ function clipOf(value: Json): Clip | null {
   if (hasType(value)) return { activities: [value], connections: [] };
   if (isList(value)) return value.every(hasType) ? { activities: value, connections: [] } : null;
   if (!isObject(value)) return null;
-  const root = value["root"];
+  const root = value.root;
   if (hasType(root)) {
-    const inner = root["activities"];
+    const inner = root.activities;
     return root.type === "Flowchart" && isList(inner)
       ? { activities: inner.filter(hasType), connections: root.connections ?? [] }
       : { activities: [root], connections: [] };
@@ -53,7 +53,7 @@ function clipOf(value: Json): Clip | null {
 }
 
 function isConnection(value: Json): value is Connection {
-  return isObject(value) && typeof value["from"] === "string" && typeof value["to"] === "string";
+  return isObject(value) && typeof value.from === "string" && typeof value.to === "string";
 }
 
 /** An empty id is replaced on paste like any that is taken. */

@@ -115,13 +115,13 @@ function* namedOutcomes(activity: Activity): Generator<string> {
   const list = LISTS.get(activity.type);
   const names = list === undefined ? undefined : activity.inputs?.[list];
   if (isList(names)) for (const name of names) if (typeof name === "string" && name) yield name;
-  if (activity.type === "FlowSwitch" && isList(activity["cases"])) {
-    for (const entry of activity["cases"]) {
-      if (isObject(entry) && typeof entry["label"] === "string" && entry["label"]) yield entry["label"];
+  if (activity.type === "FlowSwitch" && isList(activity.cases)) {
+    for (const entry of activity.cases) {
+      if (isObject(entry) && typeof entry.label === "string" && entry.label) yield entry.label;
     }
   }
   if (activity.type === "HttpRequest" || activity.type === "SendHttpRequest") {
-    const codes = activity.inputs?.["expected_status_codes"];
+    const codes = activity.inputs?.expected_status_codes;
     if (isList(codes)) for (const code of codes) yield String(code);
   }
 }

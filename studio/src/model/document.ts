@@ -73,7 +73,7 @@ export const OWN_KEYS: ReadonlySet<string> = new Set([
 const MARKS = ["id", "inputs", "outputs", "variables", "connections", "options", "metadata"];
 
 export function hasType(value: unknown): value is Activity {
-  return isObject(value) && typeof value["type"] === "string";
+  return isObject(value) && typeof value.type === "string";
 }
 
 /** In an entry an object with a `type` may also be data: an activity has a mark of its own, children, or nothing else. */

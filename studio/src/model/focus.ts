@@ -103,8 +103,8 @@ function machineLevel(container: Place, focus: Focus): Level {
     ...emptyLevel({ id: focus.id, port: "states" }, [...path, "states"]),
     kind: "states",
     container: activity,
-    states: entriesOf(activity["states"]),
-    transitions: entriesOf(activity["transitions"]),
+    states: entriesOf(activity.states),
+    transitions: entriesOf(activity.transitions),
   };
 }
 
@@ -153,7 +153,7 @@ const ENTRY_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
 
 export function chipsOf(activity: Activity, catalogue: Catalogue): Chip[] {
   if (isMachine(activity)) {
-    const states = entriesOf(activity["states"]);
+    const states = entriesOf(activity.states);
     return [{ focus: { id: activity.id, port: "states" }, title: "States", count: states.length }];
   }
   const ports =

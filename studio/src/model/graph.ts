@@ -95,12 +95,12 @@ function buildNode(activity: Activity, catalogue: Catalogue): GraphNode {
     chips: chipsOf(activity, catalogue).filter((chip) => chip.count > 0 || descriptor?.kind !== "effect"),
     unknown: descriptor === undefined && !catalogue.isEmpty,
     trigger: descriptor?.trigger ?? false,
-    starts: activity.options?.["can_start"] === true,
+    starts: activity.options?.can_start === true,
     effect: descriptor?.kind === "effect",
     comments: commentsOf(activity).length,
     activity,
     position: positionOf(activity.metadata),
-    pinned: isObject(activity.metadata?.["position"]) && activity.metadata["position"]["pinned"] === true,
+    pinned: isObject(activity.metadata?.position) && activity.metadata.position.pinned === true,
   };
 }
 
@@ -110,7 +110,7 @@ function iconFor(activity: Activity, descriptor: ActivityDescriptor | undefined)
 }
 
 export function positionOf(metadata: JsonObject | undefined): Point | null {
-  const position = metadata?.["position"];
+  const position = metadata?.position;
   if (!isObject(position)) return null;
   const { x, y } = position;
   return typeof x === "number" && typeof y === "number" && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
@@ -153,7 +153,7 @@ function connectionEdges(connections: readonly Connection[], nodes: readonly Gra
 function edgeLabel(connection: Connection, ways: number, source: GraphNode): string {
   const outcome = connection.outcome ?? DONE;
   const plain = outcome === DONE && (ways <= 1 || source.outcomes.length <= 1);
-  const delay = connection["delay"];
+  const delay = connection.delay;
   return [plain ? "" : outcome, typeof delay === "string" ? `after ${showValue(delay)}` : ""].filter(Boolean).join(" ");
 }
 
@@ -166,13 +166,13 @@ export function handleOf(outcome: string | null, outcomes: readonly string[]): s
 // -- state machines ----------------------------------------------------------------------------------------------------
 
 function machineGraph(level: Level): Graph {
-  const initial = level.container?.inputs?.["initial"];
-  const first = typeof initial === "string" ? initial : level.states[0]?.["name"];
-  const nodes = level.states.map((state, index) => stateNode(state, index, state["name"] === first, level));
-  const byName = new Map(level.states.map((state, index) => [String(state["name"] ?? index), `${STATE}${index}`]));
+  const initial = level.container?.inputs?.initial;
+  const first = typeof initial === "string" ? initial : level.states[0]?.name;
+  const nodes = level.states.map((state, index) => stateNode(state, index, state.name === first, level));
+  const byName = new Map(level.states.map((state, index) => [String(state.name ?? index), `${STATE}${index}`]));
   const edges = level.transitions.flatMap((transition, index) => {
-    const source = byName.get(String(transition["from"]));
-    const target = byName.get(String(transition["to"]));
+    const source = byName.get(String(transition.from));
+    const target = byName.get(String(transition.to));
     if (source === undefined || target === undefined) return [];
     return [{ id: `transition:${index}`, source, target, outcome: null, label: transitionLabel(transition), index }];
   });
@@ -186,11 +186,11 @@ function stateNode(state: JsonObject, index: number, starts: boolean, level: Lev
     title: key === "entry" ? "Entry" : "Exit",
     count: isObject(state[key]) ? 1 : 0,
   }));
-  const metadata = state["metadata"];
+  const metadata = state.metadata;
   return {
     id: `${STATE}${index}`,
     kind: "state",
-    title: String(state["name"] ?? index + 1),
+    title: String(state.name ?? index + 1),
     typeName: "",
     telling: starts ? "starts here" : "",
     icon: starts ? "play" : "circle-dot",
@@ -208,26 +208,26 @@ function stateNode(state: JsonObject, index: number, starts: boolean, level: Lev
 }
 
 function transitionLabel(transition: JsonObject): string {
-  const name = transition["name"];
-  const trigger = transition["trigger"];
-  const text = typeof name === "string" && name ? name : isObject(trigger) ? String(trigger["type"]) : "";
-  const condition = showValue(transition["condition"]);
+  const name = transition.name;
+  const trigger = transition.trigger;
+  const text = typeof name === "string" && name ? name : isObject(trigger) ? String(trigger.type) : "";
+  const condition = showValue(transition.condition);
   return condition ? `${text} [${condition}]` : text;
 }
 
 // -- notes and comments ------------------------------------------------------------------------------------------------
 
 export function notesOf(container: Activity | null): Note[] {
-  const notes = container?.metadata?.["notes"];
+  const notes = container?.metadata?.notes;
   if (!Array.isArray(notes)) return [];
   return (notes as Json[]).filter(isObject).map((note, index) => ({
-    id: String(note["id"] ?? `note${index + 1}`),
-    text: String(note["text"] ?? ""),
-    x: number(note["x"], 0),
-    y: number(note["y"], 0),
-    width: number(note["width"], 200),
-    height: number(note["height"], 104),
-    tone: String(note["tone"] ?? "wait"),
+    id: String(note.id ?? `note${index + 1}`),
+    text: String(note.text ?? ""),
+    x: number(note.x, 0),
+    y: number(note.y, 0),
+    width: number(note.width, 200),
+    height: number(note.height, 104),
+    tone: String(note.tone ?? "wait"),
   }));
 }
 
@@ -238,11 +238,11 @@ export interface Comment {
 }
 
 export function commentsOf(activity: Activity): Comment[] {
-  const comments = activity.metadata?.["comments"];
+  const comments = activity.metadata?.comments;
   if (!Array.isArray(comments)) return [];
   return (comments as Json[])
     .filter(isObject)
-    .map((item) => ({ by: String(item["by"] ?? ""), at: String(item["at"] ?? ""), text: String(item["text"] ?? "") }));
+    .map((item) => ({ by: String(item.by ?? ""), at: String(item.at ?? ""), text: String(item.text ?? "") }));
 }
 
 function number(value: Json | undefined, otherwise: number): number {

@@ -35,14 +35,14 @@ export class Ids {
 /** Gives an id to every activity that has none; the same document if all have one. */
 export function withIds(document: JsonObject): Definition {
   const ids = new Ids(idsIn(document));
-  const root = document["root"];
+  const root = document.root;
   const named = hasType(root) ? identify(root, ids) : { type: "Flowchart", id: ids.take("Flowchart") };
   return (named === root ? document : { ...document, root: named }) as unknown as Definition;
 }
 
 function identify(activity: JsonObject, ids: Ids): Activity {
-  const id = activity["id"];
-  const type = String(activity["type"]);
+  const id = activity.id;
+  const type = String(activity.type);
   const named = typeof id === "string" && id !== "" ? activity : { ...activity, id: ids.take(type) };
   return mapChildren(named as Activity, (child) => identify(child, ids));
 }
@@ -86,7 +86,7 @@ function same(before: readonly Json[], after: readonly Json[]): readonly Json[] 
 function idsIn(value: Json | undefined, found = new Set<string>()): Set<string> {
   if (isList(value)) for (const item of value) idsIn(item, found);
   else if (isObject(value)) {
-    if (typeof value["id"] === "string") found.add(value["id"]);
+    if (typeof value.id === "string") found.add(value.id);
     for (const inner of Object.values(value)) idsIn(inner, found);
   }
   return found;

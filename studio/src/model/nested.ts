@@ -67,7 +67,7 @@ interface Block extends Size {
 /** What one activity looks like where a block is wanted. */
 function blockOf(activity: Activity, catalogue: Catalogue): Block {
   if (!THIN.has(activity.type)) return chain([activity], catalogue);
-  const inner = activity["activities"] ?? activity["body"];
+  const inner = activity.activities ?? activity.body;
   if (hasType(inner)) return blockOf(inner, catalogue);
   const children = Array.isArray(inner) ? (inner as unknown[]).filter(hasType) : [];
   return activity.type === "Flowchart" ? chart(activity, children, catalogue) : chain(children, catalogue);
@@ -88,7 +88,7 @@ function chain(activities: readonly Activity[], catalogue: Catalogue): Block {
 }
 
 function flattened(activity: Activity): Activity[] {
-  const inner = activity["activities"];
+  const inner = activity.activities;
   if (activity.type !== "Sequence" || !Array.isArray(inner)) return [activity];
   return (inner as unknown[]).filter(hasType).flatMap(flattened);
 }

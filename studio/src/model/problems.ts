@@ -61,8 +61,8 @@ export function activityAt(definition: Definition, pointer: string): string | nu
   for (const step of fromPointer(pointer)) {
     value = isList(value) ? value[Number(step)] : isObject(value) ? value[step] : undefined;
     if (!isObject(value)) continue;
-    if (typeof value["type"] === "string" && typeof value["id"] === "string") found = (value as Activity).id;
-    else if (typeof value["from"] === "string" && placesOf(definition).has(value["from"])) found = value["from"];
+    if (typeof value.type === "string" && typeof value.id === "string") found = (value as Activity).id;
+    else if (typeof value.from === "string" && placesOf(definition).has(value.from)) found = value.from;
   }
   return found;
 }

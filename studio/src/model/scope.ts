@@ -36,7 +36,7 @@ export function namesFor(definition: Definition, catalogue: Catalogue, activityI
 
 /** ForEach calls its current value what its input `item` says. */
 function loopName(activity: { readonly inputs?: { readonly [key: string]: unknown } }, name: string): string {
-  const own = activity.inputs?.["item"];
+  const own = activity.inputs?.item;
   return name === "CurrentValue" && typeof own === "string" && own ? own : name;
 }
 

@@ -47,9 +47,9 @@ const TELLERS: ReadonlyMap<string, Teller> = new Map<string, Teller>([
   ["ForEach", (it) => `each ${named(it)} of ${show(it, "items") || "nothing"}`],
   ["ParallelForEach", (it) => `each ${named(it)} of ${show(it, "items") || "nothing"}`],
   ["FlowJoin", (it) => (show(it, "mode") || "wait_any").replaceAll("_", " ")],
-  ["FlowFork", (it) => list(it.inputs?.["branches"])],
-  ["FlowSwitch", (it) => labels(it["cases"])],
-  ["Switch", (it) => labels(it["cases"])],
+  ["FlowFork", (it) => list(it.inputs?.branches)],
+  ["FlowSwitch", (it) => labels(it.cases)],
+  ["Switch", (it) => labels(it.cases)],
   ["RunScript", (it) => firstLine(show(it, "script"))],
 ]);
 
@@ -69,7 +69,7 @@ function tell(activity: Activity, descriptor: ActivityDescriptor | undefined): s
   if (own !== undefined) return own(activity);
   const path = show(activity, "path");
   if (path && /endpoint/i.test(activity.type)) {
-    return `${(list(activity.inputs?.["supported_methods"]) || show(activity, "method") || "GET").toUpperCase()} ${path}`;
+    return `${(list(activity.inputs?.supported_methods) || show(activity, "method") || "GET").toUpperCase()} ${path}`;
   }
   const url = show(activity, "url");
   if (url) return `${(show(activity, "method") || "GET").toUpperCase()} ${url}`;
@@ -100,8 +100,8 @@ export function showValue(value: Json | undefined): string {
   if (typeof source === "string") {
     return /^P(?=.*\d)[\dWDTHMS.,]+$/.test(source) ? sayDuration(source) : source.trim();
   }
-  if (isObject(source) && typeof source["$t"] === "string" && typeof source["v"] === "string") {
-    return showValue(source["v"]);
+  if (isObject(source) && typeof source.$t === "string" && typeof source.v === "string") {
+    return showValue(source.v);
   }
   return typeof source === "object" ? JSON.stringify(source) : String(source);
 }
@@ -123,7 +123,7 @@ function list(value: Json | undefined): string {
 function labels(cases: Json | undefined): string {
   if (!isList(cases)) return "";
   return cases
-    .map((entry, index) => (isObject(entry) && typeof entry["label"] === "string" ? entry["label"] : `${index + 1}`))
+    .map((entry, index) => (isObject(entry) && typeof entry.label === "string" ? entry.label : `${index + 1}`))
     .join(" · ");
 }
 

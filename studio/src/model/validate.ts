@@ -112,7 +112,7 @@ function checkInput(
 
 function wrongLiteral(input: InputDescriptor, value: unknown): string | null {
   const schema = input.schema ?? {};
-  const type = schema["type"];
+  const type = schema.type;
   if ((type === "integer" || type === "number") && typeof value !== "boolean") {
     const number = typeof value === "number" ? value : Number(value);
     if (Number.isNaN(number)) return "a number is wanted.";
@@ -121,14 +121,14 @@ function wrongLiteral(input: InputDescriptor, value: unknown): string | null {
     if (typeof minimum === "number" && number < minimum) return `at least ${minimum}.`;
     if (typeof maximum === "number" && number > maximum) return `at most ${maximum}.`;
   }
-  const choices = schema["enum"];
+  const choices = schema.enum;
   if (isList(choices) && !choices.includes(value as never)) return `one of ${choices.map(String).join(", ")}.`;
   return null;
 }
 
 function checkConnections(catalogue: Catalogue, chart: Activity, report: Report): void {
-  if (!isList(chart["activities"]) || (chart.type !== "Flowchart" && chart.connections === undefined)) return;
-  const children = new Map((chart["activities"] as unknown as Activity[]).map((child) => [child.id, child]));
+  if (!isList(chart.activities) || (chart.type !== "Flowchart" && chart.connections === undefined)) return;
+  const children = new Map((chart.activities as unknown as Activity[]).map((child) => [child.id, child]));
   const connections = chart.connections ?? [];
   for (const [index, connection] of connections.entries()) {
     for (const end of ["from", "to"] as const) {
@@ -164,9 +164,9 @@ function checkReach(chart: Activity, children: Map<string, Activity>, catalogue:
   if (children.size < 2 || connections.length === 0) return;
   const entered = new Set(connections.map((connection) => connection.to));
   const all = [...children.values()];
-  const named = chart.inputs?.["start"];
+  const named = chart.inputs?.start;
   const starts = all.filter(
-    (child) => child.options?.["can_start"] === true || child.type === "Start" || child.id === named,
+    (child) => child.options?.can_start === true || child.type === "Start" || child.id === named,
   );
   const first = starts.length > 0 ? starts : all.filter((child) => !entered.has(child.id)).slice(0, 1);
   const reached = new Set((first.length > 0 ? first : all.slice(0, 1)).map((child) => child.id));

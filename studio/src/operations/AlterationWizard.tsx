@@ -60,7 +60,7 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
   const statuses = status === "live" ? ["running", "suspended"] : [status];
   const chosen = ids.length > 0 || definition !== "";
   const nameable = useNameable(definition, ids[0]);
-  const able = tried?.fates["applies"] ?? 0;
+  const able = tried?.fates.applies ?? 0;
 
   const send = async (dry: boolean) => {
     setBusy(true);

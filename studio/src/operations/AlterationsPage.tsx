@@ -39,7 +39,7 @@ const touched = (plan: Alteration): number => plan.altered + plan.unchanged + pl
 export function AlterationsPage() {
   const can = useCan();
   const [filters, setFilters] = useFilters();
-  const [making, setMaking] = useState(Boolean(filters["ids"] ?? filters["definition"]));
+  const [making, setMaking] = useState(Boolean(filters.ids ?? filters.definition));
   const [shown, setShown] = useState<Alteration | null>(null);
   return (
     <>
@@ -77,7 +77,7 @@ export function AlterationsPage() {
             label: t("what"),
             cell: (row) => (
               <button type="button" className="name" onClick={() => setShown(row)}>
-                {row.alterations.map((one) => sayAlteration(String(one["type"] ?? "?"))).join(", ")}
+                {row.alterations.map((one) => sayAlteration(String(one.type ?? "?"))).join(", ")}
               </button>
             ),
           },
@@ -100,8 +100,8 @@ export function AlterationsPage() {
       />
       {making ? (
         <Wizard
-          ids={filters["ids"]?.split(",") ?? []}
-          start={{ definition: filters["definition"], version: filters["version"] }}
+          ids={filters.ids?.split(",") ?? []}
+          start={{ definition: filters.definition, version: filters.version }}
           onClose={() => {
             setMaking(false);
             setFilters({ ids: undefined, definition: undefined, version: undefined });
@@ -125,7 +125,7 @@ function Fate({ fate }: { fate: string }) {
 /** What became of each instance, or would become of it. */
 export function Results({ rows }: { rows: readonly Record<string, unknown>[] }) {
   if (rows.length === 0) return null;
-  const id = (row: Record<string, unknown>) => String(row["instance_id"] ?? row["id"] ?? "");
+  const id = (row: Record<string, unknown>) => String(row.instance_id ?? row.id ?? "");
   return (
     <Table
       label={t("results")}
@@ -137,7 +137,7 @@ export function Results({ rows }: { rows: readonly Record<string, unknown>[] }) 
         {
           id: "outcome",
           label: t("outcome"),
-          cell: (row) => <Fate fate={String(row["outcome"] ?? row["state"] ?? row["class"] ?? "")} />,
+          cell: (row) => <Fate fate={String(row.outcome ?? row.state ?? row.class ?? "")} />,
         },
         {
           id: "message",

@@ -71,9 +71,9 @@ function Figures({ data }: { data: Statistics }) {
   return (
     <>
       <div className="figures">
-        <Figure name={t("running")} value={data.by_status["running"] ?? 0} status="running" />
-        <Figure name={t("suspended")} value={data.by_status["suspended"] ?? 0} status="suspended" />
-        <Figure name={t("faulted")} value={data.by_status["faulted"] ?? 0} status="faulted" bad />
+        <Figure name={t("running")} value={data.by_status.running ?? 0} status="running" />
+        <Figure name={t("suspended")} value={data.by_status.suspended ?? 0} status="suspended" />
+        <Figure name={t("faulted")} value={data.by_status.faulted ?? 0} status="faulted" bad />
         <Link
           to="/instances"
           search={{ incidents: "1" }}

@@ -73,7 +73,7 @@ type OneProps = {
 
 function One({ incident, name, definition, onShow, onAsk }: OneProps) {
   const can = useCan();
-  const stack = incident.details["traceback"] ?? incident.details["stack"];
+  const stack = incident.details.traceback ?? incident.details.stack;
   const remedy = isHeld(incident) ? "recover" : "retry";
   return (
     <article className="card padded stack">

@@ -48,9 +48,9 @@ function Instance({ detail }: { detail: InstanceDetail }) {
   const live = useLiveInstance(detail.id);
   const [filters, setFilters] = useFilters();
   const [at, setAt] = useState<number | null>(null);
-  const [selected, setSelected] = useState<string | null>(filters["activity"] ?? null);
-  const view = (filters["view"] ?? "drawing") as View;
-  const panel: PanelId = filters["tab"] ?? (detail.incidents > 0 ? "incidents" : "journal");
+  const [selected, setSelected] = useState<string | null>(filters.activity ?? null);
+  const view = (filters.view ?? "drawing") as View;
+  const panel: PanelId = filters.tab ?? (detail.incidents > 0 ? "incidents" : "journal");
   const document = detail.document;
   const names = useNames(document);
   const moment = useMemo(() => momentAt(document, entries, at ?? entries.length), [document, entries, at]);

@@ -36,18 +36,18 @@ export function InstancesPage() {
   const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
   const paging = usePaging();
-  const search = useSettled(filters["search"] ?? "");
+  const search = useSettled(filters.search ?? "");
   const times = useTimes(filters);
-  const sort = filters["sort"] ?? "-created";
+  const sort = filters.sort ?? "-created";
   const base = {
     search,
-    definition_id: filters["definition_id"],
-    correlation_id: filters["correlation_id"],
-    parent_id: filters["parent_id"],
-    has_incidents: filters["incidents"] ? true : undefined,
+    definition_id: filters.definition_id,
+    correlation_id: filters.correlation_id,
+    parent_id: filters.parent_id,
+    has_incidents: filters.incidents ? true : undefined,
     ...times,
   };
-  const statuses = filters["status"]?.split(",").filter(Boolean) ?? [];
+  const statuses = filters.status?.split(",").filter(Boolean) ?? [];
   const query = useQuery(instances.list({ ...base, status: statuses, sort, limit: SIZE, cursor: paging.cursor }));
   const counts = useQuery({ ...instances.counts(base), placeholderData: keepPreviousData });
   useLiveList();
@@ -79,27 +79,24 @@ export function InstancesPage() {
         <div style={{ width: 280 }}>
           <SearchField
             label={t("search")}
-            value={filters["search"] ?? ""}
+            value={filters.search ?? ""}
             onChange={(e) => filter({ search: e.target.value })}
           />
         </div>
-        <DefinitionFilter
-          value={filters["definition_id"] ?? ""}
-          onChange={(definition_id) => filter({ definition_id })}
-        />
+        <DefinitionFilter value={filters.definition_id ?? ""} onChange={(definition_id) => filter({ definition_id })} />
         <Period filters={filters} onChange={filter} />
       </div>
       <div className="row wrap">
         <StatusChips
-          value={filters["status"] ?? ""}
+          value={filters.status ?? ""}
           counts={counts.data?.by_status ?? null}
           onChange={(status) => filter({ status })}
         />
         <button
           type="button"
           className="chip"
-          aria-pressed={Boolean(filters["incidents"])}
-          onClick={() => filter({ incidents: filters["incidents"] ? undefined : "1" })}
+          aria-pressed={Boolean(filters.incidents)}
+          onClick={() => filter({ incidents: filters.incidents ? undefined : "1" })}
         >
           {t("withIncidents")}
         </button>

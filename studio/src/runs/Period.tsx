@@ -7,7 +7,7 @@ type Props = { filters: Search; onChange: (changed: Search) => void };
 
 /** Which time of an instance, and when. */
 export function Period({ filters, onChange }: Props) {
-  const span = filters["since"] ?? "";
+  const span = filters.since ?? "";
   const moment = (name: "from" | "to") => (
     <label className="row small quiet">
       {t(name)}
@@ -25,7 +25,7 @@ export function Period({ filters, onChange }: Props) {
         className="select"
         style={{ width: 112 }}
         aria-label={t("whichTime")}
-        value={filters["by"] ?? "created"}
+        value={filters.by ?? "created"}
         onChange={(event) => onChange({ by: event.target.value === "created" ? undefined : event.target.value })}
       >
         {TIMES.map((name) => (
@@ -65,14 +65,14 @@ export function Period({ filters, onChange }: Props) {
 
 /** "Last hour" becomes a moment once, not on each drawing: else every look would be a new question. */
 export function useTimes(filters: Search): Record<string, string | undefined> {
-  const asked = { span: filters["since"], from: filters["from"], to: filters["to"] };
+  const asked = { span: filters.since, from: filters.from, to: filters.to };
   const key = JSON.stringify(asked);
   const [made, setMade] = useState<{ key: string; bounds: { after?: string; before?: string } }>(() => ({
     key,
     bounds: boundsOf(asked, new Date()),
   }));
-  if (made.key === key) return timesOf(filters["by"], made.bounds);
+  if (made.key === key) return timesOf(filters.by, made.bounds);
   const bounds = boundsOf(asked, new Date());
   setMade({ key, bounds });
-  return timesOf(filters["by"], bounds);
+  return timesOf(filters.by, bounds);
 }

@@ -115,8 +115,8 @@ function inputsOf(value: unknown, activity: string | null): Record<string, unkno
     return value.reduce<Record<string, unknown> | null>((found, one) => found ?? inputsOf(one, activity), null);
   if (typeof value !== "object" || value === null) return null;
   const fields = value as Record<string, unknown>;
-  if (fields["id"] === activity && typeof fields["type"] === "string")
-    return (fields["inputs"] as Record<string, unknown> | undefined) ?? null;
+  if (fields.id === activity && typeof fields.type === "string")
+    return (fields.inputs as Record<string, unknown> | undefined) ?? null;
   return inputsOf(Object.values(fields), activity);
 }
 

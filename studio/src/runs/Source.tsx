@@ -8,17 +8,17 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** A workflow that was written as a Python function carries its text: `metadata.source`. */
 const sourceOf = (document: Record<string, unknown>): string | null => {
-  const metadata = document["metadata"];
-  const source = isObject(metadata) ? metadata["source"] : undefined;
+  const metadata = document.metadata;
+  const source = isObject(metadata) ? metadata.source : undefined;
   if (typeof source === "string") return source;
-  return isObject(source) && typeof source["text"] === "string" ? source["text"] : null;
+  return isObject(source) && typeof source.text === "string" ? source.text : null;
 };
 
 /** The number of its first line in its file: activities say lines of the file. */
 const firstLineOf = (document: Record<string, unknown>): number => {
-  const metadata = document["metadata"];
-  const source = isObject(metadata) ? metadata["source"] : undefined;
-  return isObject(source) && typeof source["line"] === "number" ? source["line"] : 1;
+  const metadata = document.metadata;
+  const source = isObject(metadata) ? metadata.source : undefined;
+  return isObject(source) && typeof source.line === "number" ? source.line : 1;
 };
 
 export const hasSource = (document: Record<string, unknown>): boolean => sourceOf(document) !== null;
@@ -28,13 +28,13 @@ function linesOf(document: Record<string, unknown>): Line[] {
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit);
     else if (isObject(value)) {
-      const metadata = value["metadata"];
-      const line = isObject(metadata) ? metadata["line"] : undefined;
-      if (typeof value["id"] === "string" && typeof line === "number") found.push({ activity: value["id"], line });
+      const metadata = value.metadata;
+      const line = isObject(metadata) ? metadata.line : undefined;
+      if (typeof value.id === "string" && typeof line === "number") found.push({ activity: value.id, line });
       Object.values(value).forEach(visit);
     }
   };
-  visit(document["root"]);
+  visit(document.root);
   return found;
 }
 

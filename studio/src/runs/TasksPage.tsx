@@ -59,7 +59,7 @@ type Whose = "mine" | "everyone" | "history";
 
 export function TasksPage() {
   const [filters, setFilters] = useFilters();
-  const whose = (filters["whose"] ?? "mine") as Whose;
+  const whose = (filters.whose ?? "mine") as Whose;
   const query = useQuery({
     ...tasks.list(
       whose === "history"
@@ -68,7 +68,7 @@ export function TasksPage() {
     ),
     refetchInterval: 5_000,
   });
-  const chosen = query.data?.items.find((one) => one.id === filters["task"]) ?? query.data?.items[0];
+  const chosen = query.data?.items.find((one) => one.id === filters.task) ?? query.data?.items[0];
   return (
     <div className="page">
       <header className="page-head">

@@ -46,11 +46,11 @@ test("before anything happened nothing is marked, and variables have their defau
 
 test("each moment shows what was so then", () => {
   const waiting = momentAt(document, journal, 4);
-  expect(waiting.statuses["wait"]).toEqual({ status: "waiting", count: 0 });
-  expect(waiting.statuses["set"]).toEqual({ status: "completed", count: 1, hint: "→ 14" });
+  expect(waiting.statuses.wait).toEqual({ status: "waiting", count: 0 });
+  expect(waiting.statuses.set).toEqual({ status: "completed", count: 1, hint: "→ 14" });
   expect(waiting.variables).toEqual({ total: 14 });
   const later = momentAt(document, journal, 6);
-  expect(later.variables["answer"]).toEqual({ yes: true });
+  expect(later.variables.answer).toEqual({ yes: true });
   expect(later.here).toBe("wait");
 });
 

@@ -72,7 +72,7 @@ function hintOf(entry: JournalEntry): string | undefined {
   if (data === null || data === undefined) return undefined;
   if (entry.event === "completed") return `→ ${JSON.stringify(data)}`.slice(0, HINT_MOST);
   if ((entry.event === "faulted" || entry.event === "incident") && isObject(data))
-    return String(data["message"] ?? "").slice(0, HINT_MOST);
+    return String(data.message ?? "").slice(0, HINT_MOST);
   return undefined;
 }
 
@@ -104,10 +104,9 @@ function writesOf(document: Record<string, unknown>): Writes {
     if (Array.isArray(value)) value.forEach(visit);
     else if (isObject(value)) {
       const { id, type, inputs, outputs, variables } = value;
-      if (Array.isArray(variables))
-        for (const one of variables.filter(isObject)) writes.declared.add(String(one["name"]));
+      if (Array.isArray(variables)) for (const one of variables.filter(isObject)) writes.declared.add(String(one.name));
       if (typeof id === "string" && typeof type === "string") {
-        const name = isObject(inputs) ? inputs["variable"] : undefined;
+        const name = isObject(inputs) ? inputs.variable : undefined;
         const bound = isObject(outputs)
           ? Object.entries(outputs).filter((pair): pair is [string, string] => typeof pair[1] === "string")
           : [];
@@ -124,13 +123,13 @@ function writesOf(document: Record<string, unknown>): Writes {
 function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
   const data = entry.data;
   // What a condition saw are variables and inputs; only the first change.
-  if (isObject(data) && isObject(data["saw"]))
-    return Object.entries(data["saw"]).filter(([name]) => writes.declared.has(name));
+  if (isObject(data) && isObject(data.saw))
+    return Object.entries(data.saw).filter(([name]) => writes.declared.has(name));
   const write = entry.activity_id ? writes.by[entry.activity_id] : undefined;
   if (!write) return [];
   if (entry.event === "completed" && write.variable) return [[write.variable, data]];
   if (entry.event !== "completed" && entry.event !== "effect_result") return [];
-  const told = isObject(data) && isObject(data["outputs"]) ? data["outputs"] : data;
+  const told = isObject(data) && isObject(data.outputs) ? data.outputs : data;
   if (told === null || told === undefined) return [];
   return Object.entries(write.outputs).flatMap(([output, variable]): [string, unknown][] => {
     if (isObject(told) && output in told) return [[variable, told[output]]];
@@ -139,8 +138,6 @@ function changesIn(entry: JournalEntry, writes: Writes): [string, unknown][] {
 }
 
 function startOf(document: Record<string, unknown>): Record<string, unknown> {
-  const declared = Array.isArray(document["variables"]) ? document["variables"].filter(isObject) : [];
-  return Object.fromEntries(
-    declared.filter((one) => "default" in one).map((one) => [String(one["name"]), one["default"]]),
-  );
+  const declared = Array.isArray(document.variables) ? document.variables.filter(isObject) : [];
+  return Object.fromEntries(declared.filter((one) => "default" in one).map((one) => [String(one.name), one.default]));
 }

@@ -24,18 +24,18 @@ export function whyOf(entry: JournalEntry): string | null {
       return decided(data);
     case "faulted":
     case "incident":
-      return [data["type"], data["message"]].filter(Boolean).join(": ");
+      return [data.type, data.message].filter(Boolean).join(": ");
     case "operated":
-      return [data["verb"], data["who"] && `by ${String(data["who"])}`, data["why"] && `“${String(data["why"])}”`]
+      return [data.verb, data.who && `by ${String(data.who)}`, data.why && `“${String(data.why)}”`]
         .filter(Boolean)
         .join(" ");
     case "suspended":
     case "resumed":
-      return data["name"] && data["name"] !== entry.type ? String(data["name"]) : null;
+      return data.name && data.name !== entry.type ? String(data.name) : null;
     case "instance_started":
-      return data["principal"] ? `by ${String(data["principal"])}` : null;
+      return data.principal ? `by ${String(data.principal)}` : null;
     case "completed":
-      return isObject(data["saw"]) ? decided(data) : Object.keys(data).length > 0 ? pairs(data) : null;
+      return isObject(data.saw) ? decided(data) : Object.keys(data).length > 0 ? pairs(data) : null;
     default:
       return Object.keys(data).length > 0 ? pairs(data) : null;
   }

@@ -44,7 +44,7 @@ export function useFar(
   const fit = useCallback(
     (glides = false) => {
       const box = frame.current?.getBoundingClientRect();
-      if (frame.current !== null) frame.current.dataset["ready"] = "";
+      if (frame.current !== null) frame.current.dataset.ready = "";
       if (box === undefined) return;
       // Where there is nothing yet, the first card will stand in the middle.
       if (bounds.current.width === 0)

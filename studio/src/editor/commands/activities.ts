@@ -78,8 +78,8 @@ function inserted(level: Level, activity: Activity, options: AddOptions): Activi
 
 function stepAside(activity: Activity, at: Point | undefined): Activity {
   if (at === undefined) return activity;
-  const before = activity.metadata?.["position"];
-  const pinned = isObject(before) && before["pinned"] === true ? { pinned: true } : {};
+  const before = activity.metadata?.position;
+  const pinned = isObject(before) && before.pinned === true ? { pinned: true } : {};
   return { ...activity, metadata: { ...activity.metadata, position: { x: snap(at.x), y: snap(at.y), ...pinned } } };
 }
 
@@ -179,8 +179,7 @@ export function changeId(id: string, next: string): Command {
           to: item.to === id ? next : item.to,
         }));
         document = setAt(document, [...parent.path, "connections"], renamed);
-        if (parent.activity.inputs?.["start"] === id)
-          document = setAt(document, [...parent.path, "inputs", "start"], next);
+        if (parent.activity.inputs?.start === id) document = setAt(document, [...parent.path, "inputs", "start"], next);
       }
       const focus = state.focus.id === id ? { ...state.focus, id: next } : state.focus;
       return { document, focus, selection: state.selection.map((item) => (item === id ? next : item)) };
@@ -283,7 +282,7 @@ function wrapper(
 ): Activity {
   const ids = Ids.of(state.document);
   const port = catalogue.get(type)?.ports.find((item) => kindOfPort(item) !== "entries");
-  const metadata = first.metadata?.["position"] === undefined ? undefined : { position: first.metadata["position"] };
+  const metadata = first.metadata?.position === undefined ? undefined : { position: first.metadata.position };
   const bare = chosen.map((activity) => setInside(activity, "metadata", "position", undefined));
   const many = port === undefined || kindOfPort(port) === "many";
   const id = ids.take(type);

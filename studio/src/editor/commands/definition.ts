@@ -45,8 +45,8 @@ export function declare(part: Part, index: number, value: JsonObject | null): Co
       const next =
         value === null ? before.toSpliced(index, 1) : before.toSpliced(index, old === undefined ? 0 : 1, value);
       const document = setAt(state.document, [part], next.length > 0 ? next : undefined);
-      const from = old?.["name"];
-      const to = value?.["name"];
+      const from = old?.name;
+      const to = value?.name;
       if (typeof from !== "string" || typeof to !== "string" || from === to || from === "")
         return withDocument(state, document);
       return withDocument(state, renameReferences(document, part, from, to));
@@ -57,8 +57,8 @@ export function declare(part: Part, index: number, value: JsonObject | null): Co
 function mayDeclare(state: EditorState, part: Part, index: number, value: JsonObject | null) {
   if (value === null) return YES;
   const all = (state.document[part] ?? []) as readonly JsonObject[];
-  const taken = all.some((item, at) => at !== index && item["name"] === value["name"]);
-  return taken ? no(`“${String(value["name"])}” is declared already.`) : YES;
+  const taken = all.some((item, at) => at !== index && item.name === value.name);
+  return taken ? no(`“${String(value.name)}” is declared already.`) : YES;
 }
 
 /** `$variable`, `$input` and output targets; the text of expressions is the author's. */
@@ -76,7 +76,7 @@ function renameReferences(document: Definition, part: Part, from: string, to: st
     for (const [name, target] of Object.entries(activity.outputs ?? {})) {
       if (target === from) next = setAt(next, [...path, "outputs", name], to);
     }
-    if (part === "variables" && activity.type === "SetVariable" && activity.inputs?.["variable"] === from) {
+    if (part === "variables" && activity.type === "SetVariable" && activity.inputs?.variable === from) {
       next = setAt(next, [...path, "inputs", "variable"], to);
     }
   }
@@ -88,7 +88,7 @@ export function setSource(document: JsonObject): Command {
   return {
     name: "source",
     label: "edit the source",
-    check: () => (isObject(document["root"]) ? YES : no("A definition needs a root activity.")),
+    check: () => (isObject(document.root) ? YES : no("A definition needs a root activity.")),
     do(state) {
       const next = withIds(document);
       const focus =

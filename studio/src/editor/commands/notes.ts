@@ -29,7 +29,7 @@ export function addNote(at: Point, text = ""): Command {
       const { container } = levelIn(state, context);
       if (container === null) return state;
       const notes = rawNotes(state, container.id);
-      const used = new Set(notes.map((note) => note["id"]));
+      const used = new Set(notes.map((note) => note.id));
       let number = notes.length + 1;
       while (used.has(`note${number}`)) number += 1;
       const note = { id: `note${number}`, text, x: snap(at.x), y: snap(at.y), width: 200, height: 104, tone: "wait" };
@@ -50,11 +50,11 @@ export function changeNote(
       const { container } = levelIn(state, context);
       if (container === null) return state;
       const notes = rawNotes(state, container.id);
-      if (!notes.some((note) => note["id"] === id)) return state;
+      if (!notes.some((note) => note.id === id)) return state;
       return setNotes(
         state,
         container.id,
-        notes.map((note) => (note["id"] === id ? { ...note, ...change } : note)),
+        notes.map((note) => (note.id === id ? { ...note, ...change } : note)),
       );
     },
   };
@@ -64,7 +64,7 @@ export function removeNotes(state: EditorState, container: string, chosen: Reado
   return setNotes(
     state,
     container,
-    rawNotes(state, container).filter((note) => !chosen.has(`note:${String(note["id"])}`)),
+    rawNotes(state, container).filter((note) => !chosen.has(`note:${String(note.id)}`)),
   );
 }
 
@@ -75,7 +75,7 @@ export function addComment(id: string, comment: Comment): Command {
     do(state) {
       const path = placesOf(state.document).get(id)?.path;
       if (path === undefined) return state;
-      const before = placesOf(state.document).get(id)?.activity.metadata?.["comments"];
+      const before = placesOf(state.document).get(id)?.activity.metadata?.comments;
       const next: Json = [...(isList(before) ? before : []), { ...comment }];
       return withDocument(state, setAt(state.document, [...path, "metadata", "comments"], next));
     },
@@ -88,7 +88,7 @@ export function removeComment(id: string, index: number): Command {
     label: "remove a comment",
     do: (state) =>
       changeActivity(state, id, (activity) => {
-        const before = activity.metadata?.["comments"];
+        const before = activity.metadata?.comments;
         const next = isList(before) ? before.toSpliced(index, 1) : [];
         return setInside(activity, "metadata", "comments", next.length > 0 ? next : undefined);
       }),

@@ -36,8 +36,8 @@ function place(state: EditorState, level: Level, places: Places, pinned: boolean
 
 function at_(activity: Activity, at: Point, pinned: boolean): Activity {
   const position = { x: snap(at.x), y: snap(at.y), ...(pinned ? { pinned: true } : {}) };
-  const before = activity.metadata?.["position"];
-  if (isObject(before) && before["x"] === position.x && before["y"] === position.y) return activity;
+  const before = activity.metadata?.position;
+  if (isObject(before) && before.x === position.x && before.y === position.y) return activity;
   return { ...activity, metadata: { ...activity.metadata, position } };
 }
 
@@ -47,14 +47,14 @@ function placeStates(state: EditorState, level: Level, places: Places): EditorSt
   const states = level.states.map((entry, index): JsonObject => {
     const at = places.get(`${STATE}${index}`);
     if (at === undefined) return entry;
-    const metadata = isObject(entry["metadata"]) ? entry["metadata"] : {};
+    const metadata = isObject(entry.metadata) ? entry.metadata : {};
     return { ...entry, metadata: { ...metadata, position: { x: snap(at.x), y: snap(at.y) } } };
   });
   return moveNotes(withDocument(state, setAt(state.document, [...path, "states"], states)), level, places);
 }
 
 function moveNotes(state: EditorState, level: Level, places: Places): EditorState {
-  const notes = level.container?.metadata?.["notes"];
+  const notes = level.container?.metadata?.notes;
   const path = level.container === null ? undefined : placesOf(state.document).get(level.container.id)?.path;
   if (path === undefined || !Array.isArray(notes) || ![...places.keys()].some((id) => id.startsWith("note:")))
     return state;
@@ -86,7 +86,7 @@ function boxes(state: EditorState, level: Level, context: Context): Box[] {
 
 /** What the container says, else what the drawing does. */
 export function directionIn(level: Level, graph: Graph): Direction {
-  const said = level.container?.metadata?.["direction"];
+  const said = level.container?.metadata?.direction;
   return said === "right" || said === "down" ? said : directionOf(graph);
 }
 

@@ -21,7 +21,7 @@ function change(state: EditorState, level: Level, edit: (machine: Activity) => A
 const nameAt = (level: Level, id: string): string | null => {
   const index = Number(id.slice(STATE.length));
   const entry = level.states[index];
-  return entry === undefined ? null : String(entry["name"] ?? index);
+  return entry === undefined ? null : String(entry.name ?? index);
 };
 
 export function addState(at: Point | null, from: string | null = null): Command {
@@ -32,7 +32,7 @@ export function addState(at: Point | null, from: string | null = null): Command 
     do(state, context) {
       const level = levelIn(state, context);
       if (level.kind !== "states") return state;
-      const used = new Set(level.states.map((entry) => entry["name"]));
+      const used = new Set(level.states.map((entry) => entry.name));
       let number = level.states.length + 1;
       while (used.has(`State ${number}`)) number += 1;
       const entry: JsonObject = {
@@ -70,7 +70,7 @@ export function addTransition(from: string, to: string): Command {
 }
 
 function transition(level: Level, from: string, to: string): JsonObject {
-  const used = new Set(level.transitions.map((entry) => entry["name"]));
+  const used = new Set(level.transitions.map((entry) => entry.name));
   let name = `to ${to}`;
   for (let number = 2; used.has(name); number += 1) name = `to ${to} ${number}`;
   return { name, from, to };
@@ -85,22 +85,20 @@ export function renameState(index: number, name: string): Command {
     check(state, context) {
       const level = levelIn(state, context);
       if (name.trim() === "") return no("A state needs a name.");
-      return level.states.some((entry, at) => at !== index && entry["name"] === name) ? no(`“${name}” is taken.`) : YES;
+      return level.states.some((entry, at) => at !== index && entry.name === name) ? no(`“${name}” is taken.`) : YES;
     },
     do(state, context) {
       const level = levelIn(state, context);
       const before = level.states[index];
       if (before === undefined) return state;
-      const old = String(before["name"] ?? index);
-      const taken = new Set(level.transitions.map((entry) => entry["name"]));
+      const old = String(before.name ?? index);
+      const taken = new Set(level.transitions.map((entry) => entry.name));
       const ends = (entry: JsonObject): JsonObject => ({
         ...entry,
         // A transition that nobody has named is called after its goal, and stays so.
-        ...(entry["to"] === old && entry["name"] === `to ${old}` && !taken.has(`to ${name}`)
-          ? { name: `to ${name}` }
-          : {}),
-        from: entry["from"] === old ? name : entry["from"],
-        to: entry["to"] === old ? name : entry["to"],
+        ...(entry.to === old && entry.name === `to ${old}` && !taken.has(`to ${name}`) ? { name: `to ${name}` } : {}),
+        from: entry.from === old ? name : entry.from,
+        to: entry.to === old ? name : entry.to,
       });
       return change(state, level, (machine) => {
         const next: Activity = {
@@ -108,7 +106,7 @@ export function renameState(index: number, name: string): Command {
           states: level.states.with(index, { ...before, name }),
           ...(level.transitions.length > 0 ? { transitions: level.transitions.map(ends) } : {}),
         };
-        return machine.inputs?.["initial"] === old ? setInside(next, "inputs", "initial", name) : next;
+        return machine.inputs?.initial === old ? setInside(next, "inputs", "initial", name) : next;
       });
     },
   };
@@ -153,11 +151,11 @@ export function removeStates(state: EditorState, level: Level): EditorState {
   if (gone.size === 0) return state;
   const names = new Set([...gone].map((index) => nameAt(level, `${STATE}${index}`)));
   return change(state, level, (machine) => {
-    const transitions = entriesOf(machine["transitions"]).filter(
-      (entry) => !names.has(String(entry["from"])) && !names.has(String(entry["to"])),
+    const transitions = entriesOf(machine.transitions).filter(
+      (entry) => !names.has(String(entry.from)) && !names.has(String(entry.to)),
     );
     const next: Activity = { ...machine, states: level.states.filter((_, index) => !gone.has(index)), transitions };
-    return names.has(String(machine.inputs?.["initial"])) ? setInside(next, "inputs", "initial", undefined) : next;
+    return names.has(String(machine.inputs?.initial)) ? setInside(next, "inputs", "initial", undefined) : next;
   });
 }
 
@@ -167,6 +165,6 @@ export function removeTransitions(state: EditorState, before: Level): EditorStat
   if (gone.size === 0) return state;
   return change(state, before, (machine) => ({
     ...machine,
-    transitions: entriesOf(machine["transitions"]).filter((entry) => !gone.has(entry)),
+    transitions: entriesOf(machine.transitions).filter((entry) => !gone.has(entry)),
   }));
 }

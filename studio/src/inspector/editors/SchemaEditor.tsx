@@ -8,10 +8,10 @@ import { LiteralEditor } from "./index";
 
 export function SchemaEditor({ value, onChange, schema, readOnly, label, names }: EditorProps) {
   const plain = withoutNull(schema);
-  const properties = plain["properties"];
+  const properties = plain.properties;
   if (!isObject(properties)) return <JsonValue value={value} onChange={onChange} readOnly={readOnly} label={label} />;
   const object = isObject(value) ? value : {};
-  const required = isList(plain["required"]) ? plain["required"] : [];
+  const required = isList(plain.required) ? plain.required : [];
   return (
     <fieldset className="form-group">
       <legend>{label}</legend>
@@ -47,9 +47,9 @@ interface PropertyProps {
 
 function Property({ name, schema, required, value, names, readOnly, onChange }: PropertyProps) {
   const id = useId();
-  const title = schema["title"];
+  const title = schema.title;
   const label = typeof title === "string" ? title : name;
-  const choices = withoutNull(schema)["enum"];
+  const choices = withoutNull(schema).enum;
   return (
     <div className="field">
       <label htmlFor={id}>
@@ -64,7 +64,7 @@ function Property({ name, schema, required, value, names, readOnly, onChange }: 
         onChange={onChange}
         schema={schema}
         options={isList(choices) ? choices : []}
-        placeholder={schema["default"] === undefined ? "" : String(schema["default"])}
+        placeholder={schema.default === undefined ? "" : String(schema.default)}
         names={names}
         readOnly={readOnly}
         invalid={false}

@@ -23,8 +23,8 @@ const t = catalogue("lists", {
 export function ListEditor({ value, onChange, schema, readOnly, label, placeholder }: EditorProps) {
   const { added, add } = useAdded();
   const items = isList(value) ? value : [];
-  const inner = withoutNull(schema)["items"];
-  const type = isObject(inner) ? inner["type"] : "string";
+  const inner = withoutNull(schema).items;
+  const type = isObject(inner) ? inner.type : "string";
   if (
     items.some((item) => typeof item === "object") ||
     (type !== "string" && type !== "integer" && type !== "number" && type !== undefined)

@@ -21,7 +21,7 @@ const text = (value: EditorProps["value"]): string =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
 export function TextEditor({ id, value, onChange, placeholder, readOnly, invalid, schema }: EditorProps) {
-  const most = withoutNull(schema)["maxLength"];
+  const most = withoutNull(schema).maxLength;
   return (
     <input
       id={id}
