@@ -8,10 +8,10 @@ import { createRoot } from "react-dom/client";
 import { loadConfig } from "./api/config";
 import { queryClient } from "./api/queries";
 import { loadMe } from "./api/session";
-import { loadPlugins } from "./app/plugins";
 import { makeRouter } from "./app/router";
-import { startTheme } from "./app/theme";
+import { loadPlugins } from "./plugins/registry";
 import { Failed } from "./ui";
+import { startTheme } from "./ui/theme";
 
 startTheme();
 

@@ -1,5 +1,5 @@
+import { catalogue } from "../i18n/messages";
 import { Empty, LinkButton } from "../ui";
-import { catalogue } from "./messages";
 
 const t = catalogue("notFound", {
   title: "There is no such page",

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { ApiError } from "../api/errors";
 import { changePassword, useSession } from "../api/session";
+import { catalogue } from "../i18n/messages";
 import { Button, Dialog, TextField, toast } from "../ui";
-import { catalogue } from "./messages";
 
 const t = catalogue("password", {
   title: "Change your password",

@@ -1,10 +1,10 @@
 import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { request } from "../api/client";
+import { Mounting } from "../plugins/PluginMount";
+import { usePlugins } from "../plugins/registry";
 import { Heading } from "../ui";
-import { Mounting } from "./Mounting";
 import { NotFound } from "./NotFound";
-import { usePlugins } from "./plugins";
 
 export function PluginPage() {
   const { path } = useParams({ strict: false });

@@ -1,15 +1,15 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { signOut, useCan, useSession } from "../api/session";
+import { catalogue } from "../i18n/messages";
+import { PLACES, t as place } from "../navigation/pages";
+import { usePlugins } from "../plugins/registry";
 import { Icon, Toasts } from "../ui";
-import { catalogue } from "./messages";
-import { Palette } from "./Palette";
+import { isDark, switchTheme, useTheme } from "../ui/theme";
+import { Palette } from "./CommandPalette";
 import { PasswordDialog } from "./PasswordDialog";
-import { PLACES, t as place } from "./places";
-import { usePlugins } from "./plugins";
 import { SignIn } from "./SignIn";
 import { Tour } from "./Tour";
-import { isDark, switchTheme, useTheme } from "./theme";
 
 const t = catalogue("shell", {
   skip: "To the content",

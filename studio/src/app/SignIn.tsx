@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { signIn, useSession } from "../api/session";
+import { catalogue } from "../i18n/messages";
 import { Button, Dialog, TextField } from "../ui";
-import { catalogue } from "./messages";
 
 const t = catalogue("signIn", {
   title: "Sign in",

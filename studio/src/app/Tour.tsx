@@ -1,7 +1,7 @@
 import { useLocation, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { catalogue } from "../i18n/messages";
 import { Button } from "../ui";
-import { catalogue } from "./messages";
 
 const t = catalogue("tour", {
   label: "First steps",

@@ -1,10 +1,10 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { basePath } from "../api/config";
 import { allowed, useSession } from "../api/session";
+import { PLACES } from "../navigation/pages";
 import { Failed } from "../ui";
 import { NotFound } from "./NotFound";
 import { PluginPage } from "./PluginPage";
-import { PLACES } from "./places";
 import { Shell } from "./Shell";
 
 const root = createRootRoute({
@@ -46,7 +46,7 @@ const designer = createRoute({
   getParentRoute: () => root,
   path: "/definitions/$id",
   validateSearch: search,
-  component: lazyRouteComponent(() => import("../canvas/DesignerPage"), "DesignerPage"),
+  component: lazyRouteComponent(() => import("../designer/DesignerPage"), "DesignerPage"),
 });
 
 const versions = createRoute({
@@ -60,21 +60,21 @@ const instances = createRoute({
   getParentRoute: () => root,
   path: "/instances",
   validateSearch: search,
-  component: lazyRouteComponent(() => import("../runs/InstancesPage"), "InstancesPage"),
+  component: lazyRouteComponent(() => import("../instances/InstancesPage"), "InstancesPage"),
 });
 
 const instance = createRoute({
   getParentRoute: () => root,
   path: "/instances/$id",
   validateSearch: search,
-  component: lazyRouteComponent(() => import("../runs/InstancePage"), "InstancePage"),
+  component: lazyRouteComponent(() => import("../instances/InstancePage"), "InstancePage"),
 });
 
 const tasks = createRoute({
   getParentRoute: () => root,
   path: "/tasks",
   validateSearch: search,
-  component: lazyRouteComponent(() => import("../runs/TasksPage"), "TasksPage"),
+  component: lazyRouteComponent(() => import("../tasks/TasksPage"), "TasksPage"),
 });
 
 const dashboard = createRoute({

@@ -4,15 +4,15 @@ import { useMemo, useRef, useState } from "react";
 import { definitions } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DefinitionSummary, ImportedFile } from "../api/types";
-import { useOffer } from "../app/commands";
-import { useFilters, usePaging, useSettled } from "../app/search";
+import { useOffer } from "../navigation/commands";
+import { useFilters, usePaging, useSettled } from "../navigation/filters";
 import { Answer, Button, Empty, Heading, Pager, SearchField, Segments, Table, toast } from "../ui";
-import { Bulk } from "./Bulk";
+import { importFiles } from "./actions";
+import { Bulk } from "./BulkActions";
 import { columns } from "./columns";
 import { type Asked, Dialogs } from "./Dialogs";
-import { ImportResult, useDrop } from "./Import";
-import { importFiles } from "./verbs";
-import { t } from "./words";
+import { ImportResult, useDrop } from "./FileImport";
+import { t } from "./messages";
 
 const SIZE = 50;
 

@@ -4,10 +4,10 @@ import { api } from "../api/client";
 import { apiPath, forget } from "../api/queries";
 import type { DefinitionDetail, DefinitionSummary } from "../api/types";
 import { Button, Confirm, Dialog, TextField, toast } from "../ui";
+import { bulk } from "./actions";
+import { t } from "./messages";
 import { NewDialog } from "./NewDialog";
 import { RunDialog } from "./RunDialog";
-import { bulk } from "./verbs";
-import { t } from "./words";
 
 /** What a page asks before it does something. */
 export type Asked =

@@ -4,8 +4,8 @@ import { api } from "../api/client";
 import { ApiError } from "../api/errors";
 import { forget } from "../api/queries";
 import { Button, Dialog, SelectField, TextArea, TextField } from "../ui";
-import { idOf } from "./verbs";
-import { t } from "./words";
+import { idOf } from "./actions";
+import { t } from "./messages";
 
 const ROOTS: Record<string, Record<string, unknown>> = {
   flowchart: { id: "root", type: "Flowchart", activities: [], connections: [] },

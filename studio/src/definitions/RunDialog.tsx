@@ -4,8 +4,8 @@ import { useMemo, useState } from "react";
 import { api } from "../api/client";
 import { apiPath, definitions, forget } from "../api/queries";
 import type { Document, ExecuteResult } from "../api/types";
-import { catalogue } from "../app/messages";
-import { useCatalogue } from "../canvas/useCatalogue";
+import { useCatalogue } from "../catalogue/useCatalogue";
+import { catalogue } from "../i18n/messages";
 import {
   Answer,
   Button,

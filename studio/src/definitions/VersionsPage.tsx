@@ -6,10 +6,10 @@ import { api } from "../api/client";
 import { apiPath, definitions, forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DefinitionSummary } from "../api/types";
-import { catalogue } from "../app/messages";
-import { useFilters } from "../app/search";
+import { catalogue } from "../i18n/messages";
+import { useFilters } from "../navigation/filters";
 import { Answer, Badge, Confirm, Heading, Menu, Segments, toast, When } from "../ui";
-import { DiffView } from "./DiffView";
+import { DiffView } from "./VersionDiff";
 
 const t = catalogue("versions", {
   title: "Versions of {name}",

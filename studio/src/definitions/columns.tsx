@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import type { DefinitionSummary } from "../api/types";
 import { Badge, type Column, Icon, Menu, When } from "../ui";
 import { toast } from "../ui/Toast";
+import { exportAll, exportPython, publish } from "./actions";
 import type { Asked } from "./Dialogs";
-import { exportAll, exportPython, publish } from "./verbs";
-import { t } from "./words";
+import { t } from "./messages";
 
 type Row = DefinitionSummary;
 

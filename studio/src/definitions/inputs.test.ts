@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { idOf } from "./actions";
 import { inputSchema, startsOf } from "./inputs";
-import { idOf } from "./verbs";
 
 const order = {
   inputs: [

@@ -8,9 +8,9 @@ import { type Focus, levelOf, ROOT } from "../model/focus";
 import { withIds } from "../model/ids";
 import type { Command } from "./command";
 import * as commands from "./commands";
+import { faultsOf } from "./documentShape.fixture";
 import { mayConnect } from "./rules";
 import { EditorSession } from "./session";
-import { faultsOf } from "./shape.fixture";
 import { keysOf, shortcutOf } from "./shortcuts";
 
 const open = (document: Definition = order, focus: Focus = ROOT): EditorSession =>

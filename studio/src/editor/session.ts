@@ -3,9 +3,9 @@
 import type { Catalogue } from "../model/descriptors";
 import type { Definition } from "../model/document";
 import { type Focus, ROOT } from "../model/focus";
-import { follow } from "./behaviours";
 import { type Command, type Context, type EditorState, no, type Verdict, YES } from "./command";
 import { EMPTY, type History, record, redo, seal, undo } from "./history";
+import { follow } from "./reactions";
 
 export interface Snapshot extends EditorState {
   readonly history: History;

@@ -2,10 +2,10 @@
 
 import { useMemo, useState } from "react";
 import { useCan, useSession } from "../api/session";
-import { catalogue as words } from "../app/messages";
-import { ActivityIcon } from "../canvas/ActivityIcon";
-import { useEditor, useEditorSession } from "../canvas/useEditor";
+import { ActivityIcon } from "../catalogue/ActivityIcon";
 import * as commands from "../editor/commands";
+import { useEditor, useEditorSession } from "../editor/useEditor";
+import { catalogue as words } from "../i18n/messages";
 import type { Activity } from "../model/document";
 import { titleOf } from "../model/document";
 import { chipsOf } from "../model/focus";
@@ -17,15 +17,15 @@ import type { Problem } from "../model/validate";
 import { Button, IconButton, TextField, toast, When } from "../ui";
 import { CasesEditor } from "./CasesEditor";
 import { Declarations } from "./Declarations";
-import { Doors } from "./Doors";
-import { isWanted } from "./editing";
+import { isWanted } from "./editorHints";
 import { NameSelect } from "./editors/pickers";
-import { GivenEditor, isGiven } from "./GivenEditor";
 import { InputEditor } from "./InputEditor";
 import { OptionsSection } from "./OptionsSection";
+import { Doors } from "./PortLinks";
 import { Section } from "./Section";
 import { TestActivity } from "./TestActivity";
-import { UsedWorkflow } from "./workflows";
+import { GivenEditor, isGiven } from "./WorkflowInputEditor";
+import { UsedWorkflow } from "./WorkflowLinks";
 
 const t = words("activity-panel", {
   name: "Name",

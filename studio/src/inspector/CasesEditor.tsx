@@ -1,6 +1,6 @@
 /** Cases of a switch and catches of a try: entries that carry data beside their activities. */
 
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import type { Activity } from "../model/document";
 import { entriesOf } from "../model/focus";
 import { isList, type Json, type JsonObject } from "../model/json";

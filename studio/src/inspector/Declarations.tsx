@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { isObject, type Json, type JsonObject } from "../model/json";
 import { Button, Checkbox, IconButton } from "../ui";
 import { asText, asValue } from "./editors/compound";

@@ -3,20 +3,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { api } from "../api/client";
-import { catalogue } from "../app/messages";
-import { usePlugins } from "../app/plugins";
+import { catalogue } from "../i18n/messages";
 import type { InputDescriptor } from "../model/descriptors";
 import { type Expression, LITERAL, readInput, toLanguage, writeInput } from "../model/expressions";
 import { isObject, type Json } from "../model/json";
 import type { Name } from "../model/scope";
 import type { Problem } from "../model/validate";
+import { usePlugins } from "../plugins/registry";
 import { Prose } from "../ui";
 import { CodeEditor } from "./CodeEditor";
-import { hintFor, optionsFor } from "./editing";
+import { Preview } from "./ExpressionPreview";
+import { hintFor, optionsFor } from "./editorHints";
 import { LiteralEditor } from "./editors";
 import { JsonValue } from "./editors/compound";
 import { NameSelect } from "./editors/pickers";
-import { Preview } from "./preview";
 
 const t = catalogue("input", {
   language: "{input}: kind of value",

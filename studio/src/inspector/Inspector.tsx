@@ -3,9 +3,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { instances } from "../api/queries";
-import { catalogue as words } from "../app/messages";
-import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
+import { useEditor, useEditorSession } from "../editor/useEditor";
+import { catalogue as words } from "../i18n/messages";
 import { outcomesOf } from "../model/descriptors";
 import { findActivity } from "../model/document";
 import { levelOf } from "../model/focus";
@@ -15,8 +15,8 @@ import { Button, Dialog, SelectField, StatusBadge, TextField, toast, When } from
 import { ActivityPanel } from "./ActivityPanel";
 import { DurationEditor } from "./editors/simple";
 import "./inspector.css";
+import { PreviewProvider } from "./ExpressionPreview";
 import { Small } from "./OptionsSection";
-import { PreviewProvider } from "./preview";
 import { Section } from "./Section";
 import { StatePanel, TransitionPanel } from "./StatePanel";
 import { WorkflowPanel } from "./WorkflowPanel";

@@ -1,12 +1,12 @@
 /** How an activity is treated when it fails, takes long or is recorded. */
 
 import { useId } from "react";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import type { ActivityDescriptor } from "../model/descriptors";
 import type { Activity } from "../model/document";
 import { isObject, type Json, type JsonObject } from "../model/json";
 import { SelectField, Switch, TextField } from "../ui";
-import type { EditorProps } from "./editing";
+import type { EditorProps } from "./editorHints";
 import { DurationEditor, NumberEditor } from "./editors/simple";
 import { Section } from "./Section";
 

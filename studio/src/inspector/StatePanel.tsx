@@ -1,9 +1,9 @@
 /** States and transitions of a state machine. */
 
 import { useState } from "react";
-import { catalogue as words } from "../app/messages";
-import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
+import { useEditor, useEditorSession } from "../editor/useEditor";
+import { catalogue as words } from "../i18n/messages";
 import { hasType } from "../model/document";
 import { entryTitle, levelOf } from "../model/focus";
 import { Ids } from "../model/ids";

@@ -5,12 +5,12 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { instances } from "../api/queries";
 import type { ActivityTrialResult } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import type { Activity } from "../model/document";
 import type { Json } from "../model/json";
 import { Button, StatusBadge, toast } from "../ui";
+import { usePreviewValues } from "./ExpressionPreview";
 import { JsonValue } from "./editors/compound";
-import { usePreviewValues } from "./preview";
 
 const t = catalogue("try", {
   text: "Runs this activity alone. What it does to the world, it does.",

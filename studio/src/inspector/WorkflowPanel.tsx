@@ -1,13 +1,13 @@
 /** The inspector when nothing is selected: the workflow itself. */
 
 import { useEffect, useRef } from "react";
-import { Mounting } from "../app/Mounting";
-import { catalogue as words } from "../app/messages";
-import { usePlugins } from "../app/plugins";
-import { useEditor, useEditorSession } from "../canvas/useEditor";
 import * as commands from "../editor/commands";
 import type { Part } from "../editor/commands/definition";
+import { useEditor, useEditorSession } from "../editor/useEditor";
+import { catalogue as words } from "../i18n/messages";
 import type { Json } from "../model/json";
+import { Mounting } from "../plugins/PluginMount";
+import { usePlugins } from "../plugins/registry";
 import { Switch, TextArea, TextField, toast } from "../ui";
 import { Declarations } from "./Declarations";
 import { ListEditor } from "./editors/compound";

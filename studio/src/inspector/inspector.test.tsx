@@ -1,9 +1,9 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { studio } from "../app/plugins";
 import type { Json } from "../model/json";
-import { type EditorProps, hintFor, hintOfSchema, isWanted, optionsFor, withoutNull } from "./editing";
+import { studio } from "../plugins/registry";
+import { type EditorProps, hintFor, hintOfSchema, isWanted, optionsFor, withoutNull } from "./editorHints";
 import { LiteralEditor } from "./editors";
 import { asValue } from "./editors/compound";
 import { InputEditor } from "./InputEditor";

@@ -1,11 +1,11 @@
 /** The palette: drag an activity onto the canvas, or press Enter to put it after the selected one. */
 
 import { useMemo, useState } from "react";
-import { catalogue } from "../app/messages";
-import { ActivityIcon } from "../canvas/ActivityIcon";
+import { ActivityIcon } from "../catalogue/ActivityIcon";
+import { findActivities, grouped } from "../catalogue/activitySearch";
+import { catalogue } from "../i18n/messages";
 import type { ActivityDescriptor, Catalogue } from "../model/descriptors";
 import { SearchField } from "../ui";
-import { findActivities, grouped } from "./finding";
 import "./library.css";
 
 const t = catalogue("library", {

@@ -4,7 +4,7 @@ import { type ActivityDescriptor, type Catalogue, outcomesOf } from "./descripto
 import { type Activity, type Connection, titleOf } from "./document";
 import { type Chip, chipsOf, isMachine, type Level } from "./focus";
 import { isObject, type Json, type JsonObject } from "./json";
-import { showValue, tellingOf } from "./telling";
+import { showValue, tellingOf } from "./summary";
 
 export interface Point {
   readonly x: number;

@@ -14,7 +14,7 @@ import { directionOf, layout, placeAll, settle, sizeOf } from "./layout";
 import { activityAt, isAbout, mergeProblems, worstByActivity } from "./problems";
 import { namesFor, targetsFor } from "./scope";
 import { searchDocument } from "./search";
-import { tellingOf } from "./telling";
+import { tellingOf } from "./summary";
 import { validate } from "./validate";
 
 const at = (definition: Definition, id: string): Activity => {

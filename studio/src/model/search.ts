@@ -2,7 +2,7 @@
 
 import type { Catalogue } from "./descriptors";
 import { type Definition, type Place, titleOf, walk } from "./document";
-import { tellingOf } from "./telling";
+import { tellingOf } from "./summary";
 
 export interface Hit {
   readonly place: Place;

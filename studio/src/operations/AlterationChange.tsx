@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useId, useMemo } from "react";
 import { definitions, instances } from "../api/queries";
 import type { DefinitionSummary } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { type Definition, placesOf } from "../model/document";
 import { IconButton, SelectField, TextField } from "../ui";
 import { type AlterationType, type Draft, sayAlteration, TYPES } from "./alterations";

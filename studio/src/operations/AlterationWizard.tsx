@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { definitions, forget, instances } from "../api/queries";
 import type { Alteration } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Badge, Button, Dialog, SelectField, TextArea, TextField, toast } from "../ui";
 import { OneChange, useNameable } from "./AlterationChange";
 import { Results } from "./AlterationsPage";

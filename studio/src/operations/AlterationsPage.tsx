@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useCan } from "../api/session";
 import type { Alteration } from "../api/types";
-import { catalogue } from "../app/messages";
-import { useFilters } from "../app/search";
+import { catalogue } from "../i18n/messages";
+import { useFilters } from "../navigation/filters";
 import { Badge, Button, Dialog, Json, Table, type Tone, Value, When } from "../ui";
 import { Wizard } from "./AlterationWizard";
 import { fateTone, sayAlteration } from "./alterations";

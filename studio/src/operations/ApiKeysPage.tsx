@@ -3,7 +3,7 @@ import { api } from "../api/client";
 import { apiPath, forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { ApiKey, MadeKey } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Badge, Button, Confirm, Dialog, Id, Menu, TextField, toast, When } from "../ui";
 import { ListPage } from "./ListPage";
 import { RolePicker } from "./UsersPage";

@@ -4,12 +4,12 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { statistics } from "../api/queries";
 import type { Statistics } from "../api/types";
-import { catalogue } from "../app/messages";
-import { useLiveList } from "../runs/useLive";
+import { catalogue } from "../i18n/messages";
+import { useLiveList } from "../instances/useLive";
 import { Answer, Badge, duration, Heading, Icon, Segments, Table, When } from "../ui";
 import { alike } from "./attention";
-import { Chart } from "./Chart";
 import { sorted } from "./ListPage";
+import { Chart } from "./ThroughputChart";
 
 const t = catalogue("dashboard", {
   title: "Dashboard",

@@ -4,7 +4,7 @@ import { api } from "../api/client";
 import { forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DeadLetter } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Badge, Button, Confirm, Dialog, Id, Json, Menu, toast, When } from "../ui";
 import { ListPage } from "./ListPage";
 

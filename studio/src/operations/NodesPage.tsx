@@ -3,7 +3,7 @@ import { api } from "../api/client";
 import { forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { NodeItem, NodeList } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Answer, Badge, Button, Heading, Table, toast, When } from "../ui";
 
 const t = catalogue("nodes", {

@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import { apiPath, forget } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Schedule } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Answer, Badge, Button, Dialog, Menu, toast, When } from "../ui";
 import { ListPage } from "./ListPage";
 

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Setting } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Answer, Badge, Checkbox, Heading, Prose, SearchField, Table, Value } from "../ui";
 import { sorted } from "./ListPage";
 

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Trigger } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Badge, Value } from "../ui";
 import { ListPage } from "./ListPage";
 

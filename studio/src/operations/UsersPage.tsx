@@ -4,7 +4,7 @@ import { api } from "../api/client";
 import { apiPath, forget, list } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Role, User } from "../api/types";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Badge, Button, Checkbox, Confirm, Dialog, Menu, TextField, toast, When } from "../ui";
 import { ListPage } from "./ListPage";
 

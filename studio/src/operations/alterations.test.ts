@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { fateTone, newDraft, sayAlteration, written } from "./alterations";
 import { alike } from "./attention";
-import { niceTop } from "./Chart";
 import { sorted } from "./ListPage";
+import { niceTop } from "./ThroughputChart";
 
 test("a draft becomes a request only when it is whole", () => {
   expect(written(newDraft())).toBeNull();

@@ -1,5 +1,5 @@
 /** What an alteration plan may do, as data: the wizard's forms and the request are both made of this. */
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import type { Tone } from "../ui";
 
 const t = catalogue("alteration", {

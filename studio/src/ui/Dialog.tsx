@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Button, IconButton } from "./Button";
 
 // Not "Cancel": that is what people do to instances.

@@ -6,7 +6,7 @@ import {
   useId,
 } from "react";
 import { Icon } from "./Icon";
-import { Prose } from "./Prose";
+import { Prose } from "./TextWithCode";
 
 type Around = { label: string; hint?: ReactNode; problem?: string | undefined; required?: boolean | undefined };
 

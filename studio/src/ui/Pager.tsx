@@ -1,4 +1,4 @@
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Button } from "./Button";
 
 const t = catalogue("pager", { of: "{from}–{to} of {total}", back: "Back", next: "Next" });

@@ -1,4 +1,4 @@
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Field, SelectField, Switch, TextArea, TextField } from "./Field";
 import { kindOf, label, plain, readJson, type Schema, Unreadable } from "./schema";
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { ApiError } from "../api/errors";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Button } from "./Button";
 import { Icon, type IconName } from "./Icon";
 

@@ -1,4 +1,4 @@
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 
 const t = catalogue("status", {
   pending: "Pending",

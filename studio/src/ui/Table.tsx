@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Icon } from "./Icon";
 
 const t = catalogue("table", { all: "Select all", one: "Select {name}" });

@@ -1,5 +1,5 @@
 import { create } from "zustand";
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { Button, IconButton } from "./Button";
 
 const t = catalogue("toast", { dismiss: "Dismiss" });

@@ -1,4 +1,4 @@
-import { catalogue } from "../app/messages";
+import { catalogue } from "../i18n/messages";
 import { IconButton } from "./Button";
 import { toast } from "./Toast";
 

@@ -4,5 +4,5 @@ export * from "./connections";
 export * from "./definition";
 export * from "./notes";
 export * from "./paste";
-export * from "./places";
+export * from "./positions";
 export { addState, addTransition, renameState, setInitial, setTransition } from "./states";

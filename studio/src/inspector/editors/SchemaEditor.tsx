@@ -2,7 +2,7 @@
 
 import { useId } from "react";
 import { isList, isObject, type Json, type JsonObject } from "../../model/json";
-import { type EditorProps, hintOfSchema, withoutNull } from "../editing";
+import { type EditorProps, hintOfSchema, withoutNull } from "../editorHints";
 import { JsonValue } from "./compound";
 import { LiteralEditor } from "./index";
 

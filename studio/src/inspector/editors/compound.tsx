@@ -1,12 +1,12 @@
 /** Editors of lists, maps, cases and JSON. */
 
 import { useEffect, useState } from "react";
-import { catalogue } from "../../app/messages";
+import { catalogue } from "../../i18n/messages";
 import { isList, isObject, type Json } from "../../model/json";
 import { Button, IconButton } from "../../ui";
 import { CodeEditor } from "../CodeEditor";
-import type { EditorProps } from "../editing";
-import { withoutNull } from "../editing";
+import type { EditorProps } from "../editorHints";
+import { withoutNull } from "../editorHints";
 
 const t = catalogue("lists", {
   add: "Add",

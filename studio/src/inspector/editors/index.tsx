@@ -1,9 +1,9 @@
 /** Editors by hint. A plugin's editor comes first; a hint that nobody knows is edited by its JSON Schema. */
 
-import { Mounting } from "../../app/Mounting";
-import { type EditorProperties, type Mount, usePlugins } from "../../app/plugins";
 import type { Json } from "../../model/json";
-import { type EditorProps, hintOfSchema, type ValueEditor } from "../editing";
+import { Mounting } from "../../plugins/PluginMount";
+import { type EditorProperties, type Mount, usePlugins } from "../../plugins/registry";
+import { type EditorProps, hintOfSchema, type ValueEditor } from "../editorHints";
 import {
   AnyEditor,
   CodeValueEditor,

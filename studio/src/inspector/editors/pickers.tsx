@@ -3,11 +3,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import { definitions } from "../../api/queries";
-import { catalogue } from "../../app/messages";
-import { useSettled } from "../../app/search";
+import { catalogue } from "../../i18n/messages";
+import { useSettled } from "../../navigation/filters";
 import { When } from "../../ui";
-import type { EditorProps } from "../editing";
-import { OpenWorkflow, referredTo } from "../workflows";
+import type { EditorProps } from "../editorHints";
+import { OpenWorkflow, referredTo } from "../WorkflowLinks";
 import { asText } from "./compound";
 
 const t = catalogue("pickers", {

@@ -1,9 +1,9 @@
 /** Editors of single values. */
 
-import { catalogue } from "../../app/messages";
+import { catalogue } from "../../i18n/messages";
 import { formatDuration, parseDuration, sayDuration } from "../../model/durations";
-import type { EditorProps } from "../editing";
-import { withoutNull } from "../editing";
+import type { EditorProps } from "../editorHints";
+import { withoutNull } from "../editorHints";
 
 const t = catalogue("editors", {
   on: "On",

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { startedBy } from "../instances/children";
+import { Catalogue } from "../model/descriptors";
+import { withIds } from "../model/ids";
+import { namesIn } from "./activityNames";
+
+const catalogue = new Catalogue([
+  { type: "WriteLine", display_name: "Write line", inputs: [], outputs: [], ports: [], outcomes: ["Done"] },
+]);
+const line = (id: string, name?: string) => ({ id, type: "WriteLine", inputs: {}, ...(name ? { name } : {}) });
+const names = (...activities: object[]) =>
+  namesIn(withIds({ id: "x", root: { id: "steps", type: "Sequence", activities } } as never), catalogue);
+
+test("an activity without a name is called as on the drawing", () => {
+  const { of, mark } = names(line("greet", "Greet"), line("w1"));
+  expect([of("greet"), of("w1"), of({ activity_id: "w1", name: null })]).toEqual(["Greet", "Write line", "Write line"]);
+  expect([mark("greet"), mark("w1")]).toEqual(["", ""]);
+});
+
+test("where several are called the same, the id tells which", () => {
+  const { mark } = names(line("w1"), line("w2"), line("w3", "Other"));
+  expect([mark("w1"), mark("w2"), mark("w3"), mark(null)]).toEqual(["w1", "w2", "", ""]);
+});
+
+test("what is not in the document goes by what is told of it", () => {
+  const { of } = names();
+  expect(of({ activity_id: "inner/w", name: null, type: "WriteLine" })).toBe("Write line");
+  expect(of({ activity_id: "inner/w", name: "Say it", type: "WriteLine" })).toBe("Say it");
+  expect(of({ activity_id: "gone", type: "Unknown" })).toBe("gone");
+  expect(of(null)).toBe("");
+});
+
+test("the children of an execution are named after it", () => {
+  const children = [{ id: "I-4" }, { id: "I-41" }, { id: "I-4-2" }, { id: "I-5" }];
+  expect(startedBy("I", { execution_id: 4 }, children)).toEqual([{ id: "I-4" }, { id: "I-4-2" }]);
+});

@@ -1,0 +1,218 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { definitions } from "../api/queries";
+import type { Change, DefinitionDiff, Document, FieldChange } from "../api/types";
+import { useNames } from "../catalogue/activityNames";
+import { DiffView as OneDrawing } from "../diagram/DiffGraph";
+import { GraphView } from "../diagram/GraphView";
+import { catalogue } from "../i18n/messages";
+import { Answer, Badge, type Tone, written } from "../ui";
+
+const t = catalogue("compare", {
+  version: "Version {n}",
+  same: "These versions do the same.",
+  what: "What",
+  change: "Change",
+  before: "Before",
+  after: "After",
+  added: "Added",
+  removed: "Removed",
+  changed: "Changed",
+  moved: "Moved",
+  activity: "Activity {name}",
+  connection: "Connection {from} → {to}",
+  variable: "Variable {name}",
+  input: "Input {name}",
+  output: "Output {name}",
+  setting: "Setting {name}",
+  changes: "Changes",
+});
+
+const TONES: Record<Change, Tone> = { added: "ok", removed: "bad", changed: "wait", moved: "off" };
+
+type Line = { what: string; change: Change; activity: string | null; fields: FieldChange[] };
+
+/** Two drawings side by side with the differences marked, and every difference in words below. */
+export function DiffView({ id, from, to, one }: { id: string; from: number; to: number; one: boolean }) {
+  const diff = useQuery(definitions.diff(id, from, to));
+  const before = useQuery(definitions.one(id, from));
+  const after = useQuery(definitions.one(id, to));
+  const [selected, setSelected] = useState<string | null>(null);
+  if (one && before.data && after.data) return <OneDrawing before={before.data.document} after={after.data.document} />;
+  return (
+    <Answer query={diff}>
+      {(data) => (
+        <div className="diff">
+          <div className="sides">
+            <Side
+              version={from}
+              document={before.data?.document}
+              diff={data}
+              old
+              selected={selected}
+              onSelect={setSelected}
+            />
+            <Side version={to} document={after.data?.document} diff={data} selected={selected} onSelect={setSelected} />
+          </div>
+          <Words diff={data} before={before.data?.document} after={after.data?.document} onSelect={setSelected} />
+        </div>
+      )}
+    </Answer>
+  );
+}
+
+type WordsProps = {
+  diff: DefinitionDiff;
+  before: Document | undefined;
+  after: Document | undefined;
+  onSelect: (id: string | null) => void;
+};
+
+const NOTHING: Document = { root: { id: "root", type: "Sequence" } };
+
+/** What was removed is called as it was before. */
+function Words({ diff, before, after, onSelect }: WordsProps) {
+  const then = useNames(before ?? NOTHING);
+  const now = useNames(after ?? NOTHING);
+  const nameOf = (id: string): string => (now.has(id) ? now.of(id) : then.of(id));
+  return <Changes lines={linesOf(diff, nameOf)} onSelect={onSelect} />;
+}
+
+type SideProps = {
+  version: number;
+  document: Record<string, unknown> | undefined;
+  diff: DefinitionDiff;
+  old?: boolean;
+  selected: string | null;
+  onSelect: (id: string | null) => void;
+};
+
+function Side({ version, document, diff, old, selected, onSelect }: SideProps) {
+  const statuses = useMemo(() => marks(diff, old ?? false), [diff, old]);
+  const edges = useMemo(() => ways(diff, old ?? false), [diff, old]);
+  return (
+    <figure>
+      <figcaption>
+        <Badge>{t("version", { n: version })}</Badge>
+      </figcaption>
+      {document ? (
+        <GraphView document={document} statuses={statuses} edgeMarks={edges} selected={selected} onSelect={onSelect} />
+      ) : null}
+    </figure>
+  );
+}
+
+/** What is marked on the older drawing, and what on the newer. */
+const shownOn = (change: Change, old: boolean): boolean =>
+  change === "changed" || change === (old ? "removed" : "added");
+
+const marks = (diff: DefinitionDiff, old: boolean): Record<string, { status: string; count: number }> =>
+  Object.fromEntries(
+    diff.activities.filter((one) => shownOn(one.change, old)).map((one) => [one.id, { status: one.change, count: 0 }]),
+  );
+
+const ways = (diff: DefinitionDiff, old: boolean): Record<string, string> =>
+  Object.fromEntries(
+    diff.connections
+      .filter((one) => one.change === (old ? "removed" : "added"))
+      .map((one) => [`${one.from}|${one.outcome ?? "Done"}|${one.to}`, one.change]),
+  );
+
+/** An expression reads as it was typed; the language is in the way here. */
+function plainly(value: unknown): string {
+  if (typeof value === "object" && value !== null) {
+    const [only, ...others] = Object.entries(value);
+    if (only && others.length === 0 && only[0].startsWith("$") && typeof only[1] === "string") return only[1];
+  }
+  return written(value);
+}
+
+export function linesOf(diff: DefinitionDiff, nameOf: (id: string) => string): Line[] {
+  return [
+    ...diff.activities.map((one) => ({
+      what: t("activity", { name: nameOf(one.id) }),
+      change: one.change,
+      activity: one.id,
+      fields: one.fields,
+    })),
+    ...diff.connections.map((one) => ({
+      what: t("connection", {
+        from: one.outcome ? `${nameOf(one.from)} (${one.outcome})` : nameOf(one.from),
+        to: nameOf(one.to),
+      }),
+      change: one.change,
+      activity: one.from,
+      fields: one.fields,
+    })),
+    ...diff.variables.map((one) => ({
+      what: t("variable", { name: one.name }),
+      change: one.change,
+      activity: null,
+      fields: one.fields,
+    })),
+    ...diff.inputs.map((one) => ({
+      what: t("input", { name: one.name }),
+      change: one.change,
+      activity: null,
+      fields: one.fields,
+    })),
+    ...diff.outputs.map((one) => ({
+      what: t("output", { name: one.name }),
+      change: one.change,
+      activity: null,
+      fields: one.fields,
+    })),
+    ...diff.settings.map((one) => ({
+      what: t("setting", { name: one.path }),
+      change: "changed" as const,
+      activity: null,
+      fields: [{ ...one, path: "" }],
+    })),
+  ];
+}
+
+function What({ line, onSelect }: { line: Line; onSelect: (id: string | null) => void }) {
+  if (line.activity === null) return line.what;
+  return (
+    <button type="button" className="linkish" onClick={() => onSelect(line.activity)}>
+      {line.what}
+    </button>
+  );
+}
+
+function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: string | null) => void }) {
+  if (lines.length === 0) return <div className="changes quiet">{t("same")}</div>;
+  return (
+    <div className="changes" role="region" aria-label={t("changes")} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t("what")}</th>
+            <th scope="col">{t("change")}</th>
+            <th scope="col">{t("before")}</th>
+            <th scope="col">{t("after")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.flatMap((line, index) =>
+            (line.fields.length > 0 ? line.fields : [null]).map((field, at) => (
+              <tr key={`${index}-${at}`}>
+                <td>
+                  {at === 0 ? <What line={line} onSelect={onSelect} /> : ""}
+                  {field?.path ? <span className="faint"> {field.path}</span> : null}
+                </td>
+                <td>{at === 0 ? <Badge tone={TONES[line.change]}>{t(line.change)}</Badge> : null}</td>
+                <td className="value">
+                  {field?.before !== undefined && field.before !== null ? <del>{plainly(field.before)}</del> : null}
+                </td>
+                <td className="value">
+                  {field?.after !== undefined && field.after !== null ? <ins>{plainly(field.after)}</ins> : null}
+                </td>
+              </tr>
+            )),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+/** The designer: loads a definition, keeps it saved, and puts library, canvas and inspector around it. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { ReactFlowProvider } from "@xyflow/react";
+import { useEffect, useMemo, useState } from "react";
+import { definitions } from "../api/queries";
+import { useCan } from "../api/session";
+import type { DefinitionDetail } from "../api/types";
+import { Saver } from "../editor/autosave";
+import { EditorSession } from "../editor/session";
+import { catalogue as words } from "../i18n/messages";
+import type { Catalogue } from "../model/descriptors";
+import { placesOf } from "../model/document";
+import { focusOn, readFocus, writeFocus } from "../model/focus";
+import { withIds } from "../model/ids";
+import type { JsonObject } from "../model/json";
+import { useFilters } from "../navigation/filters";
+import { Button, Dialog, Failed, Filled, Loading, When } from "../ui";
+import { Designer } from "./Designer";
+import "./designer.css";
+import { descriptors } from "../catalogue/useCatalogue";
+import { SessionContext } from "../editor/useEditor";
+import { judge, saveDefinition } from "./designerApi";
+import { type Kept, keeper, keptFor } from "./localDraft";
+
+const t = words("designer-page", {
+  keptTitle: "You have changes that were not saved",
+  keptText: "They were made in this browser on {when} and never reached the server.",
+  restore: "Go on with them",
+  discard: "Throw them away",
+});
+
+export function DesignerPage() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const [search] = useFilters();
+  const version = search.version ?? "latest";
+  const detail = useQuery({
+    ...definitions.one(id, version),
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  const known = useQuery(descriptors);
+  // Once it is open, a question that fails takes nobody's work out of their hands.
+  if (detail.isLoadingError) return <Failed error={detail.error} retry={() => void detail.refetch()} />;
+  if (known.isLoadingError) return <Failed error={known.error} retry={() => void known.refetch()} />;
+  if (detail.data === undefined || known.data === undefined) return <Loading />;
+  return (
+    <Opened key={`${id} ${version}`} detail={detail.data} catalogue={known.data} isLatest={version === "latest"} />
+  );
+}
+
+/** What was loaded first is what the session starts from; later answers of the query are our own saves. */
+function Opened({
+  detail,
+  catalogue,
+  isLatest,
+}: {
+  detail: DefinitionDetail;
+  catalogue: Catalogue;
+  isLatest: boolean;
+}) {
+  const can = useCan();
+  const [first] = useState(detail);
+  const isCode = first.summary.origin === "code";
+  const readOnly = !isLatest || isCode || !can("definitions:write");
+  const [filters, setFilters] = useFilters();
+  const [kept, setKept] = useState<Kept | null>(() => (readOnly ? null : keptFor(first.summary.id)));
+  const { session, saver } = useMemo(() => {
+    const document = withIds(first.document as unknown as JsonObject);
+    const opened = new EditorSession(document, catalogue, { focus: readFocus(filters.at), readOnly });
+    const place = placesOf(document).get(filters.activity ?? "");
+    if (place !== undefined) opened.open(focusOn(place), [place.activity.id]);
+    const keep = keeper(document.id);
+    const saving = new Saver(
+      {
+        save: async (next, etag) => (await saveDefinition(next, etag)).etag,
+        judge,
+        after: (milliseconds, run) => {
+          const timer = setTimeout(run, milliseconds);
+          return () => clearTimeout(timer);
+        },
+        keep,
+      },
+      first.etag,
+      document,
+    );
+    return { session: opened, saver: saving };
+    // One session per opened document: later filters and catalogues are handed to it below.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [first]);
+  useEffect(() => session.setCatalogue(catalogue), [session, catalogue]);
+  useEffect(() => session.setReadOnly(readOnly), [session, readOnly]);
+
+  useEffect(() => {
+    let { document } = session.get();
+    const stop = session.subscribe(() => {
+      const now = session.get();
+      if (now.document !== document) {
+        document = now.document;
+        if (!now.readOnly) saver.change(document);
+      }
+    });
+    const leave = (event: BeforeUnloadEvent): void => {
+      if (!saver.isClean) event.preventDefault();
+    };
+    const hide = (): void => {
+      if (window.document.visibilityState === "hidden") void saver.flush();
+    };
+    window.addEventListener("beforeunload", leave);
+    window.document.addEventListener("visibilitychange", hide);
+    return () => {
+      stop();
+      void saver.flush();
+      window.removeEventListener("beforeunload", leave);
+      window.document.removeEventListener("visibilitychange", hide);
+    };
+  }, [session, saver]);
+
+  // Where one is in the workflow stands in the address: Back goes up, and a link leads there.
+  useEffect(
+    () =>
+      session.subscribe(() => {
+        const at = writeFocus(session.get().focus) ?? undefined;
+        if (at !== filters.at || filters.activity !== undefined) setFilters({ at, activity: undefined });
+      }),
+    [session, filters, setFilters],
+  );
+
+  return (
+    <SessionContext.Provider value={session}>
+      <ReactFlowProvider>
+        <Designer summary={detail.summary} saver={saver} isCode={isCode} isLatest={isLatest} />
+      </ReactFlowProvider>
+      {kept !== null && JSON.stringify(kept.document) !== JSON.stringify(session.get().document) ? (
+        <Dialog
+          title={t("keptTitle")}
+          closable={false}
+          onClose={() => undefined}
+          foot={
+            <>
+              <Button
+                onClick={() => {
+                  keeper(first.summary.id).drop();
+                  setKept(null);
+                }}
+              >
+                {t("discard")}
+              </Button>
+              <Button
+                kind="primary"
+                onClick={() => {
+                  saver.goOnFrom(kept.etag);
+                  session.load(withIds(kept.document));
+                  setKept(null);
+                }}
+              >
+                {t("restore")}
+              </Button>
+            </>
+          }
+        >
+          <p>
+            <Filled sentence={t("keptText")} parts={{ when: <When at={kept.at} as="moment" className="" /> }} />
+          </p>
+        </Dialog>
+      ) : null}
+    </SessionContext.Provider>
+  );
+}

@@ -1,0 +1,67 @@
+import { useEditor } from "../editor/useEditor";
+import { catalogue as words } from "../i18n/messages";
+import { findActivity, titleOf } from "../model/document";
+import type { Problem } from "../model/validate";
+import { IconButton } from "../ui";
+
+const t = words("problems", {
+  title: "Problems",
+  none: "Nothing is wrong with this workflow.",
+  close: "Close",
+  workflow: "Workflow",
+});
+
+export function ProblemsPanel({
+  problems,
+  onShow,
+  onClose,
+}: {
+  problems: readonly Problem[];
+  onShow: (problem: Problem) => void;
+  onClose: () => void;
+}) {
+  const sorted = [...problems].sort(
+    (left, right) => Number(left.severity === "warning") - Number(right.severity === "warning"),
+  );
+  return (
+    <section className="hf-drawer" aria-label={t("title")}>
+      <header>
+        <h3 className="grow">{t("title")}</h3>
+        <IconButton small icon="close" label={t("close")} onClick={onClose} />
+      </header>
+      {sorted.length === 0 ? (
+        <p className="hf-drawer-none faint small">{t("none")}</p>
+      ) : (
+        <ProblemList problems={sorted} onShow={onShow} />
+      )}
+    </section>
+  );
+}
+
+/** Each with the activity that it is about; pressed, it is shown there. */
+export function ProblemList({
+  problems,
+  onShow,
+}: {
+  problems: readonly Problem[];
+  onShow: (problem: Problem) => void;
+}) {
+  const { document, catalogue } = useEditor((snapshot) => snapshot);
+  return (
+    <div className="hf-drawer-list">
+      {problems.map((problem, index) => {
+        const activity = problem.activityId === null ? undefined : findActivity(document, problem.activityId);
+        const said = [problem.message, problem.remedy].filter(Boolean).join(" ");
+        return (
+          <button key={index} type="button" title={said} onClick={() => onShow(problem)}>
+            <span className={`hf-problem ${problem.severity}`} role="img" aria-label={problem.severity} />
+            <b className="clip">
+              {activity === undefined ? t("workflow") : titleOf(activity, catalogue.get(activity.type)?.display_name)}
+            </b>
+            <span className="grow clip">{said}</span>
+          </button>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+/** Publish: what it means for instances that are alive, and what stands in the way. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { forget } from "../api/queries";
+import { useCan } from "../api/session";
+import { catalogue } from "../i18n/messages";
+import type { Problem } from "../model/validate";
+import { Confirm, toast } from "../ui";
+import { liveInstances, publish } from "./designerApi";
+import { ProblemList } from "./ProblemsPanel";
+
+const MOST = 5;
+
+const t = catalogue("publish", {
+  title: "Publish {name}",
+  action: "Publish",
+  live: "{n|instance is|instances are} alive on earlier versions. What lives stays on its version; new ones start on this one.",
+  none: "No instance is alive. New ones start on this version.",
+  errors: "{n|problem keeps|problems keep} it from running.",
+  warnings: "{n|warning|warnings}: it will run, but have a look.",
+  more: "and {n} more",
+  done: "Published version {version}",
+  move: "Move instances to it",
+  doneTriggers: "Published version {version}. {triggers|trigger listens|triggers listen}.",
+});
+
+interface PublishProps {
+  readonly id: string;
+  readonly name: string;
+  readonly problems: readonly Problem[];
+  readonly flush: () => Promise<boolean>;
+  readonly onShow: (problem: Problem) => void;
+  readonly onClose: () => void;
+}
+
+export function PublishDialog({ id, name, problems, flush, onShow, onClose }: PublishProps) {
+  const live = useQuery({
+    queryKey: ["instances", "live", id],
+    queryFn: () => liveInstances(id),
+    staleTime: 0,
+    retry: false,
+  });
+  const [busy, setBusy] = useState(false);
+  const can = useCan();
+  const navigate = useNavigate();
+  const errors = problems.filter((problem) => problem.severity === "error");
+  const shown = errors.length > 0 ? errors : problems;
+  const go = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      if (await flush()) {
+        const result = await publish(id);
+        const { version } = result.summary;
+        const move = {
+          label: t("move"),
+          run: () => void navigate({ to: "/alterations", search: { definition: id, version: String(version) } }),
+        };
+        toast.done(
+          t(result.triggers > 0 ? "doneTriggers" : "done", { version, triggers: result.triggers }),
+          live.data && can("operations:write") ? move : undefined,
+        );
+        // A workflow that can be used as an activity is one from now on.
+        await forget("descriptors");
+      }
+      onClose();
+    } catch (error) {
+      toast.failed(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <Confirm
+      title={t("title", { name })}
+      action={t("action")}
+      busy={busy}
+      disabled={errors.length > 0}
+      onConfirm={() => void go()}
+      onClose={onClose}
+    >
+      {shown.length > 0 ? (
+        <div className={`banner ${errors.length > 0 ? "bad" : "wait"} hf-standing`}>
+          <p>{t(errors.length > 0 ? "errors" : "warnings", { n: shown.length })}</p>
+          <ProblemList
+            problems={shown.slice(0, MOST)}
+            onShow={(problem) => {
+              onClose();
+              onShow(problem);
+            }}
+          />
+          {shown.length > MOST ? <p className="small">{t("more", { n: shown.length - MOST })}</p> : null}
+        </div>
+      ) : null}
+      {live.data !== undefined && errors.length === 0 ? (
+        <p>{live.data > 0 ? t("live", { n: live.data }) : t("none")}</p>
+      ) : null}
+    </Confirm>
+  );
+}

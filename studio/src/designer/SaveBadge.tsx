@@ -1,0 +1,38 @@
+import { useSyncExternalStore } from "react";
+import type { Saver } from "../editor/autosave";
+import { catalogue } from "../i18n/messages";
+import { Button } from "../ui";
+
+const t = catalogue("saving", {
+  saved: "Saved",
+  changed: "Not saved yet",
+  saving: "Saving …",
+  waiting: "Not saved: trying again",
+  "signed-out": "Sign in to save",
+  conflict: "Somebody else saved",
+  refused: "Not saved",
+  now: "Save now",
+  resolve: "Resolve",
+});
+
+/** Always visible: whether what stands on the canvas is on the server. */
+export function SaveBadge({ saver, onResolve }: { saver: Saver; onResolve: () => void }) {
+  const state = useSyncExternalStore(saver.subscribe, saver.get);
+  const isBad =
+    state.kind === "conflict" || state.kind === "refused" || state.kind === "waiting" || state.kind === "signed-out";
+  return (
+    <span className="hf-save" role="status" data-kind={state.kind} title={"why" in state ? state.why : undefined}>
+      <i aria-hidden="true" />
+      <span>{t(state.kind)}</span>
+      {state.kind === "conflict" ? (
+        <Button small onClick={onResolve}>
+          {t("resolve")}
+        </Button>
+      ) : isBad ? (
+        <Button small onClick={() => void saver.resume()}>
+          {t("now")}
+        </Button>
+      ) : null}
+    </span>
+  );
+}

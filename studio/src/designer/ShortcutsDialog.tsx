@@ -1,0 +1,33 @@
+import { SHORTCUTS, sayKeys } from "../editor/shortcuts";
+import { catalogue } from "../i18n/messages";
+import { Dialog } from "../ui";
+
+const t = catalogue("shortcuts", { title: "Shortcuts" });
+
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+  const groups = [...new Set(SHORTCUTS.map((item) => item.group))];
+  const shown = SHORTCUTS.filter((item) => item.id !== "redo-y" && item.id !== "remove-back");
+  return (
+    <Dialog title={t("title")} onClose={onClose} wide>
+      <div className="hf-shortcuts">
+        {groups.map((group) => (
+          <section key={group}>
+            <h3>{group}</h3>
+            <dl>
+              {shown
+                .filter((item) => item.group === group)
+                .map((item) => (
+                  <div key={item.id}>
+                    <dt>{item.label}</dt>
+                    <dd>
+                      <kbd>{sayKeys(item.keys)}</kbd>
+                    </dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,58 @@
+/** The whole document as JSON. What does not parse yet stays here; Apply is one step of undo. */
+
+import { useEffect, useState } from "react";
+import { setSource } from "../editor/commands/definition";
+import { useEditor, useEditorSession } from "../editor/useEditor";
+import { catalogue } from "../i18n/messages";
+import { CodeEditor } from "../inspector/CodeEditor";
+import { isObject, type Json } from "../model/json";
+import { Button, toast } from "../ui";
+
+const t = catalogue("source", {
+  label: "Source",
+  apply: "Apply",
+  revert: "Undo my changes",
+  bad: "Not JSON yet: {why}",
+  notObject: "A definition is an object.",
+});
+
+export function SourceView() {
+  const session = useEditorSession();
+  const { document, readOnly } = useEditor((snapshot) => snapshot);
+  const told = JSON.stringify(document, null, 2);
+  const [draft, setDraft] = useState(told);
+  const [base, setBase] = useState(told);
+  useEffect(() => {
+    if (base === told) return;
+    setDraft((now) => (now === base ? told : now));
+    setBase(told);
+  }, [told, base]);
+  const isChanged = draft !== told;
+  const apply = (): void => {
+    try {
+      const next = JSON.parse(draft) as Json;
+      if (!isObject(next)) throw new Error(t("notObject"));
+      // The id is the document's address: it is not edited here.
+      const verdict = session.run(setSource({ ...next, id: document.id }));
+      if (!verdict.ok) toast.done(verdict.why);
+    } catch (error) {
+      toast.failed(new Error(t("bad", { why: error instanceof Error ? error.message : String(error) })));
+    }
+  };
+  return (
+    <div className="hf-source">
+      {isChanged && !readOnly ? (
+        <div className="hf-source-bar">
+          <span className="grow" />
+          <Button small onClick={() => setDraft(told)}>
+            {t("revert")}
+          </Button>
+          <Button small kind="primary" onClick={apply}>
+            {t("apply")}
+          </Button>
+        </div>
+      ) : null}
+      <CodeEditor tall language="json" label={t("label")} value={draft} readOnly={readOnly} onChange={setDraft} />
+    </div>
+  );
+}

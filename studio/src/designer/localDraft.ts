@@ -1,0 +1,33 @@
+/** Documents that are not on the server yet, kept in this browser until they are. */
+
+import type { Keep } from "../editor/autosave";
+import type { Definition } from "../model/document";
+
+const PREFIX = "holdfast.unsaved.";
+
+export interface Kept {
+  readonly document: Definition;
+  readonly etag: string | null;
+  readonly at: string;
+}
+
+export function keeper(id: string): Keep {
+  return {
+    put(document, etag) {
+      try {
+        localStorage.setItem(PREFIX + id, JSON.stringify({ document, etag, at: new Date().toISOString() }));
+      } catch {
+        // The browser's store is full or closed: saving to the server goes on all the same.
+      }
+    },
+    drop: () => localStorage.removeItem(PREFIX + id),
+  };
+}
+
+export function keptFor(id: string): Kept | null {
+  try {
+    return JSON.parse(localStorage.getItem(PREFIX + id) ?? "null") as Kept | null;
+  } catch {
+    return null;
+  }
+}

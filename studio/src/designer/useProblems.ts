@@ -1,0 +1,34 @@
+/** Problems as you type: the client's at once, the server's a moment later. */
+
+import { useEffect, useMemo, useState } from "react";
+import type { Catalogue } from "../model/descriptors";
+import type { Definition } from "../model/document";
+import { mergeProblems, type ServerAnswer, type Worst, worstByActivity } from "../model/problems";
+import { type Problem, validate } from "../model/validate";
+import { useSettled } from "../navigation/filters";
+import { validateOnServer } from "./designerApi";
+
+export function useProblems(
+  document: Definition,
+  catalogue: Catalogue,
+  isOn: boolean,
+): { problems: readonly Problem[]; worst: ReadonlyMap<string, Worst> } {
+  const looked = useSettled(document, 150);
+  const sent = useSettled(document, 700);
+  const [answer, setAnswer] = useState<ServerAnswer | null>(null);
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const stop = new AbortController();
+    validateOnServer(sent, stop.signal).then(
+      (problems) => setAnswer({ document: sent, problems }),
+      () => undefined, // Without an answer the client's own rules speak.
+    );
+    return () => stop.abort();
+  }, [sent, isOn]);
+  const problems = useMemo(
+    () => (isOn ? mergeProblems(looked, validate(looked, catalogue), answer) : []),
+    [looked, catalogue, answer, isOn],
+  );
+  const worst = useMemo(() => worstByActivity(problems), [problems]);
+  return { problems, worst };
+}

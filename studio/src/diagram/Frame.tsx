@@ -1,0 +1,43 @@
+/** A container around what it holds, in a drawing of the whole workflow. */
+
+import type { Node, NodeProps } from "@xyflow/react";
+import { memo } from "react";
+import { ActivityIcon } from "../catalogue/ActivityIcon";
+import type { Box } from "../model/nestedLayout";
+import { StillHandles, toneOfMark } from "./Card";
+import type { Mark } from "./flowElements";
+
+export type FrameData = { readonly box: Box; readonly mark: Mark | null };
+export type FrameNode = Node<FrameData, "frame">;
+
+export const Frame = memo(function Frame({ data, selected }: NodeProps<FrameNode>) {
+  const { box, mark } = data;
+  const { node } = box;
+  const tone = mark === null ? undefined : toneOfMark(mark.status);
+  return (
+    <div
+      className={`hf-card hf-frame ${selected ? "selected" : ""} ${node.unknown ? "unknown" : ""}`}
+      data-tone={tone}
+      data-status={mark?.status}
+      data-depth={box.depth % 2}
+      title={mark?.hint}
+    >
+      <StillHandles node={node} direction="down" />
+      <div className="hf-face hf-frame-face">
+        <span className="hf-icon">
+          <ActivityIcon name={node.icon} />
+        </span>
+        <span className="hf-words">
+          <span className="hf-title">{node.title}</span>
+          <span className={`hf-telling ${node.telling ? "" : "faint"}`}>{node.telling || node.typeName}</span>
+        </span>
+        {mark?.count !== undefined && mark.count > 1 ? <span className="hf-count">{mark.count}</span> : null}
+      </div>
+      {box.lanes.map((lane, index) => (
+        <span key={index} className="hf-lane" style={{ left: lane.x, width: lane.width }}>
+          {lane.title}
+        </span>
+      ))}
+    </div>
+  );
+});

@@ -1,0 +1,13 @@
+import { afterEach, expect, it, vi } from "vitest";
+
+afterEach(() => vi.unstubAllGlobals());
+
+it.each([
+  [true, 0],
+  [false, 120],
+])("goes at once for those who asked for less motion: %s", async (asked, duration) => {
+  vi.resetModules();
+  vi.stubGlobal("matchMedia", () => ({ matches: asked }));
+  const { gliding } = await import("./animation");
+  expect(gliding()).toEqual({ duration });
+});

@@ -1,0 +1,225 @@
+/** A big workflow seen from afar: one painted picture of it, with what is being moved on a second one above it. */
+
+import { useReactFlow, useStoreApi } from "@xyflow/react";
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef } from "react";
+import { catalogue } from "../../i18n/messages";
+import { useTheme } from "../../ui/theme";
+import {
+  type Colours,
+  clear,
+  coloursOf,
+  type Part,
+  paintFrame,
+  paintHint,
+  paintNotes,
+  paintScene,
+  type View,
+} from "./paint";
+import { type FarActions, type Hands, listen } from "./pointer";
+import { nextTo, type Rect, type Scene } from "./scene";
+
+const t = catalogue("far", {
+  label:
+    "{n} activities, seen from afar. Arrows go from one to the next; Search finds one of them; 0 shows them in full size.",
+});
+const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+const ENDS: Readonly<Record<string, 1 | -1>> = { Home: 1, End: -1 };
+
+interface FarViewProps {
+  readonly scene: Scene;
+  readonly actions: FarActions;
+}
+
+const NOTHING: Hands = { held: null, frame: null, hover: null };
+
+export function FarView({ scene, actions }: FarViewProps) {
+  const still = useRef<HTMLCanvasElement>(null);
+  const above = useRef<HTMLCanvasElement>(null);
+  const now = useRef({ scene, actions, hands: NOTHING });
+  const painter = useRef<Painter | null>(null);
+  const store = useStoreApi();
+  const flow = useReactFlow();
+  const theme = useTheme((state) => state.theme);
+  const chosen = useId();
+  const current = [...scene.selection].map((id) => scene.cards.get(id)).find((card) => card !== undefined) ?? null;
+
+  useLayoutEffect(() => {
+    const [below, top] = [still.current, above.current];
+    const element = below?.closest<HTMLElement>(".hf-canvas");
+    if (below === null || top === null || !element) return undefined;
+    const view = (): View => {
+      const [x, y, zoom] = store.getState().transform;
+      return { x, y, zoom, width: below.clientWidth, height: below.clientHeight };
+    };
+    const made = (painter.current = new Painter(below, top, view, () => now.current));
+    const sizes = new ResizeObserver(() => made.paint());
+    sizes.observe(below);
+    let last = store.getState().transform;
+    const stop = store.subscribe(({ transform }) => {
+      if (transform !== last) {
+        last = transform;
+        made.ask("all");
+      }
+    });
+    const rest = listen({
+      element,
+      scene: () => now.current.scene,
+      actions: () => now.current.actions,
+      zoom: () => store.getState().transform[2],
+      toDrawing: (event) => {
+        const box = below.getBoundingClientRect();
+        const { x, y, zoom } = view();
+        return { x: (event.clientX - box.x - x) / zoom, y: (event.clientY - box.y - y) / zoom };
+      },
+      changed: (hands) => {
+        const wasHeld = now.current.hands.held !== null;
+        now.current = { ...now.current, hands };
+        made.ask(wasHeld === (hands.held !== null) ? "above" : "all");
+      },
+    });
+    return () => {
+      sizes.disconnect();
+      stop();
+      rest();
+      made.stop();
+    };
+  }, [store]);
+
+  useLayoutEffect(() => {
+    now.current = { ...now.current, scene, actions };
+    painter.current?.paint();
+  }, [scene, actions]);
+  // The colours are those of the page once its theme has changed.
+  useEffect(() => painter.current?.paint(), [theme]);
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const [step, end] = [STEPS[event.key], ENDS[event.key]];
+    if (event.key === "Enter" && current !== null) actions.open(current.id);
+    else if (step === undefined && end === undefined) return;
+    else {
+      const next = nextTo(scene, end === undefined ? (current?.id ?? null) : null, end ?? step ?? 1);
+      if (next !== null) {
+        actions.select([next.id]);
+        if (!isSeen(next, store.getState()))
+          void flow.setCenter(next.x + next.width / 2, next.y + next.height / 2, { zoom: flow.getZoom() });
+      }
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <>
+      <canvas
+        ref={still}
+        className="hf-far"
+        role="listbox"
+        tabIndex={0}
+        aria-label={t("label", { n: scene.cards.size })}
+        aria-activedescendant={current === null ? undefined : chosen}
+        onKeyDown={onKeyDown}
+      >
+        {current === null ? null : (
+          <span id={chosen} role="option" aria-selected="true">
+            {current.title}
+          </span>
+        )}
+      </canvas>
+      <canvas ref={above} className="hf-far" aria-hidden="true" />
+    </>
+  );
+}
+
+/** Whether all of a card is in sight. */
+function isSeen(
+  card: Rect,
+  {
+    transform: [x, y, zoom],
+    width,
+    height,
+  }: { readonly transform: readonly [number, number, number]; readonly width: number; readonly height: number },
+): boolean {
+  const [left, top] = [card.x * zoom + x, card.y * zoom + y];
+  return left >= 0 && top >= 0 && left + card.width * zoom <= width && top + card.height * zoom <= height;
+}
+
+interface Now {
+  readonly scene: Scene;
+  readonly hands: Hands;
+}
+
+const NO_SHIFT = { x: 0, y: 0 };
+
+class Painter {
+  #turn = 0;
+  #wants: "above" | "all" = "above";
+  #colours: Colours | null = null;
+
+  constructor(
+    readonly still: HTMLCanvasElement,
+    readonly above: HTMLCanvasElement,
+    readonly view: () => View,
+    readonly now: () => Now,
+  ) {}
+
+  /** Once in the next frame, however often it was asked. */
+  ask(what: "above" | "all"): void {
+    if (what === "all") this.#wants = "all";
+    if (this.#turn === 0)
+      this.#turn = requestAnimationFrame(() => (this.#wants === "all" ? this.paint() : this.#paintAbove()));
+  }
+
+  stop(): void {
+    cancelAnimationFrame(this.#turn);
+  }
+
+  paint(): void {
+    const { scene, hands } = this.now();
+    const held = hands.held?.ids;
+    const context = this.#sheet(this.still);
+    if (context === null) return;
+    const [view, colours] = [this.view(), coloursOf(this.still)];
+    this.#colours = colours;
+    paintNotes(context, scene, view, colours);
+    const rest: Part = {
+      has: (id) => held?.has(id) !== true,
+      hasWay: (source, target) => held === undefined || !(held.has(source) || held.has(target)),
+      shift: NO_SHIFT,
+      isMoved: () => false,
+    };
+    paintScene(context, scene, rest, view, colours);
+    this.#paintAbove();
+  }
+
+  #paintAbove(): void {
+    this.#turn = 0;
+    this.#wants = "above";
+    const { scene, hands } = this.now();
+    const context = this.#sheet(this.above);
+    if (context === null) return;
+    const [view, colours] = [this.view(), (this.#colours ??= coloursOf(this.above))];
+    const { held, frame, hover } = hands;
+    if (held !== null) {
+      const part: Part = {
+        has: (id) => held.ids.has(id),
+        hasWay: (source, target) => held.ids.has(source) || held.ids.has(target),
+        shift: held.shift,
+        isMoved: (id) => held.ids.has(id),
+      };
+      paintScene(context, scene, part, view, colours);
+    }
+    if (frame !== null) paintFrame(context, frame, view, colours);
+    if (hover !== null) paintHint(context, hover, view, colours);
+  }
+
+  /** Of the size that it has on the page, empty. */
+  #sheet(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
+    const context = canvas.getContext("2d");
+    const [view, ratio] = [this.view(), devicePixelRatio];
+    const [width, height] = [Math.round(view.width * ratio), Math.round(view.height * ratio)];
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+    if (context !== null) clear(context, view, ratio);
+    return context;
+  }
+}

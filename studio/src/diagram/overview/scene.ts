@@ -1,0 +1,120 @@
+/** A big workflow seen from afar, as boxes and lines: what is where, without a browser. */
+
+import type { Graph, Point } from "../../model/graph";
+import { type Direction, sizeOf } from "../../model/layout";
+import type { Drawing } from "../flowElements";
+
+export interface Rect {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface FarCard extends Rect {
+  readonly id: string;
+  readonly title: string;
+  readonly tone: string | null;
+}
+
+export interface Scene {
+  readonly cards: ReadonlyMap<string, FarCard>;
+  readonly notes: readonly Rect[];
+  readonly ways: Graph["edges"];
+  readonly direction: Direction;
+  readonly selection: ReadonlySet<string>;
+  readonly bounds: Rect;
+}
+
+/** From this many cards on, cards out of sight are not drawn, and from afar all are one picture. */
+export const BIG_FROM = 150;
+/** Below this zoom a card is a box with its name; far below it only a box. */
+export const FAR_ZOOM = 0.45;
+
+export function sceneOf(drawing: Drawing, toneOf: (id: string) => string | null): Scene {
+  const { graph, places, direction, selection } = drawing;
+  const cards = new Map<string, FarCard>();
+  for (const node of graph.nodes) {
+    const at = places.get(node.id) ?? { x: 0, y: 0 };
+    cards.set(node.id, { id: node.id, title: node.title, tone: toneOf(node.id), ...at, ...sizeOf(node, direction) });
+  }
+  return {
+    cards,
+    notes: graph.notes,
+    ways: graph.edges,
+    direction,
+    selection,
+    bounds: boundsOf([...cards.values(), ...graph.notes]),
+  };
+}
+
+/** Around everything that stands on a drawing. */
+export function boundsOf(boxes: readonly Rect[]): Rect {
+  if (boxes.length === 0) return { x: 0, y: 0, width: 0, height: 0 };
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const box of boxes) {
+    left = Math.min(left, box.x);
+    top = Math.min(top, box.y);
+    right = Math.max(right, box.x + box.width);
+    bottom = Math.max(bottom, box.y + box.height);
+  }
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+/** The card under a point; of two that overlap the one that is drawn last. */
+export function cardAt(scene: Scene, point: Point): FarCard | null {
+  let found: FarCard | null = null;
+  for (const card of scene.cards.values()) if (meets(card, { ...point, width: 0, height: 0 })) found = card;
+  return found;
+}
+
+/** The card before or after one, as the workflow is read; the first (or last) one if there is none to begin with. */
+export function nextTo(scene: Scene, id: string | null, step: 1 | -1): FarCard | null {
+  const isDown = scene.direction === "down";
+  const cards = [...scene.cards.values()].sort((one, other) =>
+    isDown ? one.y - other.y || one.x - other.x : one.x - other.x || one.y - other.y,
+  );
+  const at = id === null ? -1 : cards.findIndex((card) => card.id === id);
+  return at === -1 ? (cards.at(step === 1 ? 0 : -1) ?? null) : (cards[at + step] ?? null);
+}
+
+export function cardsIn(scene: Scene, area: Rect): string[] {
+  return [...scene.cards.values()].filter((card) => meets(card, area)).map((card) => card.id);
+}
+
+export function meets(one: Rect, other: Rect): boolean {
+  return (
+    one.x <= other.x + other.width &&
+    other.x <= one.x + one.width &&
+    one.y <= other.y + other.height &&
+    other.y <= one.y + one.height
+  );
+}
+
+/** Between two corners, whichever way they were drawn. */
+export function between(one: Point, other: Point): Rect {
+  return {
+    x: Math.min(one.x, other.x),
+    y: Math.min(one.y, other.y),
+    width: Math.abs(one.x - other.x),
+    height: Math.abs(one.y - other.y),
+  };
+}
+
+/** A connection's corners: out of the card, across the middle, into the next. */
+export function cornersOf(from: Rect, to: Rect, direction: Direction): readonly [Point, Point, Point, Point] {
+  if (direction === "down") {
+    const [start, end] = [
+      { x: from.x + from.width / 2, y: from.y + from.height },
+      { x: to.x + to.width / 2, y: to.y },
+    ];
+    const middle = (start.y + end.y) / 2;
+    return [start, { x: start.x, y: middle }, { x: end.x, y: middle }, end];
+  }
+  const [start, end] = [
+    { x: from.x + from.width, y: from.y + from.height / 2 },
+    { x: to.x, y: to.y + to.height / 2 },
+  ];
+  const middle = (start.x + end.x) / 2;
+  return [start, { x: middle, y: start.y }, { x: middle, y: end.y }, end];
+}

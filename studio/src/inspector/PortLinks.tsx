@@ -1,0 +1,31 @@
+/** What an activity can hold, with a way into each: also what its card does not show because nothing is in it. */
+
+import { useEditorSession } from "../editor/useEditor";
+import { catalogue as words } from "../i18n/messages";
+import type { Chip } from "../model/focus";
+import { Section } from "./Section";
+
+const t = words("doors", { title: "Inside", empty: "empty", open: "Open {title}" });
+
+export function Doors({ chips }: { readonly chips: readonly Chip[] }) {
+  const session = useEditorSession();
+  if (chips.length === 0) return null;
+  return (
+    <Section id="inside" title={t("title")} open={chips.some((chip) => chip.count > 0)}>
+      <div className="hf-doors">
+        {chips.map((chip) => (
+          <button
+            key={`${chip.focus.port}/${chip.focus.index ?? ""}/${chip.focus.key ?? ""}`}
+            type="button"
+            className="hf-chip"
+            title={t("open", { title: chip.title })}
+            onClick={() => session.open(chip.focus)}
+          >
+            <span className="clip">{chip.title}</span>
+            {chip.count > 0 ? <b>{chip.count}</b> : <span className="faint">{t("empty")}</span>}
+          </button>
+        ))}
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,87 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { instances } from "../api/queries";
+import type { InstanceDetail, InstanceItem } from "../api/types";
+import { StatusBadge } from "../ui";
+import { t } from "./instanceMessages";
+
+const DEEPEST = 8;
+
+/** Parents above, children below, as a tree. */
+export function FamilyPanel({ detail }: { detail: InstanceDetail }) {
+  return (
+    <div className="stack">
+      <ul className="family">
+        <Ancestors id={detail.parent_id} depth={0}>
+          <li>
+            <Line item={detail} here />
+            <Children of={detail} depth={0} />
+          </li>
+        </Ancestors>
+      </ul>
+    </div>
+  );
+}
+
+/** The way up, for one that another instance started. */
+export function Parent({ id }: { id: string }) {
+  const query = useQuery(instances.one(id));
+  const name = query.data ? query.data.name || query.data.definition_name : id;
+  return (
+    <Link className="clip" to="/instances/$id" params={{ id }}>
+      {t("startedBy", { name })}
+    </Link>
+  );
+}
+
+function Ancestors({ id, depth, children }: { id: string | null; depth: number; children: React.ReactNode }) {
+  const query = useQuery({ ...instances.one(id ?? ""), enabled: id !== null });
+  if (!id || !query.data || depth > DEEPEST) return <>{children}</>;
+  return (
+    <Ancestors id={query.data.parent_id} depth={depth + 1}>
+      <li>
+        <Line item={query.data} />
+        <ul>{children}</ul>
+      </li>
+    </Ancestors>
+  );
+}
+
+/** A child is started after the commit that asks for it, and changes without a word from its parent: so it is asked again. */
+export const childrenOf = (parent: InstanceItem) => ({
+  ...instances.children(parent.id),
+  refetchInterval: parent.finished ? (false as const) : 5_000,
+});
+
+function Children({ of, depth }: { of: InstanceItem; depth: number }) {
+  const query = useQuery(childrenOf(of));
+  const items = query.data?.items ?? [];
+  if (items.length === 0) return depth === 0 && query.data ? <p className="quiet small">{t("noFamily")}</p> : null;
+  return (
+    <ul>
+      {items.map((item) => (
+        <li key={item.id}>
+          <Line item={item} />
+          {depth < DEEPEST ? <Children of={item} depth={depth + 1} /> : null}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Line({ item, here }: { item: InstanceItem; here?: boolean }) {
+  const name = item.name || item.definition_name || item.definition_id;
+  return (
+    <div>
+      <StatusBadge status={item.status} />
+      {here ? (
+        <b>{name}</b>
+      ) : (
+        <Link to="/instances/$id" params={{ id: item.id }}>
+          {name}
+        </Link>
+      )}
+      <span className="faint small clip value">{item.id.slice(-8)}</span>
+    </div>
+  );
+}

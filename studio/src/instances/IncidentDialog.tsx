@@ -1,0 +1,149 @@
+import { useMemo, useState } from "react";
+import { api } from "../api/client";
+import type { Incident, InstanceDetail } from "../api/types";
+import { useCatalogue } from "../catalogue/useCatalogue";
+import { LITERAL, readInput } from "../model/expressions";
+import type { Json } from "../model/json";
+import { Button, Dialog, TextArea, TextField, toast } from "../ui";
+import { readJson, Unreadable } from "../ui/schema";
+import { act, type Remedy } from "./actions";
+import { t } from "./instanceMessages";
+
+type RepairProps = { detail: InstanceDetail; name: string; incident: Incident; verb: Remedy; onClose: () => void };
+
+const TITLES = { retry: "retryTitle", recover: "recoverTitle", skip: "skipTitle" } as const;
+
+/** Run what failed or was lost again, or pass it over, and say why. */
+export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
+  const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
+  const defined = useMemo(
+    () => inputsOf(detail.document, incident.activity_id),
+    [detail.document, incident.activity_id],
+  );
+  const [why, setWhy] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [anew, setAnew] = useState(false);
+  const inputs = readJson(text);
+  const bad = inputs instanceof Unreadable ? t("badJson", { why: inputs.why }) : undefined;
+  // Only an effect is given its inputs once and for all; everything else works them out again where it stands.
+  const { catalogue } = useCatalogue();
+  const effect = incident.activity_type !== null && catalogue.get(incident.activity_type)?.kind === "effect";
+  const go = async () => {
+    if (verb === "retry" && bad) return;
+    setBusy(true);
+    const changed = verb === "retry" && effect ? changedIn(incident.inputs, inputs) : {};
+    try {
+      await act(detail.id, verb, {
+        ...(incident.activity_id && verb !== "recover" ? { activity_id: incident.activity_id } : {}),
+        ...(Object.keys(changed).length > 0 ? { inputs: changed } : {}),
+        ...(why ? { why } : {}),
+      });
+      onClose();
+    } catch (error) {
+      toast.failed(error);
+      setBusy(false);
+    }
+  };
+  const workOut = async () => {
+    setAnew(true);
+    const worked = await workedOut(defined ?? {}, incident.inputs, (language, expression) =>
+      api.post<{ value?: Json; error?: string | null }>("/api/preview", {
+        language,
+        expression,
+        instance_id: detail.id,
+      }),
+    ).catch(toast.failed);
+    setAnew(false);
+    if (!worked) return;
+    setText(JSON.stringify(worked.inputs, null, 2));
+    if (worked.problems.length > 0) toast.failed(new Error(worked.problems.join(" ")));
+  };
+  return (
+    <Dialog
+      title={t(TITLES[verb], { name })}
+      onClose={onClose}
+      onSubmit={() => void go()}
+      foot={
+        <Button type="submit" kind="primary" busy={busy} disabled={verb === "retry" && Boolean(bad)}>
+          {t(verb)}
+        </Button>
+      }
+    >
+      <p>
+        {t(verb === "skip" ? "skipText" : verb === "recover" ? "recoverText" : effect ? "retryText" : "retryAgain")}
+      </p>
+      {verb === "retry" && defined ? (
+        <div className="stack">
+          <span className="field-label">{t("defined")}</span>
+          <pre className="code">{JSON.stringify(defined, null, 2)}</pre>
+          {effect ? (
+            <div>
+              <Button small icon="refresh" busy={anew} onClick={() => void workOut()}>
+                {t("workOut")}
+              </Button>
+            </div>
+          ) : null}
+        </div>
+      ) : null}
+      {verb === "retry" && effect ? (
+        <TextArea
+          label={t("editInputs")}
+          hint={t("editHint")}
+          className="area mono"
+          rows={6}
+          value={text}
+          problem={bad}
+          onChange={(e) => setText(e.target.value)}
+        />
+      ) : null}
+      <TextField label={t("why")} hint={t("whyHint")} value={why} onChange={(e) => setWhy(e.target.value)} />
+    </Dialog>
+  );
+}
+
+/** Only what was changed goes back: the rest is worked out anew, and a secret is shown as dots that must not become its value. */
+export function changedIn(before: Record<string, unknown>, now: unknown): Record<string, unknown> {
+  if (typeof now !== "object" || now === null || Array.isArray(now)) return {};
+  return Object.fromEntries(
+    Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
+  );
+}
+
+/** What the definition gives to this activity: where an input could not be evaluated, this is all there is to see. */
+function inputsOf(value: unknown, activity: string | null): Record<string, unknown> | null {
+  if (Array.isArray(value))
+    return value.reduce<Record<string, unknown> | null>((found, one) => found ?? inputsOf(one, activity), null);
+  if (typeof value !== "object" || value === null) return null;
+  const fields = value as Record<string, unknown>;
+  if (fields.id === activity && typeof fields.type === "string")
+    return (fields.inputs as Record<string, unknown> | undefined) ?? null;
+  return inputsOf(Object.values(fields), activity);
+}
+
+const DOTS = /^•+$/;
+
+type Asked = (language: string, expression: Json) => Promise<{ value?: Json; error?: string | null }>;
+
+/**
+ * The inputs of an effect as its definition gives them now, with the values of the instance: for a retry after the definition was
+ * corrected. What cannot be worked out stays as it was and is told; a secret stays behind its dots.
+ */
+export async function workedOut(
+  defined: Record<string, unknown>,
+  before: Record<string, unknown>,
+  ask: Asked,
+): Promise<{ inputs: Record<string, unknown>; problems: string[] }> {
+  const problems: string[] = [];
+  const one = async ([name, value]: [string, unknown]): Promise<[string, unknown]> => {
+    const { language, source } = readInput(value as Json);
+    const old = before[name];
+    if (typeof old === "string" && DOTS.test(old)) return [name, old];
+    if (language === LITERAL) return [name, source];
+    const told = await ask(language, source);
+    if (!told.error) return [name, told.value ?? null];
+    problems.push(`${name}: ${told.error}`);
+    return [name, old ?? null];
+  };
+  const inputs = { ...before, ...Object.fromEntries(await Promise.all(Object.entries(defined).map(one))) };
+  return { inputs, problems };
+}

@@ -1,0 +1,109 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api, save } from "../api/client";
+import { apiPath, instances } from "../api/queries";
+import { useCan } from "../api/session";
+import type { InstanceDetail } from "../api/types";
+import type { Names } from "../catalogue/activityNames";
+import { Button, Menu, toast } from "../ui";
+import { type BulkAction, fork, isHeld } from "./actions";
+import { BulkConfirm } from "./BulkConfirm";
+import { Repair } from "./IncidentDialog";
+import { nameOf } from "./IncidentsPanel";
+import { t } from "./instanceMessages";
+
+/** What can be done with this instance now, by this person. */
+export function InstanceActions({ detail, names }: { detail: InstanceDetail; names: Names }) {
+  const can = useCan();
+  const navigate = useNavigate();
+  const [asked, setAsked] = useState<BulkAction | "recover" | null>(null);
+  const writable = can("instances:write");
+  // Of one failed activity the inputs are shown; several are retried together.
+  const open = useQuery({ ...instances.incidents(detail.id), enabled: writable && detail.incidents > 0 }).data?.filter(
+    (one) => one.open,
+  );
+  const failed = open?.filter((one) => !isHeld(one));
+  const only = failed?.length === 1 ? failed[0] : undefined;
+  const held = open?.find(isHeld);
+  const alive = detail.status !== "canceled" && detail.status !== "finished";
+  const go = async () => {
+    const id = await fork(detail.id);
+    void navigate({ to: "/instances/$id", params: { id } });
+  };
+  const download = async () => {
+    const state = await api.get<unknown>(apiPath("instances", detail.id, "export"));
+    save(`${detail.id}.json`, JSON.stringify(state, null, 2));
+  };
+  return (
+    <>
+      {writable && held ? (
+        <Button kind="primary" icon="refresh" onClick={() => setAsked("recover")}>
+          {t("recover")}
+        </Button>
+      ) : null}
+      {writable && detail.incidents > 0 && failed?.length !== 0 ? (
+        <Button kind="primary" icon="refresh" disabled={failed === undefined} onClick={() => setAsked("retry")}>
+          {t("retry")}
+        </Button>
+      ) : null}
+      {writable && alive ? (
+        <Button icon="stop" onClick={() => setAsked("cancel")}>
+          {t("cancel")}
+        </Button>
+      ) : null}
+      <Menu
+        label={t("actions")}
+        items={[
+          can("definitions:read") && {
+            label: t("edit"),
+            icon: "flow",
+            onSelect: () => void navigate({ to: "/definitions/$id", params: { id: detail.definition_id } }),
+          },
+          can("operations:write") && {
+            label: t("alter"),
+            icon: "wand",
+            onSelect: () => void navigate({ to: "/alterations", search: { ids: detail.id } }),
+          },
+          writable && { label: t("fork"), icon: "fork", onSelect: () => void go().catch(toast.failed) },
+          { label: t("export"), icon: "download", onSelect: () => void download().catch(toast.failed) },
+          "line",
+          can("instances:delete") && {
+            label: t("delete"),
+            icon: "trash",
+            danger: true,
+            onSelect: () => setAsked("delete"),
+          },
+        ]}
+      />
+      {asked === "retry" && only ? (
+        <Repair
+          detail={detail}
+          name={nameOf(only, names)}
+          incident={only}
+          verb="retry"
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
+      {asked === "recover" && held ? (
+        <Repair
+          detail={detail}
+          name={nameOf(held, names)}
+          incident={held}
+          verb="recover"
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
+      {asked && asked !== "recover" && !(asked === "retry" && only) ? (
+        <BulkConfirm
+          action={asked}
+          chosen={{ ids: [detail.id] }}
+          onClose={() => setAsked(null)}
+          onDone={() => {
+            if (asked === "delete") void navigate({ to: "/instances" });
+          }}
+        />
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import { useState } from "react";
+import type { Search } from "../app/router";
+import { t } from "./messages";
+import { boundsOf, SPANS, TIMES, timesOf } from "./period";
+
+type Props = { filters: Search; onChange: (changed: Search) => void };
+
+/** Which time of an instance, and when. */
+export function Period({ filters, onChange }: Props) {
+  const span = filters.since ?? "";
+  const moment = (name: "from" | "to") => (
+    <label className="row small quiet">
+      {t(name)}
+      <input
+        className="input"
+        type="datetime-local"
+        value={filters[name] ?? ""}
+        onChange={(event) => onChange({ [name]: event.target.value || undefined })}
+      />
+    </label>
+  );
+  return (
+    <div className="row wrap" role="group" aria-label={t("period")}>
+      <select
+        className="select"
+        style={{ width: 112 }}
+        aria-label={t("whichTime")}
+        value={filters.by ?? "created"}
+        onChange={(event) => onChange({ by: event.target.value === "created" ? undefined : event.target.value })}
+      >
+        {TIMES.map((name) => (
+          <option key={name} value={name}>
+            {t(name)}
+          </option>
+        ))}
+      </select>
+      <select
+        className="select"
+        style={{ width: 128 }}
+        aria-label={t("period")}
+        value={span}
+        onChange={(event) =>
+          onChange({
+            since: event.target.value || undefined,
+            ...(event.target.value === "between" ? {} : { from: undefined, to: undefined }),
+          })
+        }
+      >
+        <option value="">{t("anyTime")}</option>
+        {SPANS.map((one) => (
+          <option key={one} value={one}>
+            {t(one)}
+          </option>
+        ))}
+      </select>
+      {span === "between" ? (
+        <>
+          {moment("from")}
+          {moment("to")}
+        </>
+      ) : null}
+    </div>
+  );
+}
+
+/** "Last hour" becomes a moment once, not on each drawing: else every look would be a new question. */
+export function useTimes(filters: Search): Record<string, string | undefined> {
+  const asked = { span: filters.since, from: filters.from, to: filters.to };
+  const key = JSON.stringify(asked);
+  const [made, setMade] = useState<{ key: string; bounds: { after?: string; before?: string } }>(() => ({
+    key,
+    bounds: boundsOf(asked, new Date()),
+  }));
+  if (made.key === key) return timesOf(filters.by, made.bounds);
+  const bounds = boundsOf(asked, new Date());
+  setMade({ key, bounds });
+  return timesOf(filters.by, bounds);
+}

@@ -1,0 +1,60 @@
+import { useMemo } from "react";
+import { t } from "./instanceMessages";
+
+type Line = { activity: string; line: number };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A workflow that was written as a Python function carries its text: `metadata.source`. */
+const sourceOf = (document: Record<string, unknown>): string | null => {
+  const metadata = document.metadata;
+  const source = isObject(metadata) ? metadata.source : undefined;
+  if (typeof source === "string") return source;
+  return isObject(source) && typeof source.text === "string" ? source.text : null;
+};
+
+/** The number of its first line in its file: activities say lines of the file. */
+const firstLineOf = (document: Record<string, unknown>): number => {
+  const metadata = document.metadata;
+  const source = isObject(metadata) ? metadata.source : undefined;
+  return isObject(source) && typeof source.line === "number" ? source.line : 1;
+};
+
+export const hasSource = (document: Record<string, unknown>): boolean => sourceOf(document) !== null;
+
+function linesOf(document: Record<string, unknown>): Line[] {
+  const found: Line[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    else if (isObject(value)) {
+      const metadata = value.metadata;
+      const line = isObject(metadata) ? metadata.line : undefined;
+      if (typeof value.id === "string" && typeof line === "number") found.push({ activity: value.id, line });
+      Object.values(value).forEach(visit);
+    }
+  };
+  visit(document.root);
+  return found;
+}
+
+export function Source({ document, here }: { document: Record<string, unknown>; here: string | null }) {
+  const lines = useMemo(() => (sourceOf(document) ?? "").split("\n"), [document]);
+  const places = useMemo(() => linesOf(document), [document]);
+  const first = firstLineOf(document);
+  const current = places.find((place) => place.activity === here)?.line;
+  return (
+    <pre className="source-lines" role="region" aria-label={t("source")} tabIndex={0}>
+      {lines.map((line, index) => (
+        <div
+          key={index}
+          className={index + first === current ? "here" : ""}
+          aria-current={index + first === current ? "true" : undefined}
+        >
+          <span className="number">{index + first}</span>
+          {line || " "}
+        </div>
+      ))}
+    </pre>
+  );
+}

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { countOf, filterOf } from "./actions";
+
+it("asks for many as the list does", () => {
+  const asked = {
+    search: "",
+    definition_id: "order",
+    correlation_id: undefined,
+    parent_id: undefined,
+    has_incidents: true,
+    created_after: undefined,
+  };
+  expect(filterOf(asked, ["suspended"])).toEqual({
+    definition_id: ["order"],
+    has_incidents: true,
+    status: ["suspended"],
+  });
+  expect(filterOf({ search: "" }, [])).toEqual({});
+  expect([countOf({ ids: ["a", "b"] }), countOf({ filter: {}, count: 1004 })]).toEqual([2, 1004]);
+});

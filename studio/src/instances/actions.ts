@@ -1,0 +1,61 @@
+import { api } from "../api/client";
+import { apiPath, forget } from "../api/queries";
+import type { ImportedInstance, InstancesBulkResult } from "../api/types";
+import { toast } from "../ui";
+import { t as words } from "./instanceMessages";
+import { t } from "./messages";
+
+export type BulkAction = "cancel" | "retry" | "delete";
+
+/** What helps an incident: what failed is retried, an effect that was lost with its process waits for somebody's word. */
+export type Remedy = "retry" | "recover" | "skip";
+
+export const isHeld = (incident: { type: string; open: boolean }): boolean => incident.open && incident.type === "lost";
+
+/** Instances by name, or all that a filter finds when it is done; `count` is how many it finds now. */
+export type Chosen = { ids: readonly string[] } | { filter: Record<string, unknown>; count: number };
+
+export const countOf = (chosen: Chosen): number => ("ids" in chosen ? chosen.ids.length : chosen.count);
+
+/** What the list asks for by its address, as the body of a request names it; what is not set is left out. */
+export function filterOf(
+  asked: Record<string, string | boolean | undefined>,
+  status: readonly string[],
+): Record<string, unknown> {
+  const lists = new Set(["definition_id", "correlation_id"]);
+  const set = Object.entries(asked).filter(([, value]) => value !== undefined && value !== "");
+  return {
+    ...Object.fromEntries(set.map(([name, value]) => [name, lists.has(name) ? [value] : value])),
+    ...(status.length > 0 ? { status } : {}),
+  };
+}
+
+export async function bulk(action: BulkAction, chosen: Chosen, why: string, terminate: boolean): Promise<void> {
+  const result = await api.post<InstancesBulkResult>("/api/instances/bulk", {
+    action,
+    ...("ids" in chosen ? { ids: chosen.ids } : { filter: chosen.filter }),
+    ...(why ? { why } : {}),
+    ...(action === "cancel" ? { terminate } : {}),
+  });
+  if (result.failed.length === 0 || result.changed > 0) toast.done(t("done", { n: result.changed }));
+  const first = result.failed[0];
+  if (first) toast.failed(new Error(t("failed", { n: result.failed.length, why: first.message })));
+  await forget("instances", "statistics");
+}
+
+/** A copy that goes on by itself: from a state that is kept, or from what it is now. */
+export async function fork(id: string, version?: number): Promise<string> {
+  const made = await api.post<ImportedInstance>(
+    apiPath("instances", id, "fork"),
+    version === undefined ? {} : { version },
+  );
+  await forget("instances");
+  toast.done(words("forked", { id: made.id }));
+  return made.id;
+}
+
+/** One verb on one instance; everything about instances is asked again. */
+export async function act(id: string, verb: string, body: unknown = {}): Promise<void> {
+  await api.post(apiPath("instances", id, verb), body);
+  await forget("instances", "tasks", "statistics");
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { changedIn, workedOut } from "./IncidentDialog";
+import { inOrder } from "./IncidentsPanel";
+
+describe("incidents", () => {
+  it("stand with the open ones first, the newest above", () => {
+    const at = (hour: number, open: boolean) => ({ at: `2026-01-01T0${hour}:00:00Z`, open });
+    expect(inOrder([at(1, false), at(2, true), at(3, false), at(4, true)]).map((one) => one.at[12])).toEqual([
+      "4",
+      "2",
+      "3",
+      "1",
+    ]);
+  });
+});
+
+describe("the inputs of a retry", () => {
+  it("are worked out anew from the definition, but for secrets and what fails", async () => {
+    const defined = {
+      url: "http://b/",
+      path: { $python: "'orders/' + id" },
+      bad: { $python: "nobody" },
+      token: { $variable: "token" },
+    };
+    const before = { url: "http://a/", path: "orders/", bad: "old", token: "••••••", retries: 0 };
+    const asked: unknown[] = [];
+    const made = await workedOut(defined, before, async (language, expression) => {
+      asked.push([language, expression]);
+      return expression === "nobody" ? { error: "not known" } : { value: "orders/7" };
+    });
+    expect(made).toEqual({
+      inputs: { url: "http://b/", path: "orders/7", bad: "old", token: "••••••", retries: 0 },
+      problems: ["bad: not known"],
+    });
+    expect(asked).toEqual([
+      ["python", "'orders/' + id"],
+      ["python", "nobody"],
+    ]);
+    expect(changedIn(before, made.inputs)).toEqual({ url: "http://b/", path: "orders/7" });
+  });
+
+  it("are those that were changed", () => {
+    const before = { url: "http://a/", authorization: "••••••", retries: 0, headers: { a: 1 } };
+    expect(changedIn(before, { ...before, url: "http://b/" })).toEqual({ url: "http://b/" });
+    expect(changedIn(before, { ...before, headers: { a: 2 }, more: true })).toEqual({ headers: { a: 2 }, more: true });
+    expect(changedIn(before, { ...before })).toEqual({});
+  });
+
+  it("are an object", () => {
+    expect(changedIn({ url: "x" }, ["x"])).toEqual({});
+    expect(changedIn({ url: "x" }, null)).toEqual({});
+  });
+});

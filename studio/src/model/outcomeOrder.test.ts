@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { catalogue } from "./catalogue.fixture";
+import type { Definition } from "./document";
+import { order } from "./documents.fixture";
+import { levelOf, ROOT } from "./focus";
+import { graphOf } from "./graph";
+import { layout } from "./layout";
+import { withPorts } from "./outcomeOrder";
+
+const graph = graphOf(levelOf(order, catalogue, ROOT), catalogue);
+const outcomes = (drawn: typeof graph, id: string) => drawn.nodes.find((node) => node.id === id)?.outcomes;
+
+describe("the order of outcomes", () => {
+  const at = (entries: Record<string, number>) =>
+    new Map(graph.nodes.map((node, index) => [node.id, { x: entries[node.id] ?? 0, y: index * 120 }]));
+  const [toTrue, toFalse] = ["True", "False"].map(
+    (name) => graph.edges.find((edge) => edge.source === "large" && edge.outcome === name)!.target,
+  ) as [string, string];
+
+  it("follows the places of what they lead to", () => {
+    expect(outcomes(withPorts(graph, at({ [toTrue]: 0, [toFalse]: 400 }), "down"), "large")).toEqual(["True", "False"]);
+    expect(outcomes(withPorts(graph, at({ [toTrue]: 400, [toFalse]: 0 }), "down"), "large")).toEqual(["False", "True"]);
+  });
+
+  it("keeps open outcomes where they are, and the card that did not change", () => {
+    const places = at({ [toTrue]: 400, [toFalse]: 0 });
+    const once = withPorts(graph, places, "down");
+    expect(outcomes(once, "kind")?.at(-1)).toBe("Default");
+    expect(withPorts(graph, places, "down").nodes.find((node) => node.id === "large")).toBe(
+      once.nodes.find((node) => node.id === "large"),
+    );
+  });
+
+  it("shows what a connection uses, known or not", () => {
+    const odd = {
+      ...graph,
+      edges: [
+        ...graph.edges,
+        { id: "odd", source: "large", target: toTrue, outcome: "Maybe", label: "Maybe", index: 9 },
+      ],
+    };
+    expect(outcomes(withPorts(odd, at({}), "down"), "large")).toContain("Maybe");
+  });
+});
+
+describe("layout", () => {
+  it("keeps a short branch near the card that it leaves, however far its end is", () => {
+    const line = (id: string) => ({ id, type: "WriteLine", inputs: {} });
+    const ids = ["a", "b", "c", "d", "e"];
+    const chart = {
+      format: "holdfast/definition@1",
+      id: "long",
+      root: {
+        id: "root",
+        type: "Flowchart",
+        activities: [{ id: "choose", type: "FlowDecision", inputs: {} }, line("no"), ...ids.map(line), line("last")],
+        connections: [
+          { from: "choose", outcome: "True", to: "a" },
+          { from: "choose", outcome: "False", to: "no" },
+          ...ids.slice(1).map((id, index) => ({ from: ids[index]!, to: id })),
+          { from: "e", to: "last" },
+          { from: "no", to: "last" },
+        ],
+      },
+    } as unknown as Definition;
+    const long = graphOf(levelOf(chart, catalogue, ROOT), catalogue);
+    const places = layout(long.nodes, long.edges, "down");
+    expect(places.get("no")?.y).toBe(places.get("a")?.y);
+  });
+});

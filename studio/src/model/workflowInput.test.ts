@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Json } from "./json";
+import type { Name } from "./scope";
+import { readGiven, writeGiven } from "./workflowInput";
+
+const names: Name[] = [
+  { name: "who", kind: "input", type: "string", from: "workflow" },
+  { name: "total", kind: "variable", type: "any", from: "workflow" },
+];
+
+test("values alone are an object", () => {
+  expect(writeGiven({})).toBeUndefined();
+  expect(writeGiven({ weight: 3, to: "Oslo" })).toEqual({ weight: 3, to: "Oslo" });
+  expect(readGiven({ weight: 3 }, names)).toEqual({ weight: 3 });
+  expect(readGiven(undefined, names)).toEqual({});
+  expect(readGiven({ $python: "" }, names)).toEqual({});
+});
+
+test("one expression makes all of them one dict, which is taken apart again", () => {
+  const given = {
+    weight: { $python: "f(1, {'a': 2})" },
+    to: { $input: "who" },
+    sum: { $variable: "total" },
+    fragile: true,
+    note: 'say "hi"',
+    list: [1, null],
+  };
+  const written = writeGiven(given);
+  expect(written).toEqual({
+    $python:
+      '{"weight": f(1, {\'a\': 2}), "to": who, "sum": total, "fragile": True, "note": "say \\"hi\\"", "list": [1, None]}',
+  });
+  const { list, ...rest } = given;
+  expect(readGiven(written, names)).toEqual({ ...rest, list: { $python: "[1, None]" } });
+  expect(list).toEqual([1, null]);
+});
+
+test("what people write by hand is read too", () => {
+  expect(readGiven({ $python: "{ 'weight': 3, 'to': who if who else 'X', }" }, names)).toEqual({
+    weight: 3,
+    to: { $python: "who if who else 'X'" },
+  });
+  expect(readGiven({ $python: "{'a': x[1:2], 'b': lambda_(':')}" }, names)).toEqual({
+    a: { $python: "x[1:2]" },
+    b: { $python: "lambda_(':')" },
+  });
+});
+
+test("everything else is edited as a whole", () => {
+  const others = [
+    "order",
+    "{k: v for k, v in pairs}",
+    "{**order}",
+    "{'a': (}",
+    "{'a': 'x}",
+    "{'a': 1, 'a': 2}",
+    "{'a'}",
+    "dict(a=1)",
+    "{1: 2}",
+  ];
+  for (const text of others) expect(readGiven({ $python: text }, names), text).toBeNull();
+  expect(readGiven({ $javascript: "({})" }, names)).toBeNull();
+  expect(readGiven([1], names)).toBeNull();
+});
+
+const literal = fc.oneof(fc.string(), fc.integer(), fc.boolean()).filter((value) => value !== "");
+
+test("what is written is read as it was", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.string(), fc.oneof(literal, fc.constantFrom({ $python: "who + ','" }, { $input: "who" }))),
+      (given) => {
+        expect(readGiven(writeGiven(given as Record<string, Json>), names)).toEqual(given);
+      },
+    ),
+  );
+});

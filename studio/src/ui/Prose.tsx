@@ -1,6 +1,0 @@
-import { proseParts } from "./proseParts";
-
-/** What the server says of a setting or an input: `code` in it is shown as code. */
-export function Prose({ text }: { text: string }) {
-  return <>{proseParts(text).map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
-}

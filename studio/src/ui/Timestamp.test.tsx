@@ -1,0 +1,36 @@
+import { cleanup, render, screen } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+import { Filled } from "./Interpolate";
+import { utc, When } from "./Timestamp";
+
+afterEach(cleanup);
+
+const AT = "2026-03-03T14:30:00+00:00";
+
+test("a time is local, and says its UTC on hover", () => {
+  for (const as of ["ago", "moment", "clock", "day"] as const) {
+    render(<When at={AT} as={as} />);
+    const time = document.querySelector("time")!;
+    expect(time.title).toContain("2026-03-03 14:30:00 UTC");
+    expect(time.textContent).not.toContain("UTC");
+    cleanup();
+  }
+  render(<When at={AT} as="moment" />);
+  expect(document.querySelector("time")!.textContent).toBe(
+    new Date(AT).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }),
+  );
+  expect(utc(new Date("2026-03-03T14:30:00.120Z"))).toBe("2026-03-03 14:30:00.120 UTC");
+});
+
+test("a sentence takes elements wherever it names them", () => {
+  render(
+    <p>
+      <Filled
+        sentence="Waits until {due} at {activity}."
+        parts={{ due: <b>noon</b>, activity: <a href="#x">Delay</a> }}
+      />
+    </p>,
+  );
+  expect(screen.getByRole("paragraph").textContent).toBe("Waits until noon at Delay.");
+  expect(screen.getByRole("link").textContent).toBe("Delay");
+});
