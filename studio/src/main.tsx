@@ -1,6 +1,4 @@
-import "./ui/tokens.css";
-import "./ui/base.css";
-import "./ui/kit.css";
+import "./ui/styles.css";
 import "./app/shell.css";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";

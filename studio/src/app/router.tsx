@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { basePath } from "../api/config";
 import { allowed, useSession } from "../api/session";
+import { readSearch } from "../navigation/filters";
 import { PLACES } from "../navigation/pages";
 import { Failed } from "../ui";
 import { NotFound } from "./NotFound";
@@ -27,53 +28,45 @@ const home = createRoute({
   },
 });
 
-/** Filters live in the address: a page can be sent to a colleague, and Back goes back. */
-export type Search = Record<string, string | undefined>;
-
-const search = (given: Record<string, unknown>): Search =>
-  Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : String(value)]),
-  );
-
 const definitions = createRoute({
   getParentRoute: () => root,
   path: "/definitions",
-  validateSearch: search,
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import("../definitions/DefinitionsPage"), "DefinitionsPage"),
 });
 
 const designer = createRoute({
   getParentRoute: () => root,
   path: "/definitions/$id",
-  validateSearch: search,
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import("../designer/DesignerPage"), "DesignerPage"),
 });
 
 const versions = createRoute({
   getParentRoute: () => root,
   path: "/definitions/$id/versions",
-  validateSearch: search,
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import("../definitions/VersionsPage"), "VersionsPage"),
 });
 
 const instances = createRoute({
   getParentRoute: () => root,
   path: "/instances",
-  validateSearch: search,
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import("../instances/InstancesPage"), "InstancesPage"),
 });
 
 const instance = createRoute({
   getParentRoute: () => root,
   path: "/instances/$id",
-  validateSearch: search,
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import("../instances/InstancePage"), "InstancePage"),
 });
 
 const tasks = createRoute({
   getParentRoute: () => root,
   path: "/tasks",
-  validateSearch: search,
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import("../tasks/TasksPage"), "TasksPage"),
 });
 
@@ -110,7 +103,7 @@ const nodes = createRoute({
 const alterations = createRoute({
   getParentRoute: () => root,
   path: "/alterations",
-  validateSearch: search,
+  validateSearch: readSearch,
   component: lazyRouteComponent(() => import("../operations/AlterationsPage"), "AlterationsPage"),
 });
 

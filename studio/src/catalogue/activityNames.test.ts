@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { startedBy } from "../instances/children";
 import { Catalogue } from "../model/descriptors";
 import { withIds } from "../model/ids";
 import { namesIn } from "./activityNames";
@@ -28,9 +27,4 @@ test("what is not in the document goes by what is told of it", () => {
   expect(of({ activity_id: "inner/w", name: "Say it", type: "WriteLine" })).toBe("Say it");
   expect(of({ activity_id: "gone", type: "Unknown" })).toBe("gone");
   expect(of(null)).toBe("");
-});
-
-test("the children of an execution are named after it", () => {
-  const children = [{ id: "I-4" }, { id: "I-41" }, { id: "I-4-2" }, { id: "I-5" }];
-  expect(startedBy("I", { execution_id: 4 }, children)).toEqual([{ id: "I-4" }, { id: "I-4-2" }]);
 });

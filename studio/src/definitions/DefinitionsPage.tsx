@@ -5,14 +5,17 @@ import { definitions } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DefinitionSummary, ImportedFile } from "../api/types";
 import { useOffer } from "../navigation/commands";
-import { useFilters, usePaging, useSettled } from "../navigation/filters";
+import { useFilters } from "../navigation/filters";
+import { usePaging } from "../navigation/paging";
 import { Answer, Button, Empty, Heading, Pager, SearchField, Segments, Table, toast } from "../ui";
+import { useDebounced } from "../ui/useDebounced";
 import { importFiles } from "./actions";
 import { Bulk } from "./BulkActions";
 import { columns } from "./columns";
 import { type Asked, Dialogs } from "./Dialogs";
 import { ImportResult, useDrop } from "./FileImport";
 import { t } from "./messages";
+import "./drop.css";
 
 const SIZE = 50;
 
@@ -21,7 +24,7 @@ export function DefinitionsPage() {
   const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
   const paging = usePaging();
-  const search = useSettled(filters.search ?? "");
+  const search = useDebounced(filters.search ?? "");
   const sort = filters.sort ?? "-updated";
   const query = useQuery(
     definitions.list({

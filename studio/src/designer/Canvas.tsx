@@ -26,7 +26,7 @@ import { withPorts } from "../model/outcomeOrder";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import { isDark } from "../ui/theme";
-import "../diagram/diagram.css";
+import "../diagram/styles.css";
 import { gliding } from "../diagram/animation";
 import { Card, type CardActions, CardActionsContext } from "../diagram/Card";
 import { Arrows, type Insert, InsertContext, Way } from "../diagram/Edge";

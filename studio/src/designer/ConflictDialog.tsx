@@ -10,6 +10,7 @@ import type { Definition } from "../model/document";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
 import { Button, Dialog, Loading } from "../ui";
+import "../diagram/diff.css";
 
 const t = catalogue("conflict", {
   title: "Somebody else saved this workflow",

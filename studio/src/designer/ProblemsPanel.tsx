@@ -3,6 +3,7 @@ import { catalogue as words } from "../i18n/messages";
 import { findActivity, titleOf } from "../model/document";
 import type { Problem } from "../model/validate";
 import { IconButton } from "../ui";
+import "./problems.css";
 
 const t = words("problems", {
   title: "Problems",

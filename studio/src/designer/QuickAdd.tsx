@@ -6,6 +6,7 @@ import { ActivityIcon } from "../catalogue/ActivityIcon";
 import { findActivities } from "../catalogue/activitySearch";
 import { catalogue } from "../i18n/messages";
 import type { ActivityDescriptor, Catalogue } from "../model/descriptors";
+import "./picker.css";
 
 const t = catalogue("quick-add", {
   add: "Add an activity",

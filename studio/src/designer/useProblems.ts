@@ -5,7 +5,7 @@ import type { Catalogue } from "../model/descriptors";
 import type { Definition } from "../model/document";
 import { mergeProblems, type ServerAnswer, type Worst, worstByActivity } from "../model/problems";
 import { type Problem, validate } from "../model/validate";
-import { useSettled } from "../navigation/filters";
+import { useDebounced } from "../ui/useDebounced";
 import { validateOnServer } from "./designerApi";
 
 export function useProblems(
@@ -13,8 +13,8 @@ export function useProblems(
   catalogue: Catalogue,
   isOn: boolean,
 ): { problems: readonly Problem[]; worst: ReadonlyMap<string, Worst> } {
-  const looked = useSettled(document, 150);
-  const sent = useSettled(document, 700);
+  const looked = useDebounced(document, 150);
+  const sent = useDebounced(document, 700);
   const [answer, setAnswer] = useState<ServerAnswer | null>(null);
   useEffect(() => {
     if (!isOn) return undefined;

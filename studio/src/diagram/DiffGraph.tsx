@@ -8,6 +8,7 @@ import { withIds } from "../model/ids";
 import { isList, type Json, type JsonObject, setAt } from "../model/json";
 import type { Mark } from "./flowElements";
 import { GraphView } from "./GraphView";
+import "./diff.css";
 
 const t = catalogue("diff", {
   same: "Both versions do the same.",

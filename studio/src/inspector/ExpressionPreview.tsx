@@ -5,7 +5,7 @@ import { createContext, type ReactNode, useContext } from "react";
 import { api } from "../api/client";
 import type { Definition } from "../model/document";
 import type { Json } from "../model/json";
-import { useSettled } from "../navigation/filters";
+import { useDebounced } from "../ui/useDebounced";
 
 export interface PreviewValues {
   /** Null: with the defaults of the declarations. */
@@ -48,7 +48,7 @@ export function usePreviewValues(): PreviewValues {
 
 export function Preview({ language, source }: { language: string; source: string }) {
   const values = useContext(PreviewContext);
-  const settled = useSettled(source, 400);
+  const settled = useDebounced(source, 400);
   const body = {
     language,
     expression: settled,

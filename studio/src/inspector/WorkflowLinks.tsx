@@ -49,7 +49,7 @@ export function UsedWorkflow({ type }: { readonly type: string }) {
     </Link>
   );
   return (
-    <p className="hf-note small">
+    <p className="hf-used-workflow small">
       <Filled sentence={t("is")} parts={{ name: link }} />
     </p>
   );

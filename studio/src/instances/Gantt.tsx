@@ -3,6 +3,7 @@ import type { JournalEntry } from "../api/types";
 import type { Names } from "../catalogue/activityNames";
 import { duration, toneOf } from "../ui";
 import { t } from "./instanceMessages";
+import "./gantt.css";
 
 export type Span = { key: string; activity: string; name: string; start: number; end: number | null; status: string };
 

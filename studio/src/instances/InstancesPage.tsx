@@ -4,7 +4,8 @@ import { useState } from "react";
 import { definitions, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import { type InstanceItem, STATUSES } from "../api/types";
-import { useFilters, usePaging, useSettled } from "../navigation/filters";
+import { useFilters } from "../navigation/filters";
+import { usePaging } from "../navigation/paging";
 import {
   Answer,
   Badge,
@@ -22,6 +23,7 @@ import {
   Table,
   When,
 } from "../ui";
+import { useDebounced } from "../ui/useDebounced";
 import { type BulkAction, type Chosen, countOf, filterOf } from "./actions";
 import { BulkConfirm } from "./BulkConfirm";
 import { t } from "./messages";
@@ -36,7 +38,7 @@ export function InstancesPage() {
   const navigate = useNavigate();
   const [filters, setFilters] = useFilters();
   const paging = usePaging();
-  const search = useSettled(filters.search ?? "");
+  const search = useDebounced(filters.search ?? "");
   const times = useTimes(filters);
   const sort = filters.sort ?? "-created";
   const base = {

@@ -4,6 +4,7 @@ import type { Names } from "../catalogue/activityNames";
 import { Checkbox, type Tone, When } from "../ui";
 import { t } from "./instanceMessages";
 import { eventName, isTrouble, resultOf, whyOf } from "./journalText";
+import "./journal.css";
 
 type Props = {
   entries: readonly JournalEntry[];

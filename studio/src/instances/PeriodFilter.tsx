@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Search } from "../app/router";
+import type { Search } from "../navigation/filters";
 import { t } from "./messages";
 import { boundsOf, SPANS, TIMES, timesOf } from "./period";
 

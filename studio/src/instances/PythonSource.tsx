@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import { t } from "./instanceMessages";
+import "./pythonSource.css";
 
 type Line = { activity: string; line: number };
 

@@ -9,6 +9,7 @@ import { Button, Dialog, IconButton, TextArea, TextField, toast, Value } from ".
 import { readJson, Unreadable } from "../ui/schema";
 import { t } from "./instanceMessages";
 import { type Moment, variableChanges } from "./timeTravel";
+import "./journal.css";
 
 type Props = {
   detail: InstanceDetail;

@@ -4,6 +4,7 @@ import type { InstanceDetail } from "../api/types";
 import type { Names } from "../catalogue/activityNames";
 import { Filled, When } from "../ui";
 import { t } from "./instanceMessages";
+import "./waitBanner.css";
 
 type Props = { detail: InstanceDetail; names: Names; onShow: (activity: string) => void };
 type Wait = InstanceDetail["waits"][number];

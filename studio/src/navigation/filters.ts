@@ -1,8 +1,15 @@
+/** Filters of a page, stored in the query string of its URL: a link shares them, and Back restores them. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useState } from "react";
-import type { Search } from "../app/router";
+import { useCallback } from "react";
 
-/** The filters of a page, kept in its address. `set` changes some of them; an empty one leaves the address. */
+export type Search = Record<string, string | undefined>;
+
+export const readSearch = (given: Record<string, unknown>): Search =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [name, value === undefined ? undefined : String(value)]),
+  );
+
+/** Returns the filters and a function that changes some of them. An empty value removes the filter from the URL. */
 export function useFilters(): [Search, (changed: Search) => void] {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
@@ -19,42 +26,4 @@ export function useFilters(): [Search, (changed: Search) => void] {
     [navigate],
   );
   return [search, set];
-}
-
-/** A value that lags behind typing, so that not every letter asks the server. */
-export function useSettled<T>(value: T, ms = 200): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
-}
-
-/** Pages of a list by cursor: how to go on, and how to go back. */
-export function usePaging(): {
-  cursor: string | undefined;
-  page: number;
-  next: (cursor: string) => void;
-  back: () => void;
-  first: () => void;
-} {
-  const [before, setBefore] = useState<(string | undefined)[]>([]);
-  const [cursor, setCursor] = useState<string>();
-  return {
-    cursor,
-    page: before.length,
-    next: (to) => {
-      setBefore([...before, cursor]);
-      setCursor(to);
-    },
-    back: () => {
-      setCursor(before.at(-1));
-      setBefore(before.slice(0, -1));
-    },
-    first: useCallback(() => {
-      setBefore([]);
-      setCursor(undefined);
-    }, []),
-  };
 }

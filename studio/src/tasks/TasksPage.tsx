@@ -26,6 +26,7 @@ import {
   When,
 } from "../ui";
 import { readJson, Unreadable } from "../ui/schema";
+import "./tasks.css";
 
 const t = catalogue("tasks", {
   title: "Tasks",

@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import { definitions } from "../../api/queries";
 import { catalogue } from "../../i18n/messages";
-import { useSettled } from "../../navigation/filters";
 import { When } from "../../ui";
+import { useDebounced } from "../../ui/useDebounced";
 import type { EditorProps } from "../editorHints";
 import { OpenWorkflow, referredTo } from "../WorkflowLinks";
 import { asText } from "./compound";
@@ -102,7 +102,7 @@ export function WorkflowEditor({ id, value, onChange, readOnly, invalid }: Edito
 
 export function CronEditor({ id, value, onChange, readOnly, invalid, placeholder }: EditorProps) {
   const cron = asText(value);
-  const settled = useSettled(cron, 300);
+  const settled = useDebounced(cron, 300);
   const query = useQuery({
     queryKey: ["schedules", "preview", settled],
     queryFn: ({ signal }) =>
