@@ -5,7 +5,7 @@ import { accessToken, renew } from "./session";
 
 export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
-export type Sent = {
+export type RequestOptions = {
   query?: Query;
   body?: unknown;
   form?: FormData;
@@ -24,17 +24,18 @@ export function withQuery(path: string, query: Query = {}): string {
 }
 
 /** The bare response, after sign-in and refusals are dealt with. For downloads and ETags. */
-export async function request(method: string, path: string, sent: Sent = {}): Promise<Response> {
+export async function request(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   for (;;) {
     const token = accessToken();
-    const headers: Record<string, string> = { Accept: "application/json", ...sent.headers };
+    const headers: Record<string, string> = { Accept: "application/json", ...options.headers };
     if (token) headers.Authorization = `Bearer ${token}`;
-    if (sent.body !== undefined) headers["Content-Type"] ??= "application/json";
+    if (options.body !== undefined) headers["Content-Type"] ??= "application/json";
     const init: RequestInit = { method, headers };
-    if (sent.form) init.body = sent.form;
-    else if (sent.body !== undefined) init.body = typeof sent.body === "string" ? sent.body : JSON.stringify(sent.body);
-    if (sent.signal) init.signal = sent.signal;
-    const response = await fetch(address(withQuery(path, sent.query)), init).catch((error: unknown) => {
+    if (options.form) init.body = options.form;
+    else if (options.body !== undefined)
+      init.body = typeof options.body === "string" ? options.body : JSON.stringify(options.body);
+    if (options.signal) init.signal = options.signal;
+    const response = await fetch(address(withQuery(path, options.query)), init).catch((error: unknown) => {
       if (error instanceof DOMException && error.name === "AbortError") throw error;
       throw new ApiError(0, "network", "The server does not answer. Check that it runs; nothing you typed is lost.");
     });
@@ -47,8 +48,8 @@ export async function request(method: string, path: string, sent: Sent = {}): Pr
   }
 }
 
-async function json<T>(method: string, path: string, sent?: Sent): Promise<T> {
-  const response = await request(method, path, sent);
+async function json<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
+  const response = await request(method, path, options);
   if (response.status === 204) return undefined as T;
   const text = await response.text();
   return (text ? JSON.parse(text) : undefined) as T;
@@ -57,16 +58,17 @@ async function json<T>(method: string, path: string, sent?: Sent): Promise<T> {
 export const api = {
   get: <T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> =>
     json<T>("GET", path, { ...(query ? { query } : {}), ...(signal ? { signal } : {}) }),
-  post: <T>(path: string, body?: unknown, sent?: Sent): Promise<T> =>
-    json<T>("POST", path, { ...sent, body: body ?? {} }),
-  put: <T>(path: string, body?: unknown, sent?: Sent): Promise<T> => json<T>("PUT", path, { ...sent, body }),
+  post: <T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> =>
+    json<T>("POST", path, { ...options, body: body ?? {} }),
+  put: <T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> =>
+    json<T>("PUT", path, { ...options, body }),
   patch: <T>(path: string, body?: unknown): Promise<T> => json<T>("PATCH", path, { body }),
   delete: <T>(path: string): Promise<T> => json<T>("DELETE", path),
   upload: <T>(path: string, form: FormData): Promise<T> => json<T>("POST", path, { form }),
 };
 
 /** Hands a file to the person. */
-export function save(name: string, content: Blob | string, type = "application/json"): void {
+export function download(name: string, content: Blob | string, type = "application/json"): void {
   const url = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type }) : content);
   const link = document.createElement("a");
   link.href = url;

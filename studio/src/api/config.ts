@@ -12,8 +12,8 @@ export const basePath = (): string => new URL(document.baseURI).pathname;
 export async function loadConfig(): Promise<Config> {
   const answer = await fetch(new URL("config.json", document.baseURI)).catch(() => null);
   if (answer?.ok && answer.headers.get("content-type")?.includes("json")) {
-    const told = (await answer.json()) as Partial<Config>;
-    current = { api: told.api ?? "", plugins: told.plugins ?? [] };
+    const response = (await answer.json()) as Partial<Config>;
+    current = { api: response.api ?? "", plugins: response.plugins ?? [] };
   }
   return current;
 }

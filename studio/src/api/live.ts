@@ -14,19 +14,19 @@ type Watch = {
   topic: Topic;
   key: string | null;
   after: number | null;
-  heard: (message: LiveMessage) => void;
+  onMessage: (message: LiveMessage) => void;
 };
 
 const watches = new Map<string, Watch>();
 let socket: WebSocket | null = null;
-let tries = 0;
+let attempts = 0;
 let last = 0;
 let timer: ReturnType<typeof setTimeout> | null = null;
 
-/** Calls `heard` for the state and each change; returns how to stop. */
-export function watch(topic: Topic, key: string | null, heard: (message: LiveMessage) => void): () => void {
+/** Calls `onMessage` for the state and each change; returns how to stop. */
+export function watch(topic: Topic, key: string | null, onMessage: (message: LiveMessage) => void): () => void {
   last += 1;
-  const one: Watch = { id: `s${last}`, topic, key, after: null, heard };
+  const one: Watch = { id: `s${last}`, topic, key, after: null, onMessage };
   watches.set(one.id, one);
   if (socket?.readyState === WebSocket.OPEN) subscribe(socket, one);
   else connect();
@@ -47,26 +47,26 @@ const subscribe = (to: WebSocket, { id, topic, key, after }: Watch): void =>
 
 function connect(): void {
   if (socket && socket.readyState <= WebSocket.OPEN) return;
-  const mine = new WebSocket(liveAddress("/api/live"));
-  socket = mine;
-  mine.onopen = () => {
-    tries = 0;
+  const current = new WebSocket(liveAddress("/api/live"));
+  socket = current;
+  current.onopen = () => {
+    attempts = 0;
     // The token travels as the first message, not in the address: addresses are written to logs.
     const token = accessToken();
-    if (token) mine.send(JSON.stringify({ op: "auth", token }));
-    for (const one of watches.values()) subscribe(mine, one);
+    if (token) current.send(JSON.stringify({ op: "auth", token }));
+    for (const one of watches.values()) subscribe(current, one);
   };
-  mine.onmessage = (event) => hear(mine, JSON.parse(String(event.data)) as LiveMessage & { op?: string });
-  mine.onclose = () => {
-    if (socket === mine) socket = null;
+  current.onmessage = (event) => receive(current, JSON.parse(String(event.data)) as LiveMessage & { op?: string });
+  current.onclose = () => {
+    if (socket === current) socket = null;
     if (watches.size === 0) return;
-    tries += 1;
+    attempts += 1;
     if (timer) clearTimeout(timer);
-    timer = setTimeout(connect, Math.min(15_000, 500 * 2 ** tries));
+    timer = setTimeout(connect, Math.min(15_000, 500 * 2 ** attempts));
   };
 }
 
-function hear(from: WebSocket, message: LiveMessage & { op?: string }): void {
+function receive(from: WebSocket, message: LiveMessage & { op?: string }): void {
   if (message.op === "ping") {
     from.send(JSON.stringify({ op: "pong" }));
     return;
@@ -74,5 +74,5 @@ function hear(from: WebSocket, message: LiveMessage & { op?: string }): void {
   const one = watches.get(message.id);
   if (!one) return;
   if (message.version !== undefined) one.after = message.version;
-  one.heard(message);
+  one.onMessage(message);
 }

@@ -70,8 +70,12 @@ export const instances = {
     queryOptions({
       queryKey: ["instances", "incidents", id],
       queryFn: async ({ signal }) => {
-        const told = await api.get<T.Page<T.Incident> | T.Incident[]>(path("instances", id, "incidents"), {}, signal);
-        return Array.isArray(told) ? told : told.items;
+        const response = await api.get<T.Page<T.Incident> | T.Incident[]>(
+          path("instances", id, "incidents"),
+          {},
+          signal,
+        );
+        return Array.isArray(response) ? response : response.items;
       },
     }),
   moments: (id: string) =>
@@ -93,12 +97,12 @@ export const instances = {
     }),
 };
 
-const JOURNAL_MOST = 5_000;
+const MAX_JOURNAL_ENTRIES = 5_000;
 
 async function wholeJournal(id: string, signal: AbortSignal): Promise<T.JournalEntry[]> {
   const entries: T.JournalEntry[] = [];
   let after: number | null = 0;
-  while (after !== null && entries.length < JOURNAL_MOST) {
+  while (after !== null && entries.length < MAX_JOURNAL_ENTRIES) {
     const page: T.JournalPage = await api.get<T.JournalPage>(
       path("instances", id, "journal"),
       { after, limit: 500 },
@@ -125,5 +129,5 @@ export const statistics = (range: string) =>
 export { path as apiPath };
 
 /** After a write: whatever was asked about these is asked again. */
-export const forget = (...names: string[]): Promise<unknown> =>
+export const invalidate = (...names: string[]): Promise<unknown> =>
   Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })));

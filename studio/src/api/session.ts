@@ -26,7 +26,7 @@ const stored = (): Tokens | null => {
 
 export const useSession = create<Session>(() => ({ tokens: stored(), me: null, signInNeeded: false, open: false }));
 
-const remember = (tokens: Tokens | null): void => {
+const storeTokens = (tokens: Tokens | null): void => {
   if (tokens) localStorage.setItem(KEY, JSON.stringify(tokens));
   else localStorage.removeItem(KEY);
   useSession.setState({ tokens });
@@ -53,15 +53,15 @@ async function refresh(): Promise<boolean> {
   if (!token) return false;
   const answer = await post("/api/auth/refresh", { refresh_token: token }).catch(() => null);
   if (!answer?.ok) {
-    remember(null);
+    storeTokens(null);
     return false;
   }
-  remember(tokensOf(await answer.json()));
+  storeTokens(tokensOf(await answer.json()));
   return true;
 }
 
-const tokensOf = (told: unknown): Tokens => {
-  const { access_token, refresh_token } = told as Tokens;
+const tokensOf = (response: unknown): Tokens => {
+  const { access_token, refresh_token } = response as Tokens;
   return { access_token, refresh_token: refresh_token ?? null };
 };
 
@@ -73,7 +73,7 @@ export async function signIn(user: string, password: string): Promise<void> {
     throw new ApiError(0, "network", "The server does not answer.");
   });
   if (!answer.ok) throw await errorOf(answer);
-  remember(tokensOf(await answer.json()));
+  storeTokens(tokensOf(await answer.json()));
   await loadMe();
   useSession.setState({ signInNeeded: false });
   const resume = waiting;
@@ -83,7 +83,7 @@ export async function signIn(user: string, password: string): Promise<void> {
 
 export async function signOut(): Promise<void> {
   const tokens = useSession.getState().tokens;
-  remember(null);
+  storeTokens(null);
   if (tokens) {
     await fetch(address("/api/auth/logout"), {
       method: "POST",

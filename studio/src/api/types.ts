@@ -55,6 +55,6 @@ export type Statistics = Sent<"Statistics">;
 export type User = Sent<"UserItem">;
 export type Role = Sent<"RoleItem">;
 export type ApiKey = Sent<"KeyItem">;
-export type MadeKey = Sent<"MadeKey">;
+export type CreatedKey = Sent<"MadeKey">;
 
 export const STATUSES: readonly Status[] = ["running", "suspended", "faulted", "pending", "finished", "canceled"];

@@ -3,13 +3,13 @@ import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { definitions } from "../api/queries";
 import { useCan } from "../api/session";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { type Command, rank, useCommands } from "../navigation/commands";
-import { PLACES, t as place } from "../navigation/pages";
+import { PAGES, t as place } from "../navigation/pages";
 import { Dialog, Icon } from "../ui";
 import { switchTheme } from "../ui/theme";
 
-const t = catalogue("palette", {
+const t = defineMessages("palette", {
   title: "Go to or do",
   type: "Type a page, a definition or a command",
   theme: "Switch between light and dark",
@@ -19,10 +19,10 @@ const t = catalogue("palette", {
 });
 
 /** Everything by a few letters. Opens with Ctrl+K. */
-export function Palette({ onClose }: { onClose: () => void }) {
+export function CommandPalette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
-  const found = useFound(typed).slice(0, 12);
+  const found = useMatches(typed).slice(0, 12);
   const chosen = found[Math.min(at, found.length - 1)];
   const run = (command: Command | undefined) => {
     onClose();
@@ -72,7 +72,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-function useFound(typed: string): Command[] {
+function useMatches(typed: string): Command[] {
   const can = useCan();
   const navigate = useNavigate();
   const { sets } = useCommands();
@@ -80,7 +80,7 @@ function useFound(typed: string): Command[] {
   return useMemo(() => {
     const all: Command[] = [
       ...[...sets.values()].flat(),
-      ...PLACES.filter((one) => can(one.needs)).map((one) => ({
+      ...PAGES.filter((one) => can(one.needs)).map((one) => ({
         id: one.path,
         label: t("go", { name: place(one.name) }),
         icon: one.icon,

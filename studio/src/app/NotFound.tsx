@@ -1,7 +1,7 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Empty, LinkButton } from "../ui";
 
-const t = catalogue("notFound", {
+const t = defineMessages("notFound", {
   title: "There is no such page",
   text: "The address may have been cut off when it was copied.",
   home: "To the definitions",

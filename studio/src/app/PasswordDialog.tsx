@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { ApiError } from "../api/errors";
 import { changePassword, useSession } from "../api/session";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Button, Dialog, TextField, toast } from "../ui";
 
-const t = catalogue("password", {
+const t = defineMessages("password", {
   title: "Change your password",
   text: "You stay signed in here; everywhere else {user} is signed out.",
   current: "Current password",

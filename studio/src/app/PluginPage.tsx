@@ -1,7 +1,7 @@
 import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { request } from "../api/client";
-import { Mounting } from "../plugins/PluginMount";
+import { PluginMount } from "../plugins/PluginMount";
 import { usePlugins } from "../plugins/registry";
 import { Heading } from "../ui";
 import { NotFound } from "./NotFound";
@@ -22,7 +22,7 @@ export function PluginPage() {
       <header className="page-head">
         <Heading>{page.title}</Heading>
       </header>
-      <Mounting mount={page} properties={properties} />
+      <PluginMount mount={page} properties={properties} />
     </div>
   );
 }

@@ -1,17 +1,17 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { signOut, useCan, useSession } from "../api/session";
-import { catalogue } from "../i18n/messages";
-import { PLACES, t as place } from "../navigation/pages";
+import { defineMessages } from "../i18n/messages";
+import { PAGES, t as place } from "../navigation/pages";
 import { usePlugins } from "../plugins/registry";
 import { Icon, Toasts } from "../ui";
 import { isDark, switchTheme, useTheme } from "../ui/theme";
-import { Palette } from "./CommandPalette";
+import { CommandPalette } from "./CommandPalette";
 import { PasswordDialog } from "./PasswordDialog";
 import { SignIn } from "./SignIn";
 import { Tour } from "./Tour";
 
-const t = catalogue("shell", {
+const t = defineMessages("shell", {
   skip: "To the content",
   pages: "Pages",
   find: "Find or do",
@@ -38,7 +38,7 @@ export function Shell() {
           {me ? <Outlet /> : null}
         </main>
       </div>
-      {palette ? <Palette onClose={() => setPalette(false)} /> : null}
+      {palette ? <CommandPalette onClose={() => setPalette(false)} /> : null}
       {me ? <Tour /> : null}
       <SignIn />
       <Toasts />
@@ -66,7 +66,7 @@ function Side({ onFind }: { onFind: () => void }) {
       </button>
       <nav aria-label={t("pages")}>
         {(["work", "operate", "manage"] as const).map((group) => {
-          const shown = PLACES.filter((one) => one.group === group && can(one.needs));
+          const shown = PAGES.filter((one) => one.group === group && can(one.needs));
           if (shown.length === 0) return null;
           return (
             <div key={group}>
@@ -97,7 +97,7 @@ function Side({ onFind }: { onFind: () => void }) {
           </div>
         ) : null}
       </nav>
-      <div className="feet">
+      <div className="side-foot">
         <button type="button" className="entry" onClick={switchTheme} title={isDark() ? t("light") : t("dark")}>
           <Icon name={isDark() ? "sun" : "moon"} />
           <span className="word">{isDark() ? t("light") : t("dark")}</span>
@@ -149,7 +149,7 @@ function useKeys(open: () => void): void {
         return;
       if (going) {
         going = false;
-        const there = PLACES.find((one) => one.keys === `g ${event.key}`);
+        const there = PAGES.find((one) => one.keys === `g ${event.key}`);
         if (there) {
           event.preventDefault();
           void navigate({ to: there.path });

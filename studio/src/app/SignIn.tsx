@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { signIn, useSession } from "../api/session";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Button, Dialog, TextField } from "../ui";
 
-const t = catalogue("signIn", {
+const t = defineMessages("signIn", {
   title: "Sign in",
   again: "Sign in again",
   againText: "Your session has ended. Sign in, and what you were doing goes on: nothing on the page is lost.",

@@ -1,9 +1,9 @@
 import { useLocation, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Button } from "../ui";
 
-const t = catalogue("tour", {
+const t = defineMessages("tour", {
   label: "First steps",
   draw: "1 · Draw",
   drawText:
@@ -37,13 +37,13 @@ export function Tour() {
     setStep(STEPS.length);
   };
   const next = () => {
-    const following = STEPS[step + 1];
-    if (!following) {
+    const nextStep = STEPS[step + 1];
+    if (!nextStep) {
       end();
       return;
     }
     setStep(step + 1);
-    void navigate({ to: following[2] });
+    void navigate({ to: nextStep[2] });
   };
   return (
     <section className="tour stack" aria-label={t("label")}>

@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { basePath } from "../api/config";
 import { allowed, useSession } from "../api/session";
 import { readSearch } from "../navigation/filters";
-import { PLACES } from "../navigation/pages";
+import { PAGES } from "../navigation/pages";
 import { Failed } from "../ui";
 import { NotFound } from "./NotFound";
 import { PluginPage } from "./PluginPage";
@@ -20,9 +20,9 @@ const home = createRoute({
   path: "/",
   beforeLoad: () => {
     const permissions = useSession.getState().me?.permissions;
-    const wanted = ["/definitions", ...PLACES.map((place) => place.path)];
+    const wanted = ["/definitions", ...PAGES.map((place) => place.path)];
     const first = permissions
-      ? wanted.find((path) => PLACES.some((place) => place.path === path && allowed(permissions, place.needs)))
+      ? wanted.find((path) => PAGES.some((place) => place.path === path && allowed(permissions, place.needs)))
       : undefined;
     throw redirect({ to: first ?? "/definitions" });
   },

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { Catalogue } from "../model/descriptors";
 import { withIds } from "../model/ids";
-import { namesIn } from "./activityNames";
+import { activityNamesIn } from "./activityNames";
 
 const catalogue = new Catalogue([
   { type: "WriteLine", display_name: "Write line", inputs: [], outputs: [], ports: [], outcomes: ["Done"] },
 ]);
 const line = (id: string, name?: string) => ({ id, type: "WriteLine", inputs: {}, ...(name ? { name } : {}) });
 const names = (...activities: object[]) =>
-  namesIn(withIds({ id: "x", root: { id: "steps", type: "Sequence", activities } } as never), catalogue);
+  activityNamesIn(withIds({ id: "x", root: { id: "steps", type: "Sequence", activities } } as never), catalogue);
 
 test("an activity without a name is called as on the drawing", () => {
   const { of, mark } = names(line("greet", "Greet"), line("w1"));

@@ -7,16 +7,20 @@ import type { JsonObject } from "../model/json";
 import { useCatalogue } from "./useCatalogue";
 
 /** What tells of an activity: a journal entry, an incident, a bookmark. */
-type Told = { readonly activity_id: string | null; readonly name?: string | null; readonly type?: string | null };
+type ActivityReference = {
+  readonly activity_id: string | null;
+  readonly name?: string | null;
+  readonly type?: string | null;
+};
 
-export interface Names {
-  of(told: Told | string | null): string;
+export interface ActivityNames {
+  of(told: ActivityReference | string | null): string;
   has(id: string): boolean;
   /** The id where others are called the same; empty where the name is enough. */
   mark(id: string | null): string;
 }
 
-export function namesIn(document: Definition, catalogue: Catalogue): Names {
+export function activityNamesIn(document: Definition, catalogue: Catalogue): ActivityNames {
   const titles = new Map<string, string>();
   const uses = new Map<string, number>();
   for (const [id, { activity }] of placesOf(document)) {
@@ -37,7 +41,7 @@ export function namesIn(document: Definition, catalogue: Catalogue): Names {
   };
 }
 
-export function useNames(document: Record<string, unknown>): Names {
+export function useActivityNames(document: Record<string, unknown>): ActivityNames {
   const { catalogue } = useCatalogue();
-  return useMemo(() => namesIn(withIds(document as JsonObject), catalogue), [document, catalogue]);
+  return useMemo(() => activityNamesIn(withIds(document as JsonObject), catalogue), [document, catalogue]);
 }

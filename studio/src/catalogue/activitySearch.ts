@@ -7,7 +7,7 @@ import { scoreOf } from "../model/search";
 const HIDDEN_CATEGORIES: ReadonlySet<string> = new Set(["Code"]);
 
 /** Words that people type for what we call something else. */
-const ALSO: Readonly<Record<string, string>> = {
+const SYNONYMS: Readonly<Record<string, string>> = {
   Delay: "wait sleep pause timeout",
   FlowDecision: "if condition branch",
   FlowSwitch: "case choose",
@@ -38,7 +38,13 @@ export function findActivities(catalogue: Catalogue, query: string): ActivityDes
     .map((item) => ({
       item,
       score: scoreOf(
-        [item.display_name ?? item.type, item.type, ALSO[item.type] ?? "", item.category ?? "", item.description ?? ""],
+        [
+          item.display_name ?? item.type,
+          item.type,
+          SYNONYMS[item.type] ?? "",
+          item.category ?? "",
+          item.description ?? "",
+        ],
         words,
       ),
     }))

@@ -1,16 +1,16 @@
 import { useCan } from "../api/session";
 import { Button, toast } from "../ui";
 import { bulk, exportAll } from "./actions";
-import type { Asked } from "./Dialogs";
+import type { DialogRequest } from "./Dialogs";
 import { t } from "./messages";
 
-export function Bulk({
+export function BulkActions({
   ids,
   onAsk,
   onClear,
 }: {
   ids: readonly string[];
-  onAsk: (asked: Asked) => void;
+  onAsk: (asked: DialogRequest) => void;
   onClear: () => void;
 }) {
   const can = useCan();

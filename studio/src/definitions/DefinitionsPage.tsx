@@ -4,16 +4,16 @@ import { useMemo, useRef, useState } from "react";
 import { definitions } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DefinitionSummary, ImportedFile } from "../api/types";
-import { useOffer } from "../navigation/commands";
+import { usePageCommands } from "../navigation/commands";
 import { useFilters } from "../navigation/filters";
 import { usePaging } from "../navigation/paging";
-import { Answer, Button, Empty, Heading, Pager, SearchField, Segments, Table, toast } from "../ui";
+import { Button, Empty, Heading, Pager, QueryView, SearchField, Segments, Table, toast } from "../ui";
 import { useDebounced } from "../ui/useDebounced";
 import { importFiles } from "./actions";
-import { Bulk } from "./BulkActions";
+import { BulkActions } from "./BulkActions";
 import { columns } from "./columns";
-import { type Asked, Dialogs } from "./Dialogs";
-import { ImportResult, useDrop } from "./FileImport";
+import { type DialogRequest, Dialogs } from "./Dialogs";
+import { ImportResult, useFileDrop } from "./FileImport";
 import { t } from "./messages";
 import "./drop.css";
 
@@ -38,17 +38,17 @@ export function DefinitionsPage() {
     }),
   );
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [asked, setAsked] = useState<DialogRequest | null>(null);
   const [imported, setImported] = useState<ImportedFile[] | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const take = (files: Iterable<File>) => void importFiles(files).then(setImported, toast.failed);
-  const { over, ...drop } = useDrop(can("definitions:write") ? take : null);
+  const { over, ...drop } = useFileDrop(can("definitions:write") ? take : null);
   const filter = (changed: Record<string, string | undefined>) => {
     paging.first();
     setSelected(new Set());
     setFilters(changed);
   };
-  useOffer(
+  usePageCommands(
     "definitions",
     useMemo(
       () =>
@@ -85,8 +85,10 @@ export function DefinitionsPage() {
         ) : null}
       </header>
       <Filters filters={filters} onChange={filter} />
-      {selected.size > 0 ? <Bulk ids={[...selected]} onAsk={setAsked} onClear={() => setSelected(new Set())} /> : null}
-      <Answer query={query} rows={8}>
+      {selected.size > 0 ? (
+        <BulkActions ids={[...selected]} onAsk={setAsked} onClear={() => setSelected(new Set())} />
+      ) : null}
+      <QueryView query={query} rows={8}>
         {(data) =>
           data.items.length > 0 ? (
             <>
@@ -139,7 +141,7 @@ export function DefinitionsPage() {
             </div>
           )
         }
-      </Answer>
+      </QueryView>
       {over ? (
         <div className="drop">
           <div className="stack" style={{ alignItems: "center" }}>

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { apiPath, invalidate } from "../api/queries";
 import type { DefinitionDetail, DefinitionSummary } from "../api/types";
 import { Button, Confirm, Dialog, TextField, toast } from "../ui";
 import { bulk } from "./actions";
@@ -10,14 +10,14 @@ import { NewDialog } from "./NewDialog";
 import { RunDialog } from "./RunDialog";
 
 /** What a page asks before it does something. */
-export type Asked =
+export type DialogRequest =
   | { kind: "new" }
   | { kind: "run" | "duplicate"; row: DefinitionSummary }
   | { kind: "versions" | "instances"; row: DefinitionSummary }
   | { kind: "delete" | "retract"; ids: readonly string[] }
   | { kind: "label"; ids: readonly string[]; row?: DefinitionSummary };
 
-export function Dialogs({ asked, onClose, onDone }: { asked: Asked; onClose: () => void; onDone: () => void }) {
+export function Dialogs({ asked, onClose, onDone }: { asked: DialogRequest; onClose: () => void; onDone: () => void }) {
   switch (asked.kind) {
     case "new":
       return <NewDialog onClose={onClose} />;
@@ -29,14 +29,14 @@ export function Dialogs({ asked, onClose, onDone }: { asked: Asked; onClose: () 
       return <Labels ids={asked.ids} row={asked.row} onClose={onClose} onDone={onDone} />;
     case "delete":
     case "retract":
-      return <Sure kind={asked.kind} ids={asked.ids} onClose={onClose} onDone={onDone} />;
+      return <ConfirmAction kind={asked.kind} ids={asked.ids} onClose={onClose} onDone={onDone} />;
     case "versions":
     case "instances":
-      return <Leave asked={asked} onClose={onClose} />;
+      return <Redirect asked={asked} onClose={onClose} />;
   }
 }
 
-function Leave({
+function Redirect({
   asked,
   onClose,
 }: {
@@ -52,9 +52,14 @@ function Leave({
   return null;
 }
 
-type SureProps = { kind: "delete" | "retract"; ids: readonly string[]; onClose: () => void; onDone: () => void };
+type ConfirmActionProps = {
+  kind: "delete" | "retract";
+  ids: readonly string[];
+  onClose: () => void;
+  onDone: () => void;
+};
 
-function Sure({ kind, ids, onClose, onDone }: SureProps) {
+function ConfirmAction({ kind, ids, onClose, onDone }: ConfirmActionProps) {
   const [busy, setBusy] = useState(false);
   const go = async () => {
     setBusy(true);
@@ -87,7 +92,7 @@ function Duplicate({ row, onClose }: { row: DefinitionSummary; onClose: () => vo
         id,
         name,
       });
-      await forget("definitions");
+      await invalidate("definitions");
       onClose();
       void navigate({ to: "/definitions/$id", params: { id: "summary" in made ? made.summary.id : made.id } });
     } catch (error) {

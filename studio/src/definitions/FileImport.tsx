@@ -5,7 +5,7 @@ import { Badge, Button, Dialog } from "../ui";
 import { t } from "./messages";
 
 /** Files dropped anywhere on the page. */
-export function useDrop(take: ((files: FileList) => void) | null) {
+export function useFileDrop(take: ((files: FileList) => void) | null) {
   const [over, setOver] = useState(false);
   const depth = useRef(0);
   if (!take) return { over: false };

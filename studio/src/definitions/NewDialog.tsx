@@ -2,9 +2,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client";
 import { ApiError } from "../api/errors";
-import { forget } from "../api/queries";
+import { invalidate } from "../api/queries";
 import { Button, Dialog, SelectField, TextArea, TextField } from "../ui";
-import { idOf } from "./actions";
+import { slugOf } from "./actions";
 import { t } from "./messages";
 
 const ROOTS: Record<string, Record<string, unknown>> = {
@@ -21,7 +21,7 @@ export function NewDialog({ onClose }: { onClose: () => void }) {
   const [description, setDescription] = useState("");
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const key = id ?? idOf(name);
+  const key = id ?? slugOf(name);
   const create = async () => {
     setBusy(true);
     const document = {
@@ -33,7 +33,7 @@ export function NewDialog({ onClose }: { onClose: () => void }) {
     };
     try {
       await api.post("/api/definitions", document);
-      await forget("definitions");
+      await invalidate("definitions");
       onClose();
       void navigate({ to: "/definitions/$id", params: { id: key } });
     } catch (error) {

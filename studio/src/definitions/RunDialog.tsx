@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
-import { apiPath, definitions, forget } from "../api/queries";
+import { apiPath, definitions, invalidate } from "../api/queries";
 import type { Document, ExecuteResult } from "../api/types";
 import { useCatalogue } from "../catalogue/useCatalogue";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import {
-  Answer,
   Button,
   Dialog,
   problems,
+  QueryView,
   type Schema,
   SchemaForm,
   Segments,
@@ -21,7 +21,7 @@ import {
 } from "../ui";
 import { inputSchema, startsOf } from "./inputs";
 
-const t = catalogue("run", {
+const t = defineMessages("run", {
   title: "Run {name}",
   which: "Version",
   published: "Published v{n}",
@@ -52,7 +52,7 @@ type RunProps = {
 export function RunDialog({ id, document, onClose }: RunProps) {
   const latest = useQuery(definitions.one(id));
   return (
-    <Answer query={latest}>
+    <QueryView query={latest}>
       {(detail) => (
         <RunForm
           id={id}
@@ -64,7 +64,7 @@ export function RunDialog({ id, document, onClose }: RunProps) {
           onClose={onClose}
         />
       )}
-    </Answer>
+    </QueryView>
   );
 }
 
@@ -78,7 +78,7 @@ type FormProps = {
   onClose: () => void;
 };
 
-type Remembered = { input?: Record<string, unknown>; correlation?: string };
+type LastRun = { input?: Record<string, unknown>; correlation?: string };
 
 function RunForm({ id, name, document, latest, published, draft, onClose }: FormProps) {
   const navigate = useNavigate();
@@ -91,7 +91,7 @@ function RunForm({ id, name, document, latest, published, draft, onClose }: Form
   const schema = useMemo<Schema>(() => inputSchema(source), [source]);
   const { catalogue: known } = useCatalogue();
   const starts = useMemo(() => startsOf(source, (type) => known.get(type)?.display_name ?? undefined), [source, known]);
-  const before = useMemo(() => remembered(id), [id]);
+  const before = useMemo(() => lastRunOf(id), [id]);
   const [value, setValue] = useState<Record<string, unknown>>({ ...startOf(schema), ...before.input });
   const [correlation, setCorrelation] = useState(before.correlation ?? "");
   const [startAt, setStartAt] = useState("");
@@ -118,7 +118,7 @@ function RunForm({ id, name, document, latest, published, draft, onClose }: Form
       const instance = wait
         ? (await api.post<ExecuteResult>(apiPath("definitions", id, "execute"), body)).instance_id
         : (await api.post<{ instance_ids: string[] }>(apiPath("definitions", id, "dispatch"), body)).instance_ids[0];
-      await forget("instances");
+      await invalidate("instances");
       onClose();
       const watch = () => void navigate({ to: "/instances/$id", params: { id: instance ?? "" } });
       if (wait && instance) watch();
@@ -185,9 +185,9 @@ function RunForm({ id, name, document, latest, published, draft, onClose }: Form
   );
 }
 
-const remembered = (id: string): Remembered => {
+const lastRunOf = (id: string): LastRun => {
   try {
-    return JSON.parse(sessionStorage.getItem(`holdfast.run.${id}`) ?? "{}") as Remembered;
+    return JSON.parse(sessionStorage.getItem(`holdfast.run.${id}`) ?? "{}") as LastRun;
   } catch {
     return {};
   }

@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { definitions } from "../api/queries";
 import type { Change, DefinitionDiff, Document, FieldChange } from "../api/types";
-import { useNames } from "../catalogue/activityNames";
-import { DiffView as OneDrawing } from "../diagram/DiffGraph";
+import { useActivityNames } from "../catalogue/activityNames";
+import { DiffGraph } from "../diagram/DiffGraph";
 import { GraphView } from "../diagram/GraphView";
-import { catalogue } from "../i18n/messages";
-import { Answer, Badge, type Tone, written } from "../ui";
+import { defineMessages } from "../i18n/messages";
+import { Badge, QueryView, type Tone, valueText } from "../ui";
 
-const t = catalogue("compare", {
+const t = defineMessages("compare", {
   version: "Version {n}",
   same: "These versions do the same.",
   what: "What",
@@ -33,14 +33,14 @@ const TONES: Record<Change, Tone> = { added: "ok", removed: "bad", changed: "wai
 type Line = { what: string; change: Change; activity: string | null; fields: FieldChange[] };
 
 /** Two drawings side by side with the differences marked, and every difference in words below. */
-export function DiffView({ id, from, to, one }: { id: string; from: number; to: number; one: boolean }) {
+export function VersionDiff({ id, from, to, one }: { id: string; from: number; to: number; one: boolean }) {
   const diff = useQuery(definitions.diff(id, from, to));
   const before = useQuery(definitions.one(id, from));
   const after = useQuery(definitions.one(id, to));
   const [selected, setSelected] = useState<string | null>(null);
-  if (one && before.data && after.data) return <OneDrawing before={before.data.document} after={after.data.document} />;
+  if (one && before.data && after.data) return <DiffGraph before={before.data.document} after={after.data.document} />;
   return (
-    <Answer query={diff}>
+    <QueryView query={diff}>
       {(data) => (
         <div className="diff">
           <div className="sides">
@@ -54,14 +54,19 @@ export function DiffView({ id, from, to, one }: { id: string; from: number; to: 
             />
             <Side version={to} document={after.data?.document} diff={data} selected={selected} onSelect={setSelected} />
           </div>
-          <Words diff={data} before={before.data?.document} after={after.data?.document} onSelect={setSelected} />
+          <ChangesWithNames
+            diff={data}
+            before={before.data?.document}
+            after={after.data?.document}
+            onSelect={setSelected}
+          />
         </div>
       )}
-    </Answer>
+    </QueryView>
   );
 }
 
-type WordsProps = {
+type ChangesWithNamesProps = {
   diff: DefinitionDiff;
   before: Document | undefined;
   after: Document | undefined;
@@ -71,9 +76,9 @@ type WordsProps = {
 const NOTHING: Document = { root: { id: "root", type: "Sequence" } };
 
 /** What was removed is called as it was before. */
-function Words({ diff, before, after, onSelect }: WordsProps) {
-  const then = useNames(before ?? NOTHING);
-  const now = useNames(after ?? NOTHING);
+function ChangesWithNames({ diff, before, after, onSelect }: ChangesWithNamesProps) {
+  const then = useActivityNames(before ?? NOTHING);
+  const now = useActivityNames(after ?? NOTHING);
   const nameOf = (id: string): string => (now.has(id) ? now.of(id) : then.of(id));
   return <Changes lines={linesOf(diff, nameOf)} onSelect={onSelect} />;
 }
@@ -89,7 +94,7 @@ type SideProps = {
 
 function Side({ version, document, diff, old, selected, onSelect }: SideProps) {
   const statuses = useMemo(() => marks(diff, old ?? false), [diff, old]);
-  const edges = useMemo(() => ways(diff, old ?? false), [diff, old]);
+  const edges = useMemo(() => edgeMarks(diff, old ?? false), [diff, old]);
   return (
     <figure>
       <figcaption>
@@ -103,15 +108,17 @@ function Side({ version, document, diff, old, selected, onSelect }: SideProps) {
 }
 
 /** What is marked on the older drawing, and what on the newer. */
-const shownOn = (change: Change, old: boolean): boolean =>
+const isMarkedOn = (change: Change, old: boolean): boolean =>
   change === "changed" || change === (old ? "removed" : "added");
 
 const marks = (diff: DefinitionDiff, old: boolean): Record<string, { status: string; count: number }> =>
   Object.fromEntries(
-    diff.activities.filter((one) => shownOn(one.change, old)).map((one) => [one.id, { status: one.change, count: 0 }]),
+    diff.activities
+      .filter((one) => isMarkedOn(one.change, old))
+      .map((one) => [one.id, { status: one.change, count: 0 }]),
   );
 
-const ways = (diff: DefinitionDiff, old: boolean): Record<string, string> =>
+const edgeMarks = (diff: DefinitionDiff, old: boolean): Record<string, string> =>
   Object.fromEntries(
     diff.connections
       .filter((one) => one.change === (old ? "removed" : "added"))
@@ -119,12 +126,12 @@ const ways = (diff: DefinitionDiff, old: boolean): Record<string, string> =>
   );
 
 /** An expression reads as it was typed; the language is in the way here. */
-function plainly(value: unknown): string {
+function expressionText(value: unknown): string {
   if (typeof value === "object" && value !== null) {
     const [only, ...others] = Object.entries(value);
     if (only && others.length === 0 && only[0].startsWith("$") && typeof only[1] === "string") return only[1];
   }
-  return written(value);
+  return valueText(value);
 }
 
 export function linesOf(diff: DefinitionDiff, nameOf: (id: string) => string): Line[] {
@@ -171,7 +178,7 @@ export function linesOf(diff: DefinitionDiff, nameOf: (id: string) => string): L
   ];
 }
 
-function What({ line, onSelect }: { line: Line; onSelect: (id: string | null) => void }) {
+function ChangeSubject({ line, onSelect }: { line: Line; onSelect: (id: string | null) => void }) {
   if (line.activity === null) return line.what;
   return (
     <button type="button" className="linkish" onClick={() => onSelect(line.activity)}>
@@ -198,15 +205,17 @@ function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: s
             (line.fields.length > 0 ? line.fields : [null]).map((field, at) => (
               <tr key={`${index}-${at}`}>
                 <td>
-                  {at === 0 ? <What line={line} onSelect={onSelect} /> : ""}
+                  {at === 0 ? <ChangeSubject line={line} onSelect={onSelect} /> : ""}
                   {field?.path ? <span className="faint"> {field.path}</span> : null}
                 </td>
                 <td>{at === 0 ? <Badge tone={TONES[line.change]}>{t(line.change)}</Badge> : null}</td>
                 <td className="value">
-                  {field?.before !== undefined && field.before !== null ? <del>{plainly(field.before)}</del> : null}
+                  {field?.before !== undefined && field.before !== null ? (
+                    <del>{expressionText(field.before)}</del>
+                  ) : null}
                 </td>
                 <td className="value">
-                  {field?.after !== undefined && field.after !== null ? <ins>{plainly(field.after)}</ins> : null}
+                  {field?.after !== undefined && field.after !== null ? <ins>{expressionText(field.after)}</ins> : null}
                 </td>
               </tr>
             )),

@@ -3,15 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
-import { apiPath, definitions, forget } from "../api/queries";
+import { apiPath, definitions, invalidate } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DefinitionSummary } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { useFilters } from "../navigation/filters";
-import { Answer, Badge, Confirm, Heading, Menu, Segments, toast, When } from "../ui";
-import { DiffView } from "./VersionDiff";
+import { Badge, Confirm, Heading, Menu, QueryView, Segments, Timestamp, toast } from "../ui";
+import { VersionDiff } from "./VersionDiff";
 
-const t = catalogue("versions", {
+const t = defineMessages("versions", {
   title: "Versions of {name}",
   open: "Open the drawing",
   published: "Published",
@@ -44,9 +44,9 @@ export function VersionsPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useQuery(definitions.versions(id));
   return (
-    <Answer query={query}>
+    <QueryView query={query}>
       {(data) => <Versions id={id} items={[...data.items].sort((a, b) => b.version - a.version)} />}
-    </Answer>
+    </QueryView>
   );
 }
 
@@ -87,7 +87,7 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                 {one.version === newest ? <Badge>{t("latest")}</Badge> : null}
                 <br />
                 <span className="small">
-                  <When at={one.updated} />
+                  <Timestamp at={one.updated} />
                 </span>
               </button>
               <Menu
@@ -148,13 +148,13 @@ function Versions({ id, items }: { id: string; items: readonly DefinitionSummary
                   onChange={(view) => setFilters({ view: view === "one" ? view : undefined })}
                 />
               </div>
-              <DiffView id={id} from={from} to={to} one={filters.view === "one"} />
+              <VersionDiff id={id} from={from} to={to} one={filters.view === "one"} />
             </>
           )}
         </section>
       </div>
       {asked ? (
-        <Sure
+        <ConfirmAction
           id={id}
           asked={asked}
           draft={items[0] && !items[0].is_published ? items[0].version : null}
@@ -193,14 +193,14 @@ function Pick({
   );
 }
 
-type SureProps = {
+type ConfirmActionProps = {
   id: string;
   asked: { kind: "rollback" | "delete"; version: number };
   draft: number | null;
   onClose: () => void;
 };
 
-function Sure({ id, asked, draft, onClose }: SureProps) {
+function ConfirmAction({ id, asked, draft, onClose }: ConfirmActionProps) {
   const [busy, setBusy] = useState(false);
   const go = async () => {
     setBusy(true);
@@ -215,7 +215,7 @@ function Sure({ id, asked, draft, onClose }: SureProps) {
         const summary = "summary" in made ? made.summary : made;
         toast.done(t("rolledBack", { n: summary.version, old: asked.version }));
       } else await api.delete(apiPath("definitions", id, "versions", String(asked.version)));
-      await forget("definitions");
+      await invalidate("definitions");
     } catch (error) {
       toast.failed(error);
     }

@@ -1,6 +1,6 @@
 /** What can be done with definitions, with its message. Each forgets what it made old. */
-import { api, request, save } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { api, download, request } from "../api/client";
+import { apiPath, invalidate } from "../api/queries";
 import type { BulkResult, DefinitionSummary, ImportedFile, PublishResult } from "../api/types";
 import { toast } from "../ui";
 import { t } from "./messages";
@@ -13,7 +13,7 @@ export async function publish(definition: Pick<DefinitionSummary, "id" | "name">
     triggers: result.triggers,
   });
   toast.done(result.live_instances ? `${said} ${t("live", { n: result.live_instances })}` : said);
-  await forget("definitions", "triggers", "schedules");
+  await invalidate("definitions", "triggers", "schedules");
 }
 
 export async function bulk(
@@ -25,18 +25,18 @@ export async function bulk(
   if (result.done.length > 0) toast.done(t("done", { n: result.done.length }));
   const first = result.failed[0];
   if (first) toast.failed(new Error(t("failed", { n: result.failed.length, why: first.message })));
-  await forget("definitions", "triggers", "schedules");
+  await invalidate("definitions", "triggers", "schedules");
 }
 
 export async function exportAll(ids: readonly string[]): Promise<void> {
   const [only] = ids;
   if (only && ids.length === 1) {
     const { document } = await api.get<{ document: unknown }>(apiPath("definitions", only), { version: "latest" });
-    save(`${only}.json`, JSON.stringify(document, null, 2));
+    download(`${only}.json`, JSON.stringify(document, null, 2));
     return;
   }
   const response = await request("POST", "/api/definitions/export", { body: { ids } });
-  save("definitions.zip", await response.blob());
+  download("definitions.zip", await response.blob());
 }
 
 /** The same workflow as a Python program. */
@@ -45,18 +45,18 @@ export async function exportPython(id: string): Promise<void> {
     query: { format: "python", version: "latest" },
     headers: { Accept: "text/x-python, application/problem+json" },
   });
-  save(`${id}.py`, await response.text(), "text/x-python");
+  download(`${id}.py`, await response.text(), "text/x-python");
 }
 
 export async function importFiles(files: Iterable<File>): Promise<ImportedFile[]> {
   const form = new FormData();
   for (const file of files) form.append("files", file, file.name);
   const result = await api.upload<{ files: ImportedFile[] }>("/api/definitions/import", form);
-  await forget("definitions");
+  await invalidate("definitions");
   return result.files;
 }
 
-export const idOf = (name: string): string =>
+export const slugOf = (name: string): string =>
   name
     .normalize("NFKD")
     .replace(/[\u0300-\u036f]/g, "")

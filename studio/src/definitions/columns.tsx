@@ -1,16 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import type { DefinitionSummary } from "../api/types";
-import { Badge, type Column, Icon, Menu, When } from "../ui";
+import { Badge, type Column, Icon, Menu, Timestamp } from "../ui";
 import { toast } from "../ui/Toast";
 import { exportAll, exportPython, publish } from "./actions";
-import type { Asked } from "./Dialogs";
+import type { DialogRequest } from "./Dialogs";
 import { t } from "./messages";
 
 type Row = DefinitionSummary;
 
 export const columns = (
   can: (permission: string) => boolean,
-  ask: (asked: Asked) => void,
+  ask: (asked: DialogRequest) => void,
   onLabel: (label: string) => void,
 ): Column<Row>[] => [
   { id: "name", label: t("name"), sort: "name", wide: true, cell: (row) => <Name row={row} /> },
@@ -56,7 +56,7 @@ export const columns = (
     spare: true,
     cell: (row) => <span className="quiet">{t(row.origin)}</span>,
   },
-  { id: "updated", label: t("updated"), sort: "updated", cell: (row) => <When at={row.updated} /> },
+  { id: "updated", label: t("updated"), sort: "updated", cell: (row) => <Timestamp at={row.updated} /> },
   { id: "actions", label: "", tight: true, cell: (row) => <RowMenu row={row} can={can} ask={ask} /> },
 ];
 
@@ -85,7 +85,15 @@ function State({ row }: { row: Row }) {
   );
 }
 
-function RowMenu({ row, can, ask }: { row: Row; can: (permission: string) => boolean; ask: (asked: Asked) => void }) {
+function RowMenu({
+  row,
+  can,
+  ask,
+}: {
+  row: Row;
+  can: (permission: string) => boolean;
+  ask: (asked: DialogRequest) => void;
+}) {
   const mine = row.origin === "api" && can("definitions:write");
   return (
     <span className="row" style={{ gap: 0 }}>

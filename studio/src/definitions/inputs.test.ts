@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { idOf } from "./actions";
+import { slugOf } from "./actions";
 import { inputSchema, startsOf } from "./inputs";
 
 const order = {
@@ -36,6 +36,6 @@ test("a flowchart can start at any of its activities, a sequence only at its fir
 });
 
 test("an id is made of the name", () => {
-  expect(idOf("  Prüfung & Rest! ")).toBe("prufung-rest");
-  expect(idOf("Order 7")).toBe("order-7");
+  expect(slugOf("  Prüfung & Rest! ")).toBe("prufung-rest");
+  expect(slugOf("Order 7")).toBe("order-7");
 });

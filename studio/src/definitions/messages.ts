@@ -1,6 +1,6 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 
-export const t = catalogue("definitions", {
+export const t = defineMessages("definitions", {
   title: "Definitions",
   search: "Search definitions",
   all: "All",

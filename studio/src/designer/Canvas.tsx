@@ -17,26 +17,26 @@ import { type DragEvent, useCallback, useMemo, useRef, useState } from "react";
 import * as commands from "../editor/commands";
 import { directionIn } from "../editor/commands/positions";
 import { mayConnect } from "../editor/rules";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { DRAG_TYPE } from "../library/Library";
-import { doorOf, type Focus, levelOf } from "../model/focus";
+import { defaultPortOf, type Focus, levelOf } from "../model/focus";
 import { graphOf, type Point, STATE } from "../model/graph";
 import { placeAfter } from "../model/layout";
-import { withPorts } from "../model/outcomeOrder";
+import { withOutcomeOrder } from "../model/outcomeOrder";
 import type { Worst } from "../model/problems";
 import { toast } from "../ui";
 import { isDark } from "../ui/theme";
 import "../diagram/styles.css";
-import { gliding } from "../diagram/animation";
+import { viewportAnimation } from "../diagram/animation";
 import { Card, type CardActions, CardActionsContext } from "../diagram/Card";
-import { Arrows, type Insert, InsertContext, Way } from "../diagram/Edge";
-import { type AnyNode, type Drawing, type Mark, toEdges, toNodes, type WayEdge } from "../diagram/flowElements";
+import { Arrows, Edge, type Insert, InsertContext } from "../diagram/Edge";
+import { type AnyNode, type ConnectionEdge, type Drawing, type Mark, toEdges, toNodes } from "../diagram/flowElements";
 import { type ChangeNote, NoteCard, NoteContext } from "../diagram/NoteCard";
-import { FarView } from "../diagram/overview/OverviewCanvas";
-import type { FarActions } from "../diagram/overview/pointer";
-import { BIG_FROM } from "../diagram/overview/scene";
-import { LEAST_ZOOM, useFar } from "../diagram/overview/useOverview";
-import { usePlaces } from "../diagram/usePositions";
+import { OverviewCanvas } from "../diagram/overview/OverviewCanvas";
+import type { OverviewActions } from "../diagram/overview/pointer";
+import { LARGE_GRAPH } from "../diagram/overview/scene";
+import { MIN_ZOOM, useOverview } from "../diagram/overview/useOverview";
+import { usePositions } from "../diagram/usePositions";
 import { ZoomControls } from "../diagram/ZoomControls";
 import { useEditor, useEditorSession } from "../editor/useEditor";
 import {
@@ -47,33 +47,33 @@ import {
   firstOf,
   freeCorner,
   isFreeLevel,
+  makeRoom,
   pasteText,
   reorderBy,
   reselected,
-  roomIn,
   screenOf,
 } from "./placement";
 import { QuickAdd } from "./QuickAdd";
 import { useReveal } from "./useReveal";
 
-const t = words("canvas", {
+const t = defineMessages("canvas", {
   label: "Canvas",
   empty: "Drag an activity here, or press A to add the first one.",
   emptyStates: "Press A to add the first state.",
 });
 
 const NODE_TYPES = { card: Card, note: NoteCard };
-const EDGE_TYPES = { way: Way };
-const MINIMAP_LEAST = 20;
-const MINIMAP_MOST = 500;
+const EDGE_TYPES = { connection: Edge };
+const MINIMAP_MIN_NODES = 20;
+const MINIMAP_MAX_NODES = 500;
 const MINIMAP_SIZE = { width: 160, height: 112 };
 const MULTI_KEYS = ["Shift", "Meta", "Control"];
 const SNAP: [number, number] = [8, 8];
 const NO_CARDS: AnyNode[] = [];
-const NO_WAYS: WayEdge[] = [];
+const NO_EDGES: ConnectionEdge[] = [];
 const NO_MARKS: Readonly<Record<string, Mark>> = {};
 
-interface Asking {
+interface InsertRequest {
   readonly at: Point;
   readonly after?: { readonly id: string; readonly outcome: string } | undefined;
   readonly edge?: string | undefined;
@@ -99,16 +99,16 @@ interface CanvasProps {
 export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const session = useEditorSession();
   const { document, focus, selection, catalogue, readOnly } = useEditor((snapshot) => snapshot);
-  const flow = useReactFlow<AnyNode, WayEdge>();
-  const [asking, setAsking] = useState<Asking | null>(null);
+  const flow = useReactFlow<AnyNode, ConnectionEdge>();
+  const [insertRequest, setInsertRequest] = useState<InsertRequest | null>(null);
   const frame = useRef<HTMLDivElement>(null);
 
   const level = useMemo(() => levelOf(document, catalogue, focus), [document, catalogue, focus]);
   const shape = useMemo(() => graphOf(level, catalogue), [level, catalogue]);
   const isFree = level.kind === "flowchart" || level.kind === "states";
   const direction = useMemo(() => (isFree ? directionIn(level, shape) : "down"), [isFree, level, shape]);
-  const places = usePlaces(shape, level.kind, direction);
-  const graph = useMemo(() => withPorts(shape, places, direction), [shape, places, direction]);
+  const places = usePositions(shape, level.kind, direction);
+  const graph = useMemo(() => withOutcomeOrder(shape, places, direction), [shape, places, direction]);
   const drawing = useMemo<Drawing>(
     () => ({
       graph,
@@ -123,7 +123,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [graph, level.kind, places, direction, selection, problems, readOnly],
   );
 
-  // React Flow's own nodes: between two edits they also hold what a drag has moved so far.
+  // React Flow's own nodes: between two edits they also hold what a drag has moved so overview.
   const [nodes, setNodes] = useState<AnyNode[]>(() => toNodes(drawing, []));
   const drawn = useRef(drawing);
   const moving = useRef(new Map<string, Point>());
@@ -131,7 +131,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     drawn.current = drawing;
     setNodes((before) => toNodes(drawing, before));
   }
-  const lastEdges = useRef<WayEdge[]>([]);
+  const lastEdges = useRef<ConnectionEdge[]>([]);
 
   const run = useCallback(
     (command: Parameters<typeof session.run>[0]): boolean => {
@@ -143,18 +143,18 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   );
 
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}/${level.focus.key ?? ""}`;
-  const far = useFar(drawing, where, frame, firstOf(graph, places, direction));
-  const isFar = far.scene !== null;
+  const overview = useOverview(drawing, where, frame, firstOf(graph, places, direction));
+  const isOverview = overview.scene !== null;
   useReveal(drawing, where, frame);
   const edges = useMemo(
-    () => (isFar ? NO_WAYS : (lastEdges.current = toEdges(drawing, lastEdges.current))),
-    [drawing, isFar],
+    () => (isOverview ? NO_EDGES : (lastEdges.current = toEdges(drawing, lastEdges.current))),
+    [drawing, isOverview],
   );
   const show = useCallback(
     (id: string) => {
       const at = drawn.current.places.get(id);
       if (at !== undefined)
-        void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), ...gliding() });
+        void flow.setCenter(at.x + 116, at.y + 28, { zoom: Math.max(flow.getZoom(), 0.8), ...viewportAnimation() });
     },
     [flow],
   );
@@ -228,7 +228,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
       if (state.fromNode.id.startsWith(STATE))
         run(commands.addState({ x: place.x - 116, y: place.y }, state.fromNode.id));
       else
-        setAsking({
+        setInsertRequest({
           at,
           after: { id: state.fromNode.id, outcome: state.fromHandle.id ?? "Done" },
           place: { x: place.x - 116, y: place.y },
@@ -238,13 +238,13 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   );
 
   const isValid = useCallback(
-    ({ source, sourceHandle, target }: Connection | WayEdge) =>
+    ({ source, sourceHandle, target }: Connection | ConnectionEdge) =>
       mayConnect(level, catalogue, source, sourceHandle ?? null, target).ok,
     [level, catalogue],
   );
 
   const onEdgesChange = useCallback(
-    (changes: EdgeChange<WayEdge>[]) => {
+    (changes: EdgeChange<ConnectionEdge>[]) => {
       const picked = new Map<string, boolean>();
       for (const change of changes) {
         if (change.type !== "select") continue;
@@ -257,7 +257,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   );
 
   const reconnect = useCallback(
-    (edge: WayEdge, next: Connection) => {
+    (edge: ConnectionEdge, next: Connection) => {
       const index = edge.data?.index;
       if (index !== null && index !== undefined)
         run(commands.redirect(index, { from: next.source, to: next.target, outcome: next.sourceHandle }));
@@ -265,18 +265,18 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     [run],
   );
 
-  const openDoor = useCallback(
+  const openDefaultPort = useCallback(
     (_event: unknown, node: AnyNode) => {
       const activity = node.type === "card" ? node.data.node.activity : null;
-      const door = activity === null ? null : doorOf(activity, catalogue);
-      if (door !== null) session.open(door);
+      const port = activity === null ? null : defaultPortOf(activity, catalogue);
+      if (port !== null) session.open(port);
     },
     [catalogue, session],
   );
 
   // -- from afar --------------------------------------------------------------------------------------------------------
 
-  const farActions = useMemo<FarActions>(
+  const overviewActions = useMemo<OverviewActions>(
     () => ({ select: (ids) => session.select(ids), move: readOnly ? null : settle, open: show }),
     [session, readOnly, settle, show],
   );
@@ -284,13 +284,13 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   // -- adding -----------------------------------------------------------------------------------------------------------
 
   const add = useCallback(
-    (type: string, ask: Asking | null) => {
+    (type: string, ask: InsertRequest | null) => {
       const { selection: chosen } = session.get();
       const after = ask?.after ?? (ask?.edge === undefined ? afterSelected(graph, chosen) : undefined);
       const source = after === undefined ? undefined : graph.nodes.find((node) => node.id === after.id);
       const edge = ask?.edge === undefined ? undefined : graph.edges.find((item) => item.id === ask.edge);
       const next = { width: 232, height: 56 };
-      const room = edge === undefined || level.kind !== "flowchart" ? null : roomIn(edge, graph, places, direction);
+      const room = edge === undefined || level.kind !== "flowchart" ? null : makeRoom(edge, graph, places, direction);
       const place =
         room?.at ??
         ask?.place ??
@@ -320,10 +320,10 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   );
 
   const quickAdd = useCallback(
-    (ask: Asking) => {
+    (ask: InsertRequest) => {
       if (level.kind === "states")
         run(commands.addState(ask.place ?? flow.screenToFlowPosition(ask.at), ask.after?.id ?? null));
-      else setAsking(ask);
+      else setInsertRequest(ask);
     },
     [level.kind, flow, run],
   );
@@ -331,12 +331,12 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const onPaneClick = useCallback(
     (event: { readonly detail: number; readonly clientX: number; readonly clientY: number }) => {
       // From afar the cards are no elements of the canvas, which would forget them by itself.
-      if (far.scene !== null) session.select([]);
+      if (overview.scene !== null) session.select([]);
       if (event.detail !== 2 || readOnly) return;
       const at = { x: event.clientX, y: event.clientY };
       quickAdd({ at, place: flow.screenToFlowPosition({ x: at.x - 116, y: at.y - 28 }) });
     },
-    [readOnly, quickAdd, flow, session, far.scene],
+    [readOnly, quickAdd, flow, session, overview.scene],
   );
 
   const actions = useMemo<CardActions>(
@@ -356,7 +356,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const insert = useCallback<Insert>(
     (edge, at) => {
       const place = flow.screenToFlowPosition(at);
-      setAsking({ at, edge, place: { x: place.x - 116, y: place.y - 28 } });
+      setInsertRequest({ at, edge, place: { x: place.x - 116, y: place.y - 28 } });
     },
     [flow],
   );
@@ -380,8 +380,8 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   };
 
   handle.current = {
-    fit: () => far.fit(true),
-    actualSize: () => void flow.zoomTo(1, gliding()),
+    fit: () => overview.fit(true),
+    actualSize: () => void flow.zoomTo(1, viewportAnimation()),
     quickAdd: () => {
       const chosen = selection[0];
       const source =
@@ -396,7 +396,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     paste: (text) => pasteText(text, flow.screenToFlowPosition(centreOf(frame.current)), run),
   };
 
-  const isBig = graph.nodes.length > MINIMAP_MOST;
+  const isBig = graph.nodes.length > MINIMAP_MAX_NODES;
   return (
     <CardActionsContext.Provider value={actions}>
       <InsertContext.Provider value={readOnly ? null : insert}>
@@ -409,9 +409,9 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
             onDragOver={(event) => event.preventDefault()}
           >
             <Arrows />
-            <ReactFlow<AnyNode, WayEdge>
+            <ReactFlow<AnyNode, ConnectionEdge>
               aria-label={t("label")}
-              nodes={isFar ? NO_CARDS : nodes}
+              nodes={isOverview ? NO_CARDS : nodes}
               edges={edges}
               nodeTypes={NODE_TYPES}
               edgeTypes={EDGE_TYPES}
@@ -421,7 +421,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               onConnectEnd={connectEnd}
               onReconnect={reconnect}
               isValidConnection={isValid}
-              onNodeDoubleClick={openDoor}
+              onNodeDoubleClick={openDefaultPort}
               onPaneClick={onPaneClick}
               nodesDraggable={!readOnly}
               nodesConnectable={!readOnly}
@@ -430,36 +430,36 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
               deleteKeyCode={null}
               multiSelectionKeyCode={MULTI_KEYS}
               selectionMode={SelectionMode.Partial}
-              selectionKeyCode={isFar ? null : "Shift"}
+              selectionKeyCode={isOverview ? null : "Shift"}
               zoomOnDoubleClick={false}
               panOnScroll
               snapToGrid
               snapGrid={SNAP}
-              minZoom={LEAST_ZOOM}
+              minZoom={MIN_ZOOM}
               maxZoom={2}
-              onlyRenderVisibleElements={graph.nodes.length > BIG_FROM}
+              onlyRenderVisibleElements={graph.nodes.length > LARGE_GRAPH}
               elevateNodesOnSelect={false}
               colorMode={isDark() ? "dark" : "light"}
             >
-              {far.scene === null ? null : <FarView scene={far.scene} actions={farActions} />}
+              {overview.scene === null ? null : <OverviewCanvas scene={overview.scene} actions={overviewActions} />}
               <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
-              <ZoomControls onFit={() => far.fit(true)} />
-              {isBig || isFar || graph.nodes.length < MINIMAP_LEAST ? null : (
+              <ZoomControls onFit={() => overview.fit(true)} />
+              {isBig || isOverview || graph.nodes.length < MINIMAP_MIN_NODES ? null : (
                 <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />
               )}
             </ReactFlow>
             {graph.nodes.length === 0 ? (
               <p className="hf-canvas-empty">{t(level.kind === "states" ? "emptyStates" : "empty")}</p>
             ) : null}
-            {asking !== null ? (
+            {insertRequest !== null ? (
               <QuickAdd
-                at={asking.at}
+                at={insertRequest.at}
                 catalogue={catalogue}
                 onPick={(type) => {
-                  setAsking(null);
-                  add(type, asking);
+                  setInsertRequest(null);
+                  add(type, insertRequest);
                 }}
-                onClose={() => setAsking(null)}
+                onClose={() => setInsertRequest(null)}
               />
             ) : null}
           </div>

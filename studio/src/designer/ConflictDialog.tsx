@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
 import { apiPath } from "../api/queries";
 import type { DefinitionDetail } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { diffDocuments } from "../model/diff";
 import type { Definition } from "../model/document";
 import { withIds } from "../model/ids";
@@ -12,7 +12,7 @@ import type { JsonObject } from "../model/json";
 import { Button, Dialog, Loading } from "../ui";
 import "../diagram/diff.css";
 
-const t = catalogue("conflict", {
+const t = defineMessages("conflict", {
   title: "Somebody else saved this workflow",
   text: "Since you opened it, another version was saved. Nothing of yours is lost: decide which one goes on.",
   differences: "What your version has that the saved one has not:",

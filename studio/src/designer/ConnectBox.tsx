@@ -2,14 +2,14 @@ import { useMemo } from "react";
 import { connect } from "../editor/commands/connections";
 import { mayConnect } from "../editor/rules";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { levelOf } from "../model/focus";
 import { graphOf } from "../model/graph";
 import { scoreOf } from "../model/search";
 import { toast } from "../ui";
 import { type Choice, Picker } from "./QuickAdd";
 
-const t = words("connect", { label: "Connect {title} to" });
+const t = defineMessages("connect", { label: "Connect {title} to" });
 
 /** Connecting by keyboard: outcomes and targets in one list. */
 export function ConnectBox({ from, at, onClose }: { from: string; at: { x: number; y: number }; onClose: () => void }) {
@@ -27,14 +27,14 @@ export function ConnectBox({ from, at, onClose }: { from: string; at: { x: numbe
           (node): Choice => ({
             id: JSON.stringify([outcome, node.id]),
             title: outcomes.length > 1 ? `${outcome} → ${node.title}` : node.title,
-            detail: node.telling,
+            detail: node.summary,
             icon: node.icon,
           }),
         ),
     );
     return (query: string) => {
-      const words_ = query.toLowerCase().split(/\s+/).filter(Boolean);
-      return words_.length === 0 ? all : all.filter((choice) => scoreOf([choice.title, choice.detail], words_) > 0);
+      const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
+      return terms.length === 0 ? all : all.filter((choice) => scoreOf([choice.title, choice.detail], terms) > 0);
     };
   }, [graph, level, catalogue, from, source]);
   return (

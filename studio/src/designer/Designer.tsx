@@ -2,29 +2,29 @@
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { save } from "../api/client";
+import { download } from "../api/client";
 import { useCan } from "../api/session";
 import type { DefinitionSummary, Document } from "../api/types";
 import { exportPython } from "../definitions/actions";
 import { RunDialog } from "../definitions/RunDialog";
 import { Breadcrumb } from "../diagram/Breadcrumb";
 import { GraphView } from "../diagram/GraphView";
-import type { Saver } from "../editor/autosave";
+import type { AutoSaver } from "../editor/autosave";
 import * as commands from "../editor/commands";
 import { directionIn } from "../editor/commands/positions";
 import { keysOf, type ShortcutId, shortcutOf } from "../editor/shortcuts";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Inspector } from "../inspector/Inspector";
 import { Library } from "../library/Library";
 import { copyOf, writeClip } from "../model/clipboard";
 import { placesOf } from "../model/document";
-import { crumbsOf, doorOf, focusOn, levelOf } from "../model/focus";
+import { crumbsOf, defaultPortOf, focusOn, levelOf } from "../model/focus";
 import { graphOf } from "../model/graph";
 import { placeAll } from "../model/layout";
-import { withPorts } from "../model/outcomeOrder";
+import { withOutcomeOrder } from "../model/outcomeOrder";
 import type { Problem } from "../model/validate";
-import { useOffer } from "../navigation/commands";
+import { usePageCommands } from "../navigation/commands";
 import { Badge, Button, Heading, IconButton, Menu, Segments, toast } from "../ui";
 import { Canvas, type CanvasHandle } from "./Canvas";
 import { ConflictDialog } from "./ConflictDialog";
@@ -39,9 +39,9 @@ import { SearchBox } from "./SearchBox";
 import { ShortcutsDialog } from "./ShortcutsDialog";
 import { SourceView } from "./SourceView";
 import { useProblems } from "./useProblems";
-import { useLostKeys } from "./useUnfocusedKeys";
+import { useUnfocusedKeys } from "./useUnfocusedKeys";
 
-const t = words("designer", {
+const t = defineMessages("designer", {
   all: "Definitions",
   version: "v{n}",
   published: "Published",
@@ -81,14 +81,14 @@ const t = words("designer", {
 
 interface DesignerProps {
   readonly summary: DefinitionSummary;
-  readonly saver: Saver;
+  readonly saver: AutoSaver;
   readonly isCode: boolean;
   readonly isLatest: boolean;
 }
 
 const NARROW = 1100;
 
-type Open = "publish" | "run" | "search" | "connect" | "conflict" | "shortcuts" | null;
+type OpenDialog = "publish" | "run" | "search" | "connect" | "conflict" | "shortcuts" | null;
 
 export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   const session = useEditorSession();
@@ -97,7 +97,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   const navigate = useNavigate();
   const canvas = useRef<CanvasHandle | null>(null);
   const frame = useRef<HTMLDivElement>(null);
-  const [open, setOpen] = useState<Open>(null);
+  const [open, setOpen] = useState<OpenDialog>(null);
   const [view, setView] = useState<"canvas" | "source">("canvas");
   const [showsProblems, setShowsProblems] = useState(false);
   const [showsLibrary, setShowsLibrary] = useState(innerWidth >= NARROW);
@@ -132,16 +132,16 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
   }, [session]);
 
   const exportAs = async (kind: "json" | "svg" | "png"): Promise<void> => {
-    if (kind === "json") return save(`${document.id}.json`, JSON.stringify(document, null, 2));
+    if (kind === "json") return download(`${document.id}.json`, JSON.stringify(document, null, 2));
     const shape = graphOf(level, catalogue);
     const direction = level.kind === "flowchart" || level.kind === "states" ? directionIn(level, shape) : "down";
     const places = placeAll(shape, level.kind, direction);
     const picture = toSvg(
-      { graph: withPorts(shape, places, direction), level: level.kind, direction, places },
+      { graph: withOutcomeOrder(shape, places, direction), level: level.kind, direction, places },
       paletteOf(window.document.documentElement),
     );
-    if (kind === "svg") return save(`${document.id}.svg`, picture.svg, "image/svg+xml");
-    return save(`${document.id}.png`, await toPng(picture));
+    if (kind === "svg") return download(`${document.id}.svg`, picture.svg, "image/svg+xml");
+    return download(`${document.id}.png`, await toPng(picture));
   };
 
   const act = useCallback(
@@ -172,8 +172,8 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         connect: () => (selection.length === 1 ? setOpen("connect") : undefined),
         open: () => {
           const activity = level.activities.find((item) => item.id === selection[0]);
-          const door = activity === undefined ? null : doorOf(activity, catalogue);
-          if (door !== null) session.open(door);
+          const port = activity === undefined ? null : defaultPortOf(activity, catalogue);
+          if (port !== null) session.open(port);
         },
         up: () => {
           const parent = crumbs.at(-2);
@@ -216,7 +216,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     if (view === "source" && !isGlobal) return;
     if (act(id)) event.preventDefault();
   };
-  useLostKeys(press);
+  useUnfocusedKeys(press);
 
   // The canvas has the keyboard as soon as the page is there.
   useEffect(() => frame.current?.focus({ preventScroll: true }), []);
@@ -227,7 +227,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     if (id !== undefined) requestAnimationFrame(() => requestAnimationFrame(() => canvas.current?.show(id)));
   }, [session]);
 
-  useOffer(
+  usePageCommands(
     "designer",
     useMemo(
       () =>
@@ -389,7 +389,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
           )}
         </div>
       ) : null}
-      <div className="hf-work" style={{ gridTemplateColumns: columns }}>
+      <div className="hf-columns" style={{ gridTemplateColumns: columns }}>
         {hasLibrary ? (
           <Library
             catalogue={catalogue}
@@ -397,7 +397,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
             onAdd={(type) => canvas.current?.add(type)}
           />
         ) : null}
-        <div className="hf-middle">
+        <div className="hf-center">
           {view === "source" ? <SourceView /> : null}
           {isCode && view === "canvas" ? <PythonView document={document} selected={selection[0] ?? null} /> : null}
           <div className="hf-canvas-slot" hidden={view === "source"}>
@@ -436,7 +436,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
         />
       ) : null}
       {open === "run" ? (
-        <RunNow
+        <SaveAndRun
           id={document.id}
           document={document as unknown as Document}
           saver={saver}
@@ -478,7 +478,7 @@ function undoLabel(verb: string, what: string | undefined, keys: string): string
 }
 
 /** Whatever was typed is saved before it runs. */
-function RunNow({
+function SaveAndRun({
   id,
   document,
   saver,
@@ -486,7 +486,7 @@ function RunNow({
 }: {
   id: string;
   document: Document;
-  saver: Saver;
+  saver: AutoSaver;
   onClose: () => void;
 }) {
   const [isReady, setReady] = useState(saver.isClean);

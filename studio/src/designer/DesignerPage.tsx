@@ -7,26 +7,26 @@ import { useEffect, useMemo, useState } from "react";
 import { definitions } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DefinitionDetail } from "../api/types";
-import { Saver } from "../editor/autosave";
+import { AutoSaver } from "../editor/autosave";
 import { EditorSession } from "../editor/session";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Catalogue } from "../model/descriptors";
 import { placesOf } from "../model/document";
 import { focusOn, readFocus, writeFocus } from "../model/focus";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
 import { useFilters } from "../navigation/filters";
-import { Button, Dialog, Failed, Filled, Loading, When } from "../ui";
+import { Button, Dialog, Failed, Interpolate, Loading, Timestamp } from "../ui";
 import { Designer } from "./Designer";
 import "./designer.css";
 import { descriptors } from "../catalogue/useCatalogue";
 import { SessionContext } from "../editor/useEditor";
-import { judge, saveDefinition } from "./designerApi";
-import { type Kept, keeper, keptFor } from "./localDraft";
+import { classifyFailure, saveDefinition } from "./designerApi";
+import { type LocalDraft, localDraftStore, readLocalDraft } from "./localDraft";
 
-const t = words("designer-page", {
-  keptTitle: "You have changes that were not saved",
-  keptText: "They were made in this browser on {when} and never reached the server.",
+const t = defineMessages("designer-page", {
+  draftTitle: "You have changes that were not saved",
+  draftText: "They were made in this browser on {when} and never reached the server.",
   restore: "Go on with them",
   discard: "Throw them away",
 });
@@ -67,22 +67,22 @@ function Opened({
   const isCode = first.summary.origin === "code";
   const readOnly = !isLatest || isCode || !can("definitions:write");
   const [filters, setFilters] = useFilters();
-  const [kept, setKept] = useState<Kept | null>(() => (readOnly ? null : keptFor(first.summary.id)));
+  const [draft, setDraft] = useState<LocalDraft | null>(() => (readOnly ? null : readLocalDraft(first.summary.id)));
   const { session, saver } = useMemo(() => {
     const document = withIds(first.document as unknown as JsonObject);
     const opened = new EditorSession(document, catalogue, { focus: readFocus(filters.at), readOnly });
     const place = placesOf(document).get(filters.activity ?? "");
     if (place !== undefined) opened.open(focusOn(place), [place.activity.id]);
-    const keep = keeper(document.id);
-    const saving = new Saver(
+    const drafts = localDraftStore(document.id);
+    const saving = new AutoSaver(
       {
         save: async (next, etag) => (await saveDefinition(next, etag)).etag,
-        judge,
-        after: (milliseconds, run) => {
+        classifyFailure,
+        schedule: (milliseconds, run) => {
           const timer = setTimeout(run, milliseconds);
           return () => clearTimeout(timer);
         },
-        keep,
+        drafts,
       },
       first.etag,
       document,
@@ -134,17 +134,17 @@ function Opened({
       <ReactFlowProvider>
         <Designer summary={detail.summary} saver={saver} isCode={isCode} isLatest={isLatest} />
       </ReactFlowProvider>
-      {kept !== null && JSON.stringify(kept.document) !== JSON.stringify(session.get().document) ? (
+      {draft !== null && JSON.stringify(draft.document) !== JSON.stringify(session.get().document) ? (
         <Dialog
-          title={t("keptTitle")}
+          title={t("draftTitle")}
           closable={false}
           onClose={() => undefined}
           foot={
             <>
               <Button
                 onClick={() => {
-                  keeper(first.summary.id).drop();
-                  setKept(null);
+                  localDraftStore(first.summary.id).drop();
+                  setDraft(null);
                 }}
               >
                 {t("discard")}
@@ -152,9 +152,9 @@ function Opened({
               <Button
                 kind="primary"
                 onClick={() => {
-                  saver.goOnFrom(kept.etag);
-                  session.load(withIds(kept.document));
-                  setKept(null);
+                  saver.rebase(draft.etag);
+                  session.load(withIds(draft.document));
+                  setDraft(null);
                 }}
               >
                 {t("restore")}
@@ -163,7 +163,10 @@ function Opened({
           }
         >
           <p>
-            <Filled sentence={t("keptText")} parts={{ when: <When at={kept.at} as="moment" className="" /> }} />
+            <Interpolate
+              sentence={t("draftText")}
+              parts={{ when: <Timestamp at={draft.at} as="moment" className="" /> }}
+            />
           </p>
         </Dialog>
       ) : null}

@@ -1,11 +1,11 @@
 import { useEditor } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { findActivity, titleOf } from "../model/document";
 import type { Problem } from "../model/validate";
 import { IconButton } from "../ui";
 import "./problems.css";
 
-const t = words("problems", {
+const t = defineMessages("problems", {
   title: "Problems",
   none: "Nothing is wrong with this workflow.",
   close: "Close",

@@ -3,17 +3,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { forget } from "../api/queries";
+import { invalidate } from "../api/queries";
 import { useCan } from "../api/session";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Problem } from "../model/validate";
 import { Confirm, toast } from "../ui";
 import { liveInstances, publish } from "./designerApi";
 import { ProblemList } from "./ProblemsPanel";
 
-const MOST = 5;
+const MAX_SHOWN = 5;
 
-const t = catalogue("publish", {
+const t = defineMessages("publish", {
   title: "Publish {name}",
   action: "Publish",
   live: "{n|instance is|instances are} alive on earlier versions. What lives stays on its version; new ones start on this one.",
@@ -62,7 +62,7 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
           live.data && can("operations:write") ? move : undefined,
         );
         // A workflow that can be used as an activity is one from now on.
-        await forget("descriptors");
+        await invalidate("descriptors");
       }
       onClose();
     } catch (error) {
@@ -80,16 +80,16 @@ export function PublishDialog({ id, name, problems, flush, onShow, onClose }: Pu
       onClose={onClose}
     >
       {shown.length > 0 ? (
-        <div className={`banner ${errors.length > 0 ? "bad" : "wait"} hf-standing`}>
+        <div className={`banner ${errors.length > 0 ? "bad" : "wait"} hf-publish-problems`}>
           <p>{t(errors.length > 0 ? "errors" : "warnings", { n: shown.length })}</p>
           <ProblemList
-            problems={shown.slice(0, MOST)}
+            problems={shown.slice(0, MAX_SHOWN)}
             onShow={(problem) => {
               onClose();
               onShow(problem);
             }}
           />
-          {shown.length > MOST ? <p className="small">{t("more", { n: shown.length - MOST })}</p> : null}
+          {shown.length > MAX_SHOWN ? <p className="small">{t("more", { n: shown.length - MAX_SHOWN })}</p> : null}
         </div>
       ) : null}
       {live.data !== undefined && errors.length === 0 ? (

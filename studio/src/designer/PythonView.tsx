@@ -1,12 +1,12 @@
 /** The Python source of a workflow that is written in code, with the line of the selected activity marked. */
 
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { CodeEditor } from "../inspector/CodeEditor";
 import { type Definition, findActivity } from "../model/document";
 import { isObject } from "../model/json";
 import { Empty } from "../ui";
 
-const t = catalogue("python", {
+const t = defineMessages("python", {
   label: "Python source",
   none: "The source is not here",
   noneText: "This workflow was published without its text. It stands in {file}.",

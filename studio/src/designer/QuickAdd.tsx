@@ -4,11 +4,11 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { ActivityIcon } from "../catalogue/ActivityIcon";
 import { findActivities } from "../catalogue/activitySearch";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { ActivityDescriptor, Catalogue } from "../model/descriptors";
 import "./picker.css";
 
-const t = catalogue("quick-add", {
+const t = defineMessages("quick-add", {
   add: "Add an activity",
   none: "Nothing is called that.",
 });

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from "react";
-import type { Saver } from "../editor/autosave";
-import { catalogue } from "../i18n/messages";
+import type { AutoSaver } from "../editor/autosave";
+import { defineMessages } from "../i18n/messages";
 import { Button } from "../ui";
 
-const t = catalogue("saving", {
+const t = defineMessages("saving", {
   saved: "Saved",
   changed: "Not saved yet",
   saving: "Saving …",
@@ -16,7 +16,7 @@ const t = catalogue("saving", {
 });
 
 /** Always visible: whether what stands on the canvas is on the server. */
-export function SaveBadge({ saver, onResolve }: { saver: Saver; onResolve: () => void }) {
+export function SaveBadge({ saver, onResolve }: { saver: AutoSaver; onResolve: () => void }) {
   const state = useSyncExternalStore(saver.subscribe, saver.get);
   const isBad =
     state.kind === "conflict" || state.kind === "refused" || state.kind === "waiting" || state.kind === "signed-out";

@@ -1,12 +1,12 @@
 import { useMemo } from "react";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { placesOf } from "../model/document";
 import { focusOn } from "../model/focus";
 import { searchDocument } from "../model/search";
 import { type Choice, Picker } from "./QuickAdd";
 
-const t = words("search", { label: "Search in this workflow" });
+const t = defineMessages("search", { label: "Search in this workflow" });
 
 /** Finds an activity anywhere in the workflow and goes there. */
 export function SearchBox({

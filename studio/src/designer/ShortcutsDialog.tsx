@@ -1,8 +1,8 @@
-import { SHORTCUTS, sayKeys } from "../editor/shortcuts";
-import { catalogue } from "../i18n/messages";
+import { formatKeys, SHORTCUTS } from "../editor/shortcuts";
+import { defineMessages } from "../i18n/messages";
 import { Dialog } from "../ui";
 
-const t = catalogue("shortcuts", { title: "Shortcuts" });
+const t = defineMessages("shortcuts", { title: "Shortcuts" });
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   const groups = [...new Set(SHORTCUTS.map((item) => item.group))];
@@ -20,7 +20,7 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
                   <div key={item.id}>
                     <dt>{item.label}</dt>
                     <dd>
-                      <kbd>{sayKeys(item.keys)}</kbd>
+                      <kbd>{formatKeys(item.keys)}</kbd>
                     </dd>
                   </div>
                 ))}

@@ -3,12 +3,12 @@
 import { useEffect, useState } from "react";
 import { setSource } from "../editor/commands/definition";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { CodeEditor } from "../inspector/CodeEditor";
 import { isObject, type Json } from "../model/json";
 import { Button, toast } from "../ui";
 
-const t = catalogue("source", {
+const t = defineMessages("source", {
   label: "Source",
   apply: "Apply",
   revert: "Undo my changes",
@@ -19,15 +19,15 @@ const t = catalogue("source", {
 export function SourceView() {
   const session = useEditorSession();
   const { document, readOnly } = useEditor((snapshot) => snapshot);
-  const told = JSON.stringify(document, null, 2);
-  const [draft, setDraft] = useState(told);
-  const [base, setBase] = useState(told);
+  const text = JSON.stringify(document, null, 2);
+  const [draft, setDraft] = useState(text);
+  const [base, setBase] = useState(text);
   useEffect(() => {
-    if (base === told) return;
-    setDraft((now) => (now === base ? told : now));
-    setBase(told);
-  }, [told, base]);
-  const isChanged = draft !== told;
+    if (base === text) return;
+    setDraft((now) => (now === base ? text : now));
+    setBase(text);
+  }, [text, base]);
+  const isChanged = draft !== text;
   const apply = (): void => {
     try {
       const next = JSON.parse(draft) as Json;
@@ -44,7 +44,7 @@ export function SourceView() {
       {isChanged && !readOnly ? (
         <div className="hf-source-bar">
           <span className="grow" />
-          <Button small onClick={() => setDraft(told)}>
+          <Button small onClick={() => setDraft(text)}>
             {t("revert")}
           </Button>
           <Button small kind="primary" onClick={apply}>

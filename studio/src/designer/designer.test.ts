@@ -11,8 +11,8 @@ import { graphOf } from "../model/graph";
 import { placeAll } from "../model/layout";
 import { type Palette, toSvg } from "./imageExport";
 import { sourceOf } from "./PythonView";
-import { roomIn } from "./placement";
-import { stepInto } from "./useReveal";
+import { makeRoom } from "./placement";
+import { scrollInto } from "./useReveal";
 
 const draw = (document: Definition, more: Partial<Drawing> = {}): Drawing => {
   const level = levelOf(document, catalogue, ROOT);
@@ -113,7 +113,7 @@ describe("room in a connection", () => {
   it("moves what follows just as far as it must, and nothing else", () => {
     const { graph, places } = draw(order);
     const [edge] = graph.edges;
-    const { at, room } = roomIn(edge!, graph, places, "down")!;
+    const { at, room } = makeRoom(edge!, graph, places, "down")!;
     expect(room.has("placed")).toBe(false);
     const moved = room.get("large")!;
     expect(at.y + 56).toBeLessThan(moved.y);
@@ -124,12 +124,12 @@ describe("room in a connection", () => {
 describe("what was added", () => {
   const seen = { width: 800, height: 600 };
   it("moves the picture only as far as it takes to be seen whole", () => {
-    expect(stepInto({ x: 100, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: 0, y: 0 });
-    expect(stepInto({ x: 700, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: -180, y: 0 });
-    expect(stepInto({ x: -300, y: 640, width: 232, height: 56 }, seen)).toEqual({ x: 348, y: -144 });
+    expect(scrollInto({ x: 100, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: 0, y: 0 });
+    expect(scrollInto({ x: 700, y: 100, width: 232, height: 56 }, seen)).toEqual({ x: -180, y: 0 });
+    expect(scrollInto({ x: -300, y: 640, width: 232, height: 56 }, seen)).toEqual({ x: 348, y: -144 });
   });
 
   it("is seen from its beginning where it is larger than the picture", () => {
-    expect(stepInto({ x: 200, y: 100, width: 2000, height: 56 }, seen).x).toBe(-152);
+    expect(scrollInto({ x: 200, y: 100, width: 2000, height: 56 }, seen).x).toBe(-152);
   });
 });

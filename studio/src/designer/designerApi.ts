@@ -2,7 +2,7 @@
 
 import { api, request } from "../api/client";
 import { ApiError } from "../api/errors";
-import { apiPath, forget, queryClient } from "../api/queries";
+import { apiPath, invalidate, queryClient } from "../api/queries";
 import type { DefinitionDetail, DefinitionSummary, InstanceCounts, PublishResult } from "../api/types";
 import type { Failure } from "../editor/autosave";
 import type { Definition } from "../model/document";
@@ -26,7 +26,7 @@ export async function saveDefinition(document: Definition, etag: string | null):
   return { summary: detail.summary, etag: detail.etag ?? response.headers.get("ETag") };
 }
 
-export function judge(error: unknown): Failure {
+export function classifyFailure(error: unknown): Failure {
   if (!(error instanceof ApiError)) return "offline";
   if (error.status === 412) return "conflict";
   if (error.status === 401) return "signed-out";
@@ -42,7 +42,7 @@ export async function validateOnServer(document: Definition, signal: AbortSignal
 
 export async function publish(id: string): Promise<PublishResult> {
   const result = await api.post<PublishResult>(apiPath("definitions", id, "publish"));
-  await forget("definitions", "triggers", "schedules");
+  await invalidate("definitions", "triggers", "schedules");
   return result;
 }
 

@@ -82,18 +82,18 @@ export function toSvg(picture: Picture, palette: Palette): { svg: string; width:
 }
 
 function cardSvg(node: GraphNode, at: Point, size: { width: number; height: number }, palette: Palette): string {
-  const telling = node.telling || node.typeName;
+  const summary = node.summary || node.typeName;
   const chips = node.chips.map((chip) => `${chip.title} ${chip.count || "–"}`).join("   ");
   return [
     `<g transform="translate(${at.x} ${at.y})">`,
     `<rect width="${size.width}" height="${size.height}" rx="${node.kind === "state" ? 18 : 10}" fill="${palette.surface}" stroke="${palette.line}"/>`,
     `<rect x="10" y="11" width="34" height="34" rx="9" fill="${palette.accentSoft}"/>`,
     `<path transform="translate(19 20)" d="${iconPath(node.icon)}" fill="none" stroke="${palette.accent}" stroke-width="1.4" stroke-linecap="round" stroke-linejoin="round"/>`,
-    `<text x="54" y="${telling ? 25 : 33}" font-weight="600" fill="${palette.text}">${escape(cut(node.title, 24))}</text>`,
-    telling
-      ? `<text x="54" y="42" font-size="11" fill="${palette.soft}" font-family="ui-monospace, monospace">${escape(cut(telling, 25))}</text>`
+    `<text x="54" y="${summary ? 25 : 33}" font-weight="600" fill="${palette.text}">${escapeXml(cut(node.title, 24))}</text>`,
+    summary
+      ? `<text x="54" y="42" font-size="11" fill="${palette.soft}" font-family="ui-monospace, monospace">${escapeXml(cut(summary, 25))}</text>`
       : "",
-    chips ? `<text x="12" y="74" font-size="11" fill="${palette.soft}">${escape(cut(chips, 36))}</text>` : "",
+    chips ? `<text x="12" y="74" font-size="11" fill="${palette.soft}">${escapeXml(cut(chips, 36))}</text>` : "",
     "</g>",
   ].join("");
 }
@@ -128,7 +128,7 @@ function edgeSvg(
   const beside = isDown ? { x: start.x, y: start.y + 16 } : { x: start.x + 10 + width / 2, y: start.y };
   const named = level === "states" ? middle : beside;
   const name = label
-    ? `<rect x="${named.x - width / 2}" y="${named.y - 9}" width="${width}" height="18" rx="9" fill="${palette.ground}"/><text x="${named.x}" y="${named.y + 4}" text-anchor="middle" font-size="11" fill="${palette.soft}">${escape(label)}</text>`
+    ? `<rect x="${named.x - width / 2}" y="${named.y - 9}" width="${width}" height="18" rx="9" fill="${palette.ground}"/><text x="${named.x}" y="${named.y + 4}" text-anchor="middle" font-size="11" fill="${palette.soft}">${escapeXml(label)}</text>`
     : "";
   return `<path d="${path}" fill="none" stroke="${palette.strong}" stroke-width="1.5" marker-end="url(#a)"/>${name}`;
 }
@@ -139,7 +139,7 @@ function noteSvg(
 ): string {
   const lines = note.text.split("\n").flatMap((line) => line.match(/.{1,30}(\s|$)|\S+/g) ?? [""]);
   const text = lines
-    .map((line, index) => `<tspan x="${note.x + 12}" y="${note.y + 24 + index * 18}">${escape(line.trim())}</tspan>`)
+    .map((line, index) => `<tspan x="${note.x + 12}" y="${note.y + 24 + index * 18}">${escapeXml(line.trim())}</tspan>`)
     .join("");
   return `<rect x="${note.x}" y="${note.y}" width="${note.width}" height="${note.height}" rx="4" fill="${palette.note}"/><text font-size="12" fill="${palette.text}">${text}</text>`;
 }
@@ -148,7 +148,7 @@ function cut(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-function escape(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 

@@ -1,17 +1,17 @@
 /** Documents that are not on the server yet, kept in this browser until they are. */
 
-import type { Keep } from "../editor/autosave";
+import type { DraftStore } from "../editor/autosave";
 import type { Definition } from "../model/document";
 
 const PREFIX = "holdfast.unsaved.";
 
-export interface Kept {
+export interface LocalDraft {
   readonly document: Definition;
   readonly etag: string | null;
   readonly at: string;
 }
 
-export function keeper(id: string): Keep {
+export function localDraftStore(id: string): DraftStore {
   return {
     put(document, etag) {
       try {
@@ -24,9 +24,9 @@ export function keeper(id: string): Keep {
   };
 }
 
-export function keptFor(id: string): Kept | null {
+export function readLocalDraft(id: string): LocalDraft | null {
   try {
-    return JSON.parse(localStorage.getItem(PREFIX + id) ?? "null") as Kept | null;
+    return JSON.parse(localStorage.getItem(PREFIX + id) ?? "null") as LocalDraft | null;
   } catch {
     return null;
   }

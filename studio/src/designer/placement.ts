@@ -111,10 +111,10 @@ export function pasteText(text: string, at: Point, run: (command: ReturnType<typ
 }
 
 /**
- * Room in a connection: the new card stands where the connection led to, and what follows steps aside, as far as there is
+ * Room in a connection: the new card stands where the connection led to, and what follows steps aside, as overview as there is
  * not room enough already.
  */
-export function roomIn(
+export function makeRoom(
   edge: GraphEdge,
   graph: Graph,
   places: ReadonlyMap<string, Point>,
@@ -129,14 +129,14 @@ export function roomIn(
     ? (["y", from.y + size.height, 56] as const)
     : (["x", from.x + size.width, 232] as const);
   const gap = isDown ? 64 : 88;
-  const lacking = end + gap + need + gap - to[axis];
+  const missing = end + gap + need + gap - to[axis];
   const at = isDown ? { x: from.x, y: end + gap } : { x: end + gap, y: from.y };
   if (to[axis] <= from[axis]) return null;
   const room = new Map<string, Point>();
-  if (lacking > 0) {
+  if (missing > 0) {
     for (const id of downstream(edge, graph)) {
       const place = places.get(id);
-      if (place !== undefined && place[axis] >= to[axis]) room.set(id, { ...place, [axis]: place[axis] + lacking });
+      if (place !== undefined && place[axis] >= to[axis]) room.set(id, { ...place, [axis]: place[axis] + missing });
     }
   }
   return { at: beside(at, graph, new Map([...places, ...room]), direction), room };

@@ -2,7 +2,7 @@
 
 import { useReactFlow } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";
-import { gliding } from "../diagram/animation";
+import { viewportAnimation } from "../diagram/animation";
 import type { Drawing } from "../diagram/flowElements";
 import { boundsOf, type Rect } from "../diagram/overview/scene";
 import type { Point } from "../model/graph";
@@ -33,12 +33,12 @@ export function useReveal(drawing: Drawing, where: string, frame: RefObject<HTML
       width: bounds.width * zoom,
       height: bounds.height * zoom,
     };
-    const step = stepInto(seen, box);
+    const step = scrollInto(seen, box);
     const [only] = added.length === 1 ? added : [];
     const settled =
       step.x === 0 && step.y === 0
         ? Promise.resolve(true)
-        : flow.setViewport({ x: x + step.x, y: y + step.y, zoom }, gliding());
+        : flow.setViewport({ x: x + step.x, y: y + step.y, zoom }, viewportAnimation());
     // The list that it was picked from gives the keyboard back in a frame of its own; this comes after.
     if (only !== undefined)
       void settled.then(() =>
@@ -47,8 +47,8 @@ export function useReveal(drawing: Drawing, where: string, frame: RefObject<HTML
   }, [drawing, where, flow, frame]);
 }
 
-/** How far a picture must move so that a box of it is seen whole, with some room; its beginning first. */
-export function stepInto(box: Rect, seen: { readonly width: number; readonly height: number }): Point {
+/** How overview a picture must move so that a box of it is seen whole, with some room; its beginning first. */
+export function scrollInto(box: Rect, seen: { readonly width: number; readonly height: number }): Point {
   return { x: along(box.x, box.width, seen.width), y: along(box.y, box.height, seen.height) };
 }
 

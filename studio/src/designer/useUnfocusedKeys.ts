@@ -2,14 +2,14 @@
 
 import { useEffect, useRef } from "react";
 
-export function useLostKeys(press: (event: KeyboardEvent) => void): void {
+export function useUnfocusedKeys(press: (event: KeyboardEvent) => void): void {
   const latest = useRef(press);
   latest.current = press;
   useEffect(() => {
-    const heard = (event: KeyboardEvent): void => {
+    const onKeyDown = (event: KeyboardEvent): void => {
       if (event.target === document.body && document.querySelector("dialog[open]") === null) latest.current(event);
     };
-    document.addEventListener("keydown", heard);
-    return () => document.removeEventListener("keydown", heard);
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
 }

@@ -1,7 +1,7 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Crumb, Focus } from "../model/focus";
 
-const t = catalogue("breadcrumb", { label: "Where you are" });
+const t = defineMessages("breadcrumb", { label: "Where you are" });
 
 export function Breadcrumb({ crumbs, onOpen }: { crumbs: readonly Crumb[]; onOpen: (focus: Focus) => void }) {
   return (

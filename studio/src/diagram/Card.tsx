@@ -3,14 +3,14 @@
 import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
 import { ActivityIcon } from "../catalogue/ActivityIcon";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Focus } from "../model/focus";
 import type { GraphNode } from "../model/graph";
 import type { Direction } from "../model/layout";
 import { toneOf } from "../ui/Status";
 import { type CardData, type CardNode, shareOf } from "./flowElements";
 
-const t = catalogue("card", {
+const t = defineMessages("card", {
   unknown: "Unknown type {type}",
   open: "Open {title}",
   addAfter: "Add after {outcome}",
@@ -30,11 +30,11 @@ export interface CardActions {
 export const CardActionsContext = createContext<CardActions | null>(null);
 
 /** Of a card with more outcomes than this, or with a `Done` that leads on, open ones are named when it is looked at. */
-const MOST_NAMED = 2;
+const MAX_NAMED_OUTCOMES = 2;
 
-const MARKS: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
+const DIFF_TONES: Readonly<Record<string, string>> = { added: "ok", removed: "bad", changed: "wait", moved: "run" };
 
-export const toneOfMark = (status: string): string => MARKS[status] ?? toneOf(status);
+export const toneOfMark = (status: string): string => DIFF_TONES[status] ?? toneOf(status);
 
 export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) {
   const { node, direction, problem, mark } = data;
@@ -60,17 +60,17 @@ export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) 
         className="hf-in"
         isConnectable={!data.readOnly}
       />
-      <div className="hf-face">
+      <div className="hf-card-head">
         <span className="hf-icon" data-trigger={node.trigger || undefined}>
           <ActivityIcon name={node.icon} />
         </span>
-        <span className="hf-words">
+        <span className="hf-card-text">
           <span className="hf-title">{node.title}</span>
           <span
-            className={`hf-telling ${node.telling && node.kind === "activity" ? "" : "faint"}`}
-            title={node.telling}
+            className={`hf-summary ${node.summary && node.kind === "activity" ? "" : "faint"}`}
+            title={node.summary}
           >
-            {node.unknown ? t("unknown", { type: node.activity?.type ?? "" }) : node.telling || node.typeName}
+            {node.unknown ? t("unknown", { type: node.activity?.type ?? "" }) : node.summary || node.typeName}
           </span>
         </span>
         <Badges data={data} />
@@ -84,13 +84,13 @@ export const Card = memo(function Card({ data, selected }: NodeProps<CardNode>) 
 });
 
 /** Where connections end, for frames, which nobody connects by hand. Unlike React Flow's own handles they listen to nothing. */
-export function StillHandles({ node, direction }: { node: GraphNode; direction: Direction }) {
+export function StaticHandles({ node, direction }: { node: GraphNode; direction: Direction }) {
   const isDown = direction === "down";
   const outcomes = node.outcomes.length > 0 ? node.outcomes : ["Done"];
   return (
     <>
       <i
-        className="hf-still target"
+        className="hf-static-handle target"
         data-handleid="in"
         data-nodeid={node.id}
         data-handlepos={isDown ? "top" : "left"}
@@ -101,7 +101,7 @@ export function StillHandles({ node, direction }: { node: GraphNode; direction: 
         return (
           <i
             key={outcome}
-            className="hf-still source"
+            className="hf-static-handle source"
             data-handleid={outcome}
             data-nodeid={node.id}
             data-handlepos={isDown ? "bottom" : "right"}
@@ -174,7 +174,8 @@ function Outcome({ data, outcome, share }: { data: CardData; outcome: string; sh
   const style = direction === "down" ? { left: `${share * 100}%` } : { top: `${share * 100}%` };
   const isNamed = level === "flowchart" && node.outcomes.length > 1;
   const isQuiet =
-    node.outcomes.length > MOST_NAMED || (node.outcomes.includes("Done") && !data.open.split("\n").includes("Done"));
+    node.outcomes.length > MAX_NAMED_OUTCOMES ||
+    (node.outcomes.includes("Done") && !data.open.split("\n").includes("Done"));
   return (
     <>
       <Handle

@@ -1,7 +1,7 @@
 /** Two versions as one drawing: what came is green, what went is red, what changed is amber. */
 
 import { useMemo, useState } from "react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { type ActivityChange, diffDocuments } from "../model/diff";
 import { type Activity, type Definition, placesOf } from "../model/document";
 import { withIds } from "../model/ids";
@@ -10,7 +10,7 @@ import type { Mark } from "./flowElements";
 import { GraphView } from "./GraphView";
 import "./diff.css";
 
-const t = catalogue("diff", {
+const t = defineMessages("diff", {
   same: "Both versions do the same.",
   added: "added",
   removed: "removed",
@@ -23,7 +23,7 @@ const t = catalogue("diff", {
   settings: "Settings and declarations",
 });
 
-export function DiffView({
+export function DiffGraph({
   before: earlier,
   after: later,
 }: {

@@ -2,33 +2,33 @@
 
 import { BaseEdge, type EdgeProps, getSmoothStepPath, Position } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { detourPath } from "../model/routing";
-import type { WayData, WayEdge } from "./flowElements";
+import type { ConnectionData, ConnectionEdge } from "./flowElements";
 
-const t = catalogue("way", { insert: "Put an activity in here" });
+const t = defineMessages("way", { insert: "Put an activity in here" });
 
 export type Insert = (edgeId: string, at: { x: number; y: number }) => void;
 
 export const InsertContext = createContext<Insert | null>(null);
 
 const LETTER_WIDTH = 6.2;
-const LONGEST = 18;
+const MAX_LABEL_LENGTH = 18;
 
-export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
+export const Edge = memo(function Edge(props: EdgeProps<ConnectionEdge>) {
   const { id, selected, data } = props;
   const insert = useContext(InsertContext);
   const [path, middleX, middleY] = pathOf(props, data);
   const text = data?.label ?? "";
-  const label = text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+  const label = text.length > MAX_LABEL_LENGTH ? `${text.slice(0, MAX_LABEL_LENGTH - 1)}…` : text;
   const width = label.length * LETTER_WIDTH + 12;
   const [labelX, labelY] = data?.level === "states" ? [middleX, middleY] : besideSource(props, width);
   const mayInsert = insert !== null && data?.readOnly === false && data.level !== "states";
   return (
-    <g className={`hf-way ${selected ? "selected" : ""}`} data-mark={data?.mark ?? undefined}>
+    <g className={`hf-edge ${selected ? "selected" : ""}`} data-mark={data?.mark ?? undefined}>
       <BaseEdge id={id} path={path} interactionWidth={16} markerEnd={`url(#hf-arrow${selected ? "-selected" : ""})`} />
       {label ? (
-        <g className="hf-way-label" transform={`translate(${labelX} ${labelY})`}>
+        <g className="hf-edge-label" transform={`translate(${labelX} ${labelY})`}>
           <rect x={-width / 2} y={-9} width={width} height={18} rx={9} />
           <text textAnchor="middle" dominantBaseline="central">
             {label}
@@ -37,7 +37,7 @@ export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
       ) : null}
       {mayInsert ? (
         <g
-          className="hf-way-add"
+          className="hf-edge-add"
           transform={`translate(${middleX} ${label && Math.hypot(middleX - labelX, middleY - labelY) < 24 ? labelY + 22 : middleY})`}
           role="button"
           aria-label={t("insert")}
@@ -55,14 +55,17 @@ export const Way = memo(function Way(props: EdgeProps<WayEdge>) {
 });
 
 /** An outcome is named where it leaves its card: further on, several may run in one line. */
-function besideSource({ sourceX, sourceY, sourcePosition }: EdgeProps<WayEdge>, width: number): [number, number] {
+function besideSource(
+  { sourceX, sourceY, sourcePosition }: EdgeProps<ConnectionEdge>,
+  width: number,
+): [number, number] {
   return sourcePosition === Position.Bottom ? [sourceX, sourceY + 12] : [sourceX + 6 + width / 2, sourceY];
 }
 
 /** A handle is a dot on the card's border: the line begins and ends at the border itself. */
 const INSET = 4;
 
-function pathOf(props: EdgeProps<WayEdge>, data: WayData | undefined): [string, number, number] {
+function pathOf(props: EdgeProps<ConnectionEdge>, data: ConnectionData | undefined): [string, number, number] {
   const { source, target, sourcePosition, targetPosition } = props;
   const isDown = sourcePosition === Position.Bottom;
   const from = isDown ? { x: props.sourceX, y: props.sourceY - INSET } : { x: props.sourceX - INSET, y: props.sourceY };

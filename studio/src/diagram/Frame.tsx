@@ -4,7 +4,7 @@ import type { Node, NodeProps } from "@xyflow/react";
 import { memo } from "react";
 import { ActivityIcon } from "../catalogue/ActivityIcon";
 import type { Box } from "../model/nestedLayout";
-import { StillHandles, toneOfMark } from "./Card";
+import { StaticHandles, toneOfMark } from "./Card";
 import type { Mark } from "./flowElements";
 
 export type FrameData = { readonly box: Box; readonly mark: Mark | null };
@@ -22,14 +22,14 @@ export const Frame = memo(function Frame({ data, selected }: NodeProps<FrameNode
       data-depth={box.depth % 2}
       title={mark?.hint}
     >
-      <StillHandles node={node} direction="down" />
-      <div className="hf-face hf-frame-face">
+      <StaticHandles node={node} direction="down" />
+      <div className="hf-card-head hf-frame-head">
         <span className="hf-icon">
           <ActivityIcon name={node.icon} />
         </span>
-        <span className="hf-words">
+        <span className="hf-card-text">
           <span className="hf-title">{node.title}</span>
-          <span className={`hf-telling ${node.telling ? "" : "faint"}`}>{node.telling || node.typeName}</span>
+          <span className={`hf-summary ${node.summary ? "" : "faint"}`}>{node.summary || node.typeName}</span>
         </span>
         {mark?.count !== undefined && mark.count > 1 ? <span className="hf-count">{mark.count}</span> : null}
       </div>

@@ -6,36 +6,36 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { directionIn } from "../editor/commands/positions";
 import type { Catalogue } from "../model/descriptors";
 import { ancestry, type Definition, placesOf } from "../model/document";
-import { crumbsOf, doorOf, type Focus, focusOn, levelOf, ROOT } from "../model/focus";
+import { crumbsOf, defaultPortOf, type Focus, focusOn, levelOf, ROOT } from "../model/focus";
 import { type Graph, graphOf, type Point } from "../model/graph";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
 import { CARD_WIDTH } from "../model/layout";
 import { isNestable, type Nested, nestedOf } from "../model/nestedLayout";
-import { withPorts } from "../model/outcomeOrder";
+import { withOutcomeOrder } from "../model/outcomeOrder";
 import { isDark } from "../ui/theme";
 import { Breadcrumb } from "./Breadcrumb";
 import "./styles.css";
 import { useCatalogue } from "../catalogue/useCatalogue";
-import { gliding } from "./animation";
+import { viewportAnimation } from "./animation";
 import { Card, type CardActions, CardActionsContext } from "./Card";
-import { Arrows, Way } from "./Edge";
+import { Arrows, Edge } from "./Edge";
 import { Frame, type FrameNode } from "./Frame";
-import { type AnyNode, type Drawing, type Mark, toEdges, toNodes, type WayEdge } from "./flowElements";
+import { type AnyNode, type ConnectionEdge, type Drawing, type Mark, toEdges, toNodes } from "./flowElements";
 import { NoteCard } from "./NoteCard";
-import { FarView } from "./overview/OverviewCanvas";
-import type { FarActions } from "./overview/pointer";
-import { BIG_FROM } from "./overview/scene";
-import { LEAST_ZOOM, useFar } from "./overview/useOverview";
-import { usePlaces } from "./usePositions";
+import { OverviewCanvas } from "./overview/OverviewCanvas";
+import type { OverviewActions } from "./overview/pointer";
+import { LARGE_GRAPH } from "./overview/scene";
+import { MIN_ZOOM, useOverview } from "./overview/useOverview";
+import { usePositions } from "./usePositions";
 import { ZoomControls } from "./ZoomControls";
 
 const NODE_TYPES = { card: Card, note: NoteCard, frame: Frame };
 
 type Shown = AnyNode | FrameNode;
-const EDGE_TYPES = { way: Way };
+const EDGE_TYPES = { connection: Edge };
 const NO_CARDS: Shown[] = [];
-const NO_WAYS: WayEdge[] = [];
+const NO_EDGES: ConnectionEdge[] = [];
 const NO_PROBLEMS = new Map<string, never>();
 
 export interface GraphViewProps {
@@ -67,11 +67,11 @@ function Inner({
   onSelect,
   catalogue: own,
 }: GraphViewProps) {
-  const asked = useCatalogue();
-  const catalogue = own ?? asked.catalogue;
+  const loaded = useCatalogue();
+  const catalogue = own ?? loaded.catalogue;
   const document = useMemo(() => withIds(given as JsonObject), [given]);
   const [focus, setFocus] = useState<Focus>(ROOT);
-  const flow = useReactFlow<Shown, WayEdge>();
+  const flow = useReactFlow<Shown, ConnectionEdge>();
   const frame = useRef<HTMLDivElement>(null);
   // The whole workflow on one drawing, unless it is a state machine, very big, or one level of it was opened.
   const nested = useMemo(
@@ -85,12 +85,12 @@ function Inner({
   const shape = useMemo(() => (nested === null ? graphOf(level, catalogue) : flat(nested)), [nested, level, catalogue]);
   const isFree = level.kind === "flowchart" || level.kind === "states";
   const direction = isFree && nested === null ? directionIn(level, shape) : "down";
-  const computed = usePlaces(nested === null ? shape : NOTHING, level.kind, direction);
+  const computed = usePositions(nested === null ? shape : EMPTY_GRAPH, level.kind, direction);
   const places = useMemo(
     () => (nested === null ? computed : new Map(nested.boxes.map((box) => [box.node.id, { x: box.x, y: box.y }]))),
     [nested, computed],
   );
-  const graph = useMemo(() => withPorts(shape, places, direction), [shape, places, direction]);
+  const graph = useMemo(() => withOutcomeOrder(shape, places, direction), [shape, places, direction]);
   const kind = nested === null ? level.kind : "flowchart";
   const marks = useMemo(() => withContainers(document, statuses), [document, statuses]);
   const drawing = useMemo<Drawing>(
@@ -108,7 +108,7 @@ function Inner({
     [graph, kind, places, direction, selected, marks, nested],
   );
   const lastNodes = useRef<AnyNode[]>([]);
-  const lastEdges = useRef<WayEdge[]>([]);
+  const lastEdges = useRef<ConnectionEdge[]>([]);
   const nodes = useMemo<Shown[]>(() => {
     const cards = (lastNodes.current = toNodes(drawing, lastNodes.current));
     return nested === null ? cards : framed(nested, cards, marks, selected);
@@ -127,12 +127,12 @@ function Inner({
     );
   }, [selected, document, catalogue, nested]);
   const where = `${level.container?.id ?? ""}/${level.focus.port}/${level.focus.index ?? ""}`;
-  const far = useFar(drawing, `${where}/${nodes.length}`, frame, null, nested?.boxes);
-  const farActions = useMemo<FarActions>(
+  const overview = useOverview(drawing, `${where}/${nodes.length}`, frame, null, nested?.boxes);
+  const overviewActions = useMemo<OverviewActions>(
     () => ({
       select: (ids) => onSelect?.(ids[0] ?? null),
       move: null,
-      open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, ...gliding() }),
+      open: (id) => void flow.setCenter(...centreOf(places.get(id)), { zoom: 0.8, ...viewportAnimation() }),
     }),
     [onSelect, flow, places],
   );
@@ -146,9 +146,9 @@ function Inner({
     <CardActionsContext.Provider value={actions}>
       <div ref={frame} className="hf-canvas" data-kind={kind} data-nested={nested === null ? undefined : ""}>
         <Arrows />
-        <ReactFlow<Shown, WayEdge>
-          nodes={far.scene === null ? nodes : NO_CARDS}
-          edges={far.scene === null ? edges : NO_WAYS}
+        <ReactFlow<Shown, ConnectionEdge>
+          nodes={overview.scene === null ? nodes : NO_CARDS}
+          edges={overview.scene === null ? edges : NO_EDGES}
           nodeTypes={NODE_TYPES}
           edgeTypes={EDGE_TYPES}
           nodesDraggable={false}
@@ -158,19 +158,19 @@ function Inner({
           onPaneClick={() => onSelect?.(null)}
           onNodeDoubleClick={(_event, node) => {
             const activity = node.type === "card" ? node.data.node.activity : null;
-            const door = activity === null ? null : doorOf(activity, catalogue);
-            if (door !== null) setFocus(door);
+            const port = activity === null ? null : defaultPortOf(activity, catalogue);
+            if (port !== null) setFocus(port);
           }}
           zoomOnDoubleClick={false}
           panOnScroll
-          minZoom={LEAST_ZOOM}
+          minZoom={MIN_ZOOM}
           maxZoom={2}
-          onlyRenderVisibleElements={graph.nodes.length > BIG_FROM}
+          onlyRenderVisibleElements={graph.nodes.length > LARGE_GRAPH}
           colorMode={isDark() ? "dark" : "light"}
         >
-          {far.scene === null ? null : <FarView scene={far.scene} actions={farActions} />}
+          {overview.scene === null ? null : <OverviewCanvas scene={overview.scene} actions={overviewActions} />}
           <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
-          <ZoomControls onFit={() => far.fit(true)} />
+          <ZoomControls onFit={() => overview.fit(true)} />
         </ReactFlow>
         {crumbs.length > 1 ? (
           <div className="hf-crumbs-float">
@@ -186,7 +186,7 @@ function centreOf(at: Point | undefined): [number, number] {
   return [(at?.x ?? 0) + CARD_WIDTH / 2, (at?.y ?? 0) + 28];
 }
 
-const NOTHING: Graph = { nodes: [], edges: [], notes: [] };
+const EMPTY_GRAPH: Graph = { nodes: [], edges: [], notes: [] };
 
 function hasContainers(document: Definition): boolean {
   return [...placesOf(document).values()].some(
@@ -234,7 +234,7 @@ function framed(
           })),
         ],
         draggable: false,
-        ariaLabel: [box.node.title, box.node.telling].filter(Boolean).join(", "),
+        ariaLabel: [box.node.title, box.node.summary].filter(Boolean).join(", "),
       },
     ];
   });

@@ -2,11 +2,11 @@
 
 import { type NodeProps, NodeResizer } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { snap } from "../model/layout";
 import type { NoteNode } from "./flowElements";
 
-const t = catalogue("note", { text: "Note", placeholder: "Write a note …", move: "Move the note" });
+const t = defineMessages("note", { text: "Note", placeholder: "Write a note …", move: "Move the note" });
 
 export type ChangeNote = (id: string, change: { text?: string; width?: number; height?: number }) => void;
 

@@ -1,9 +1,9 @@
 /** Nearer, farther, everything. */
 
 import { ControlButton, Controls } from "@xyflow/react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 
-const t = catalogue("zoom", { fit: "Show everything" });
+const t = defineMessages("zoom", { fit: "Show everything" });
 
 export function ZoomControls({ onFit }: { readonly onFit: () => void }) {
   return (

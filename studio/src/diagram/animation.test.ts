@@ -8,6 +8,6 @@ it.each([
 ])("goes at once for those who asked for less motion: %s", async (asked, duration) => {
   vi.resetModules();
   vi.stubGlobal("matchMedia", () => ({ matches: asked }));
-  const { gliding } = await import("./animation");
-  expect(gliding()).toEqual({ duration });
+  const { viewportAnimation } = await import("./animation");
+  expect(viewportAnimation()).toEqual({ duration });
 });

@@ -32,7 +32,7 @@ export type CardNode = Node<CardData, "card">;
 export type NoteNode = Node<NoteData, "note">;
 export type AnyNode = CardNode | NoteNode;
 
-export type WayData = {
+export type ConnectionData = {
   readonly label: string;
   readonly index: number | null;
   readonly level: LevelKind;
@@ -40,7 +40,7 @@ export type WayData = {
   readonly mark: string | null;
   readonly detour: Detour | null;
 };
-export type WayEdge = Edge<WayData, "way">;
+export type ConnectionEdge = Edge<ConnectionData, "connection">;
 
 const HANDLE = 8;
 
@@ -92,7 +92,7 @@ function card(node: GraphNode, drawing: Drawing, open: string, before: AnyNode |
     measured: size,
     handles: handlesOf(node, direction, size),
     draggable: !readOnly && level !== "single",
-    ariaLabel: [node.title, node.typeName, node.telling].filter(Boolean).join(", "),
+    ariaLabel: [node.title, node.typeName, node.summary].filter(Boolean).join(", "),
   };
 }
 
@@ -202,9 +202,9 @@ function openOutcomes(graph: Graph, level: LevelKind): ReadonlyMap<string, strin
 
 export function toEdges(
   drawing: Drawing,
-  before: readonly WayEdge[],
+  before: readonly ConnectionEdge[],
   edgeMarks: Readonly<Record<string, string>> = {},
-): WayEdge[] {
+): ConnectionEdge[] {
   const old = new Map(before.map((edge) => [edge.id, edge]));
   const nodes = new Map(drawing.graph.nodes.map((node) => [node.id, node]));
   const around = drawing.nested ? new Map<string, Detour>() : detours(drawing.graph, drawing.places, drawing.direction);
@@ -226,7 +226,7 @@ export function toEdges(
       return kept;
     return {
       id: edge.id,
-      type: "way",
+      type: "connection",
       source: edge.source,
       target: edge.target,
       sourceHandle,

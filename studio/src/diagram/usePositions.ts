@@ -5,7 +5,7 @@ import type { LevelKind } from "../model/focus";
 import type { Graph, Point } from "../model/graph";
 import { type Direction, placeAll, sizeOf } from "../model/layout";
 
-export function usePlaces(graph: Graph, kind: LevelKind, direction: Direction): ReadonlyMap<string, Point> {
+export function usePositions(graph: Graph, kind: LevelKind, direction: Direction): ReadonlyMap<string, Point> {
   const last = useRef<{ key: string; computed: ReadonlyMap<string, Point> } | null>(null);
   const key = shapeOf(graph, kind, direction);
   if (last.current?.key !== key) last.current = { key, computed: placeAll(graph, kind, direction) };

@@ -1,7 +1,7 @@
 /**
  * Saving without loss: one call at a time, always the newest document, never an older one after a newer.
  *
- * What is not saved yet is also kept in the browser (`Keep`), so that a sign-in, a crash or a closed tab loses nothing.
+ * What is not saved yet is also kept in the browser (`DraftStore`), so that a sign-in, a crash or a closed tab loses nothing.
  * A save names the version that it builds on; if somebody else saved in between, nothing is overwritten: the state is
  * `conflict` until the author decides.
  */
@@ -20,35 +20,35 @@ export type SaveState =
 /** What went wrong, as the saver needs to know it. */
 export type Failure = "conflict" | "signed-out" | "refused" | "offline";
 
-export interface Saving {
+export interface SaverOptions {
   /** Writes the document over the version named by the tag, and answers the new tag. */
   save(document: Definition, etag: string | null): Promise<string | null>;
   /** What an error of `save` means. */
-  judge(error: unknown): Failure;
+  classifyFailure(error: unknown): Failure;
   /** Calls back later; answers how to call it off. */
-  after(milliseconds: number, run: () => void): () => void;
-  keep?: Keep;
+  schedule(milliseconds: number, run: () => void): () => void;
+  drafts?: DraftStore;
 }
 
 /** Documents that are not on the server yet. */
-export interface Keep {
+export interface DraftStore {
   put(document: Definition, etag: string | null): void;
   drop(): void;
 }
 
-const QUIET_MS = 800;
+const DEBOUNCE_MS = 800;
 const RETRY_MS = [1_000, 2_000, 5_000, 15_000, 30_000];
 
-export class Saver {
+export class AutoSaver {
   state: SaveState = { kind: "saved" };
-  private wanted: Definition | null = null;
+  private unsaved: Definition | null = null;
   private current: Promise<void> | null = null;
   private cancelTimer: (() => void) | null = null;
   private attempt = 0;
   private readonly listeners = new Set<() => void>();
 
   constructor(
-    private readonly saving: Saving,
+    private readonly options: SaverOptions,
     private etag: string | null,
     private saved: Definition,
   ) {}
@@ -65,7 +65,7 @@ export class Saver {
   }
 
   get isClean(): boolean {
-    return this.wanted === null && this.current === null;
+    return this.unsaved === null && this.current === null;
   }
 
   private set(state: SaveState): void {
@@ -76,26 +76,26 @@ export class Saver {
   /** The document changed. Nothing happens for one that is as it was saved: looking makes no draft. */
   change(document: Definition): void {
     if (document === this.saved && this.current === null) {
-      this.wanted = null;
-      this.saving.keep?.drop();
+      this.unsaved = null;
+      this.options.drafts?.drop();
       if (this.state.kind === "changed") this.set({ kind: "saved" });
       return;
     }
-    this.wanted = document;
-    this.saving.keep?.put(document, this.etag);
-    if (this.isHeld) return;
+    this.unsaved = document;
+    this.options.drafts?.put(document, this.etag);
+    if (this.isBlocked) return;
     if (this.current === null) this.set({ kind: "changed" });
-    this.schedule(QUIET_MS);
+    this.schedule(DEBOUNCE_MS);
   }
 
   /** Only the author, or a new sign-in, goes on from these. */
-  private get isHeld(): boolean {
+  private get isBlocked(): boolean {
     return this.state.kind === "conflict" || this.state.kind === "signed-out";
   }
 
   private schedule(milliseconds: number): void {
     this.cancelTimer?.();
-    this.cancelTimer = this.saving.after(milliseconds, () => void this.flush());
+    this.cancelTimer = this.options.schedule(milliseconds, () => void this.flush());
   }
 
   /** Saves now whatever is not saved, and answers whether everything is. */
@@ -103,31 +103,31 @@ export class Saver {
     this.cancelTimer?.();
     this.cancelTimer = null;
     while (this.current !== null) await this.current;
-    if (this.wanted === null) return true;
-    if (this.isHeld) return false;
-    this.current = this.write(this.wanted);
+    if (this.unsaved === null) return true;
+    if (this.isBlocked) return false;
+    this.current = this.write(this.unsaved);
     await this.current;
-    return this.wanted === null ? this.state.kind === "saved" : this.isMoving ? this.flush() : false;
+    return this.unsaved === null ? this.state.kind === "saved" : this.isPending ? this.flush() : false;
   }
 
-  private get isMoving(): boolean {
+  private get isPending(): boolean {
     return this.state.kind === "changed" || this.state.kind === "saving";
   }
 
   private async write(document: Definition): Promise<void> {
     this.set({ kind: "saving" });
     try {
-      this.etag = await this.saving.save(document, this.etag);
+      this.etag = await this.options.save(document, this.etag);
       this.saved = document;
       this.attempt = 0;
       this.current = null;
-      if (this.wanted === document) {
-        this.wanted = null;
-        this.saving.keep?.drop();
+      if (this.unsaved === document) {
+        this.unsaved = null;
+        this.options.drafts?.drop();
         this.set({ kind: "saved" });
       } else {
         // What goes on being changed builds on what was just saved.
-        if (this.wanted !== null) this.saving.keep?.put(this.wanted, this.etag);
+        if (this.unsaved !== null) this.options.drafts?.put(this.unsaved, this.etag);
         this.set({ kind: "changed" });
       }
     } catch (error) {
@@ -137,7 +137,7 @@ export class Saver {
   }
 
   private fail(error: unknown): void {
-    const failure = this.saving.judge(error);
+    const failure = this.options.classifyFailure(error);
     const why = error instanceof Error ? error.message : String(error);
     if (failure === "conflict" || failure === "signed-out") this.set({ kind: failure });
     else if (failure === "refused") this.set({ kind: "refused", why });
@@ -155,7 +155,7 @@ export class Saver {
   }
 
   /** Goes on with what was kept in the browser: it builds on this version, whatever has been saved since. */
-  goOnFrom(etag: string | null): void {
+  rebase(etag: string | null): void {
     this.etag = etag;
   }
 
@@ -169,10 +169,10 @@ export class Saver {
   /** Takes what is on the server; unsaved changes are gone. */
   take(document: Definition, etag: string | null): void {
     this.cancelTimer?.();
-    this.wanted = null;
+    this.unsaved = null;
     this.etag = etag;
     this.saved = document;
-    this.saving.keep?.drop();
+    this.options.drafts?.drop();
     this.set({ kind: "saved" });
   }
 

@@ -17,9 +17,9 @@ export interface Context {
 
 export type Verdict = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
-export const YES: Verdict = { ok: true };
+export const ALLOWED: Verdict = { ok: true };
 
-export function no(why: string): Verdict {
+export function refuse(why: string): Verdict {
   return { ok: false, why };
 }
 

@@ -3,64 +3,64 @@
 import { OWN_KEYS } from "../model/document";
 import { isList, isObject, type Json } from "../model/json";
 
-export function faultsOf(document: Json): string[] {
+export function shapeErrors(document: Json): string[] {
   const faults: string[] = [];
-  const say = (path: string, what: string): void => void faults.push(`${path}: ${what}`);
+  const report = (path: string, what: string): void => void faults.push(`${path}: ${what}`);
   if (!isObject(document)) return ["not an object"];
-  if (JSON.stringify(JSON.parse(JSON.stringify(document))) !== JSON.stringify(document)) say("", "is no JSON");
-  if (typeof document.id !== "string") say("/id", "text");
-  for (const part of ["inputs", "outputs", "variables"]) records(document[part], `/${part}`, say);
-  activity(document.root, "/root", say, new Set());
+  if (JSON.stringify(JSON.parse(JSON.stringify(document))) !== JSON.stringify(document)) report("", "is not JSON");
+  if (typeof document.id !== "string") report("/id", "text");
+  for (const part of ["inputs", "outputs", "variables"]) records(document[part], `/${part}`, report);
+  activity(document.root, "/root", report, new Set());
   return faults;
 }
 
-type Say = (path: string, what: string) => void;
+type Report = (path: string, what: string) => void;
 
-function activity(value: Json | undefined, path: string, say: Say, ids: Set<string>): void {
-  if (!isObject(value)) return say(path, "an activity");
+function activity(value: Json | undefined, path: string, report: Report, ids: Set<string>): void {
+  if (!isObject(value)) return report(path, "an activity");
   const { type, id, name, inputs, outputs, options, metadata, connections } = value;
-  if (typeof type !== "string" || !type) say(path, "a type");
-  if (typeof id !== "string" || !id) say(path, "an id");
-  else if (ids.has(id)) say(path, `the id ${id} is taken`);
+  if (typeof type !== "string" || !type) report(path, "a type");
+  if (typeof id !== "string" || !id) report(path, "an id");
+  else if (ids.has(id)) report(path, `the id ${id} is taken`);
   else ids.add(id);
-  if (name !== undefined && typeof name !== "string") say(`${path}/name`, "text");
+  if (name !== undefined && typeof name !== "string") report(`${path}/name`, "text");
   for (const [key, part] of Object.entries({ inputs, outputs, options, metadata })) {
-    if (part !== undefined && !isObject(part)) say(`${path}/${key}`, "an object");
+    if (part !== undefined && !isObject(part)) report(`${path}/${key}`, "an object");
   }
   if (isObject(outputs))
-    for (const target of Object.values(outputs)) if (typeof target !== "string") say(`${path}/outputs`, "names");
-  records(value.variables, `${path}/variables`, say);
-  ports(value, path, say, ids);
-  links(connections, value.activities, path, say);
+    for (const target of Object.values(outputs)) if (typeof target !== "string") report(`${path}/outputs`, "names");
+  records(value.variables, `${path}/variables`, report);
+  ports(value, path, report, ids);
+  links(connections, value.activities, path, report);
 }
 
-function ports(value: Json, path: string, say: Say, ids: Set<string>): void {
+function ports(value: Json, path: string, report: Report, ids: Set<string>): void {
   if (!isObject(value)) return;
   for (const [port, held] of Object.entries(value)) {
     if (OWN_KEYS.has(port)) continue;
-    if (isObject(held)) activity(held, `${path}/${port}`, say, ids);
-    else if (!isList(held) || !held.every(isObject)) say(`${path}/${port}`, "activities");
+    if (isObject(held)) activity(held, `${path}/${port}`, report, ids);
+    else if (!isList(held) || !held.every(isObject)) report(`${path}/${port}`, "activities");
     else if (held.every((item) => isObject(item) && typeof item.type === "string")) {
-      for (const [index, item] of held.entries()) activity(item, `${path}/${port}/${index}`, say, ids);
+      for (const [index, item] of held.entries()) activity(item, `${path}/${port}/${index}`, report, ids);
     }
   }
 }
 
-function links(connections: Json | undefined, activities: Json | undefined, path: string, say: Say): void {
+function links(connections: Json | undefined, activities: Json | undefined, path: string, report: Report): void {
   if (connections === undefined) return;
-  if (!isList(connections)) return say(`${path}/connections`, "a list");
+  if (!isList(connections)) return report(`${path}/connections`, "a list");
   const known = new Set(isList(activities) ? activities.map((item) => (isObject(item) ? item.id : null)) : []);
   for (const [index, item] of connections.entries()) {
     const here = `${path}/connections/${index}`;
-    if (!isObject(item)) say(here, "an object");
-    else if (!known.has(item.from) || !known.has(item.to)) say(here, "known ends");
+    if (!isObject(item)) report(here, "an object");
+    else if (!known.has(item.from) || !known.has(item.to)) report(here, "known ends");
     else if (Object.keys(item).some((key) => !["from", "to", "outcome", "delay", "metadata"].includes(key)))
-      say(here, "no other keys");
+      report(here, "no other keys");
   }
 }
 
-function records(value: Json | undefined, path: string, say: Say): void {
+function records(value: Json | undefined, path: string, report: Report): void {
   if (value === undefined) return;
   if (!isList(value) || !value.every((item) => isObject(item) && typeof item.name === "string"))
-    say(path, "named records");
+    report(path, "named records");
 }

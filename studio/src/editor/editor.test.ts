@@ -8,7 +8,7 @@ import { type Focus, levelOf, ROOT } from "../model/focus";
 import { withIds } from "../model/ids";
 import type { Command } from "./command";
 import * as commands from "./commands";
-import { faultsOf } from "./documentShape.fixture";
+import { shapeErrors } from "./documentShape.fixture";
 import { mayConnect } from "./rules";
 import { EditorSession } from "./session";
 import { keysOf, shortcutOf } from "./shortcuts";
@@ -232,7 +232,7 @@ describe("properties", () => {
           const session = open(document);
           for (const step of steps) {
             step(session);
-            expect(faultsOf(session.get().document)).toEqual([]);
+            expect(shapeErrors(session.get().document)).toEqual([]);
           }
         }),
         { numRuns: 200 },
@@ -248,7 +248,7 @@ describe("adding", () => {
     const session = open(order, { id: "check", port: "otherwise" });
     session.run(commands.addActivity({ type: "Sequence" }));
 
-    expect(faultsOf(session.get().document)).toEqual([]);
+    expect(shapeErrors(session.get().document)).toEqual([]);
   });
 
   it("connects from the outcome it was dragged from", () => {

@@ -8,13 +8,18 @@ import { isList, setAt } from "../model/json";
 import { directionOf, placeAll } from "../model/layout";
 import type { Command, Context, EditorState } from "./command";
 
-type Behaviour = (before: EditorState, after: EditorState, context: Context, command: Command) => EditorState;
+type Reaction = (before: EditorState, after: EditorState, context: Context, command: Command) => EditorState;
 
-const BEHAVIOURS: readonly Behaviour[] = [followOutcomes, dropDeadConnections, placeTheRest, keepView];
+const REACTIONS: readonly Reaction[] = [renameOutcomes, removeDanglingConnections, fixPositions, dropStaleSelection];
 
-export function follow(before: EditorState, after: EditorState, context: Context, command: Command): EditorState {
+export function applyReactions(
+  before: EditorState,
+  after: EditorState,
+  context: Context,
+  command: Command,
+): EditorState {
   if (before.document === after.document) return after;
-  return BEHAVIOURS.reduce((state, behaviour) => behaviour(before, state, context, command), after);
+  return REACTIONS.reduce((state, reaction) => reaction(before, state, context, command), after);
 }
 
 /** Flowcharts that changed, as they were and as they are. */
@@ -35,7 +40,7 @@ function withConnections(state: EditorState, chart: Activity, connections: reado
 }
 
 /** A renamed case or branch takes its connections along; those of a removed one go. */
-function followOutcomes(
+function renameOutcomes(
   before: EditorState,
   after: EditorState,
   { catalogue }: Context,
@@ -77,7 +82,7 @@ function outcomeMoves(from: readonly string[], to: readonly string[]): ReadonlyM
 }
 
 /** Connections to an activity that went. One that was dead before is kept: the author should see it. */
-function dropDeadConnections(before: EditorState, after: EditorState): EditorState {
+function removeDanglingConnections(before: EditorState, after: EditorState): EditorState {
   let state = after;
   for (const [was, chart] of changedCharts(before.document, after.document)) {
     const now = new Set(childrenOf(chart).map((child) => child.id));
@@ -98,7 +103,7 @@ function childrenOf(chart: Activity): readonly Activity[] {
  * Once one card of a flowchart has a place, all have: those that were laid out by us keep the place where they were seen,
  * so that the drawing does not jump when it is opened again.
  */
-function placeTheRest(before: EditorState, after: EditorState, { catalogue }: Context, command: Command): EditorState {
+function fixPositions(before: EditorState, after: EditorState, { catalogue }: Context, command: Command): EditorState {
   if (command.name === "source" || command.name === "paste") return after;
   const level = levelOf(after.document, catalogue, after.focus);
   if (level.kind !== "flowchart" || !level.activities.some((activity) => positionOf(activity.metadata) !== null))
@@ -117,7 +122,7 @@ function placeTheRest(before: EditorState, after: EditorState, { catalogue }: Co
 }
 
 /** Nothing is selected or looked at that is no longer there. */
-function keepView(_before: EditorState, after: EditorState, { catalogue }: Context): EditorState {
+function dropStaleSelection(_before: EditorState, after: EditorState, { catalogue }: Context): EditorState {
   const level = levelOf(after.document, catalogue, after.focus);
   const places = placesOf(after.document);
   const notes = new Set(notesOf(level.container).map((note) => `note:${note.id}`));

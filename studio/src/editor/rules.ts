@@ -4,7 +4,7 @@ import { type Catalogue, outcomesOf } from "../model/descriptors";
 import { placesOf } from "../model/document";
 import { type Level, levelOf } from "../model/focus";
 import { STATE } from "../model/graph";
-import { type Context, type EditorState, no, type Verdict, YES } from "./command";
+import { ALLOWED, type Context, type EditorState, refuse, type Verdict } from "./command";
 
 export function levelIn(state: EditorState, { catalogue }: Context): Level {
   return levelOf(state.document, catalogue, state.focus);
@@ -17,49 +17,53 @@ export function mayConnect(
   outcome: string | null,
   to: string,
 ): Verdict {
-  if (level.kind === "states") return from.startsWith(STATE) && to.startsWith(STATE) ? YES : no("Connect two states.");
-  if (level.kind !== "flowchart") return no("Only the activities of a flowchart are connected.");
+  if (level.kind === "states")
+    return from.startsWith(STATE) && to.startsWith(STATE) ? ALLOWED : refuse("Connect two states.");
+  if (level.kind !== "flowchart") return refuse("Only the activities of a flowchart are connected.");
   const source = level.activities.find((activity) => activity.id === from);
   const target = level.activities.find((activity) => activity.id === to);
-  if (source === undefined || target === undefined) return no("Both ends must stand on this canvas.");
-  if (target.type === "Start") return no("Nothing leads to Start.");
+  if (source === undefined || target === undefined) return refuse("Both ends must stand on this canvas.");
+  if (target.type === "Start") return refuse("Nothing leads to Start.");
   const outcomes = outcomesOf(source, catalogue.get(source.type));
-  if (outcomes.length === 0) return no("Nothing follows this activity: it ends its way.");
+  if (outcomes.length === 0) return refuse("Nothing follows this activity: it ends its way.");
   const same = level.connections.some(
     (connection) =>
       connection.from === from && connection.to === to && (connection.outcome ?? "Done") === (outcome ?? "Done"),
   );
-  return same ? no("They are connected already.") : YES;
+  return same ? refuse("They are connected already.") : ALLOWED;
 }
 
 export function mayAdd(level: Level): Verdict {
-  return level.kind === "states" ? no("States are added here, not activities. Open a state to add activities.") : YES;
+  return level.kind === "states"
+    ? refuse("States are added here, not activities. Open a state to add activities.")
+    : ALLOWED;
 }
 
 export function mayRemove(state: EditorState): Verdict {
-  return state.selection.length > 0 ? YES : no("Select something first.");
+  return state.selection.length > 0 ? ALLOWED : refuse("Select something first.");
 }
 
 export function mayArrange(state: EditorState, context: Context, least: number): Verdict {
   const level = levelIn(state, context);
-  if (level.kind !== "flowchart" && level.kind !== "states") return no("The order of the list gives the places here.");
-  return state.selection.length >= least ? YES : no(`Select at least ${least} cards.`);
+  if (level.kind !== "flowchart" && level.kind !== "states")
+    return refuse("The order of the list gives the places here.");
+  return state.selection.length >= least ? ALLOWED : refuse(`Select at least ${least} cards.`);
 }
 
 export function mayWrap(state: EditorState, context: Context): Verdict {
   const level = levelIn(state, context);
   const chosen = level.activities.filter((activity) => state.selection.includes(activity.id));
-  if (chosen.length === 0) return no("Select the activities to wrap.");
-  if (level.kind !== "flowchart" || chosen.length === 1) return YES;
-  return no("On a flowchart one activity at a time can be wrapped.");
+  if (chosen.length === 0) return refuse("Select the activities to wrap.");
+  if (level.kind !== "flowchart" || chosen.length === 1) return ALLOWED;
+  return refuse("On a flowchart one activity at a time can be wrapped.");
 }
 
 export function mayReorder(level: Level): Verdict {
-  return level.kind === "sequence" || level.kind === "parallel" ? YES : no("There is no order here.");
+  return level.kind === "sequence" || level.kind === "parallel" ? ALLOWED : refuse("There is no order here.");
 }
 
 export function mayRename(state: EditorState, id: string, next: string): Verdict {
-  if (next.trim() === "") return no("An id cannot be empty.");
-  if (next === id) return YES;
-  return placesOf(state.document).has(next) ? no(`“${next}” is taken.`) : YES;
+  if (next.trim() === "") return refuse("An id cannot be empty.");
+  if (next === id) return ALLOWED;
+  return placesOf(state.document).has(next) ? refuse(`“${next}” is taken.`) : ALLOWED;
 }

@@ -3,9 +3,9 @@
 import type { Catalogue } from "../model/descriptors";
 import type { Definition } from "../model/document";
 import { type Focus, ROOT } from "../model/focus";
-import { type Command, type Context, type EditorState, no, type Verdict, YES } from "./command";
+import { ALLOWED, type Command, type Context, type EditorState, refuse, type Verdict } from "./command";
 import { EMPTY, type History, record, redo, seal, undo } from "./history";
-import { follow } from "./reactions";
+import { applyReactions } from "./reactions";
 
 export interface Snapshot extends EditorState {
   readonly history: History;
@@ -39,8 +39,8 @@ export class EditorSession {
   }
 
   check(command: Command): Verdict {
-    if (this.snapshot.readOnly) return no("This workflow is read-only.");
-    return command.check?.(this.snapshot, this.context) ?? YES;
+    if (this.snapshot.readOnly) return refuse("This workflow is read-only.");
+    return command.check?.(this.snapshot, this.context) ?? ALLOWED;
   }
 
   /** Does it if it may; answers why not. */
@@ -49,9 +49,9 @@ export class EditorSession {
     if (!verdict.ok) return verdict;
     const { document, focus, selection, history } = this.snapshot;
     const before = { document, focus, selection };
-    const after = follow(before, command.do(before, this.context), this.context, command);
+    const after = applyReactions(before, command.do(before, this.context), this.context, command);
     this.set({ ...after, history: record(history, command, before, after) });
-    return YES;
+    return ALLOWED;
   }
 
   undo(): boolean {

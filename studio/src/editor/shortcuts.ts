@@ -78,7 +78,7 @@ function writePress(press: Press): string {
 
 const isMac = typeof navigator !== "undefined" && /mac/i.test(navigator.platform);
 
-const SIGNS: ReadonlyMap<string, string> = new Map([
+const KEY_SYMBOLS: ReadonlyMap<string, string> = new Map([
   ["mod", isMac ? "⌘" : "Ctrl"],
   ["shift", isMac ? "⇧" : "Shift"],
   ["alt", isMac ? "⌥" : "Alt"],
@@ -91,14 +91,14 @@ const SIGNS: ReadonlyMap<string, string> = new Map([
   ["escape", "Esc"],
 ]);
 
-export function sayKeys(keys: string): string {
+export function formatKeys(keys: string): string {
   return keys
     .split("+")
-    .map((key) => SIGNS.get(key) ?? key.toUpperCase())
+    .map((key) => KEY_SYMBOLS.get(key) ?? key.toUpperCase())
     .join(isMac ? "" : "+");
 }
 
 export function keysOf(id: ShortcutId): string {
   const found = SHORTCUTS.find((item) => item.id === id);
-  return found === undefined ? "" : sayKeys(found.keys);
+  return found === undefined ? "" : formatKeys(found.keys);
 }

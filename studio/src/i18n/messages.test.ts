@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { catalogue, sentences, translate } from "./messages";
+import { defineMessages, englishMessages, translate } from "./messages";
 
-const t = catalogue("test", { hello: "Hello, {name}", count: "{n|thing|things} here" });
+const t = defineMessages("test", { hello: "Hello, {name}", count: "{n|thing|things} here" });
 
 test("values are filled in, and numbers choose the word", () => {
   expect(t("hello", { name: "Ada" })).toBe("Hello, Ada");
@@ -14,5 +14,5 @@ test("a translation replaces what it has and leaves the rest", () => {
   expect(t("hello", { name: "Ada" })).toBe("Hallo, Ada");
   expect(t("count", { n: 2 })).toBe("2 things here");
   translate({});
-  expect(sentences()["test.hello"]).toBe("Hello, {name}");
+  expect(englishMessages()["test.hello"]).toBe("Hello, {name}");
 });

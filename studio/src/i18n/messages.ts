@@ -1,5 +1,5 @@
 /**
- * What the Studio says, by keys. Each area keeps its own English sentences beside its code with `catalogue("area", {...})`
+ * What the Studio says, by keys. Each area keeps its own English englishMessages beside its code with `defineMessages("area", {...})`
  * and gets a typed `t("key", values)`; a translation is one flat table `area.key → sentence`, put in by `translate`.
  *
  * In a sentence, `{name}` is a value and `{n|definition|definitions}` chooses by number.
@@ -16,9 +16,9 @@ export function translate(table: Record<string, string>): void {
 }
 
 /** Every English sentence known so far: what a translator starts from. */
-export const sentences = (): Record<string, string> => Object.fromEntries(english);
+export const englishMessages = (): Record<string, string> => Object.fromEntries(english);
 
-export function catalogue<Keys extends string>(
+export function defineMessages<Keys extends string>(
   area: string,
   table: Record<Keys, string>,
 ): (key: Keys, values?: Values) => string {

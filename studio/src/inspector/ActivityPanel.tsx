@@ -5,7 +5,7 @@ import { useCan, useSession } from "../api/session";
 import { ActivityIcon } from "../catalogue/ActivityIcon";
 import * as commands from "../editor/commands";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Activity } from "../model/document";
 import { titleOf } from "../model/document";
 import { chipsOf } from "../model/focus";
@@ -14,20 +14,20 @@ import type { JsonObject } from "../model/json";
 import { isAbout } from "../model/problems";
 import { namesFor, targetsFor } from "../model/scope";
 import type { Problem } from "../model/validate";
-import { Button, IconButton, TextField, toast, When } from "../ui";
+import { Button, IconButton, TextField, Timestamp, toast } from "../ui";
 import { CasesEditor } from "./CasesEditor";
 import { Declarations } from "./Declarations";
-import { isWanted } from "./editorHints";
+import { isInputVisible } from "./editorHints";
 import { NameSelect } from "./editors/pickers";
 import { InputEditor } from "./InputEditor";
 import { OptionsSection } from "./OptionsSection";
-import { Doors } from "./PortLinks";
+import { PortLinks } from "./PortLinks";
 import { Section } from "./Section";
 import { TestActivity } from "./TestActivity";
-import { GivenEditor, isGiven } from "./WorkflowInputEditor";
+import { isWorkflowInput, WorkflowInputEditor } from "./WorkflowInputEditor";
 import { UsedWorkflow } from "./WorkflowLinks";
 
-const t = words("activity-panel", {
+const t = defineMessages("activity-panel", {
   name: "Name",
   inputs: "Inputs",
   outputs: "Outputs",
@@ -62,7 +62,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
   );
   const own = problems.filter((problem) => problem.activityId === activity.id);
   const inputs = (descriptor?.inputs ?? []).filter((input) =>
-    isWanted(input, activity.inputs ?? {}, descriptor?.inputs ?? []),
+    isInputVisible(input, activity.inputs ?? {}, descriptor?.inputs ?? []),
   );
   const groups = byCategory(inputs);
   return (
@@ -96,7 +96,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
         {groups.map(([category, items]) => (
           <Section key={category} id={`inputs ${category}`} title={category || t("inputs")}>
             {items.map((input) => {
-              const Editor = isGiven(activity.type, input.name) ? GivenEditor : InputEditor;
+              const Editor = isWorkflowInput(activity.type, input.name) ? WorkflowInputEditor : InputEditor;
               return (
                 <Editor
                   key={input.name}
@@ -113,7 +113,7 @@ export function ActivityPanel({ activity, problems }: { activity: Activity; prob
             })}
           </Section>
         ))}
-        <Doors chips={chipsOf(activity, catalogue)} />
+        <PortLinks chips={chipsOf(activity, catalogue)} />
         {hasCases(activity.type) ? (
           <Section id="cases" title={t("cases")}>
             <CasesEditor
@@ -242,7 +242,7 @@ function Comments({ activity }: { activity: Activity }) {
         <div key={index} className="hf-comment">
           <div className="row small faint">
             <span className="grow clip">{comment.by || "–"}</span>
-            <When at={comment.at || null} />
+            <Timestamp at={comment.at || null} />
             {readOnly ? null : (
               <IconButton
                 small

@@ -1,6 +1,6 @@
 /** Cases of a switch and catches of a try: entries that carry data beside their activities. */
 
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Activity } from "../model/document";
 import { entriesOf } from "../model/focus";
 import { isList, type Json, type JsonObject } from "../model/json";
@@ -9,7 +9,7 @@ import { Button, IconButton } from "../ui";
 import { asText } from "./editors/compound";
 import { InputEditor } from "./InputEditor";
 
-const t = catalogue("cases", {
+const t = defineMessages("cases", {
   add: "Add a case",
   addCatch: "Add a catch",
   label: "Label",
@@ -41,7 +41,7 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
     <>
       {entries.length === 0 && !isTry ? <p className="faint small">{t("none")}</p> : null}
       {entries.map((entry, index) => (
-        <div key={index} className="hf-declared">
+        <div key={index} className="hf-declaration">
           <div className="row">
             {isTry ? (
               <input
@@ -50,7 +50,7 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
                 placeholder={t("errors")}
                 value={isList(entry.errors) ? entry.errors.join(", ") : asText(entry.errors)}
                 readOnly={readOnly}
-                onChange={(event) => set(index, "errors", names_(event.target.value))}
+                onChange={(event) => set(index, "errors", errorNames(event.target.value))}
               />
             ) : (
               <input
@@ -113,7 +113,7 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
   );
 }
 
-function names_(text: string): Json | undefined {
+function errorNames(text: string): Json | undefined {
   const names = text.split(/[\s,]+/).filter(Boolean);
   return names.length > 0 ? names : undefined;
 }

@@ -3,19 +3,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { isObject, type Json, type JsonObject } from "../model/json";
 import { Button, Checkbox, IconButton } from "../ui";
 import { asText, asValue } from "./editors/compound";
 
-const t = catalogue("declarations", {
+const t = defineMessages("declarations", {
   add: "Add",
   name: "Name",
   type: "Type",
   remove: "Remove {name}",
   required: "Required",
   default: "Default",
-  storage: "Kept",
+  storage: "Storage",
   instance: "With the instance",
   memory: "Until it next waits",
   description: "Description",
@@ -57,7 +57,7 @@ export function Declarations({ kind, items, readOnly, onChange }: DeclarationsPr
   return (
     <>
       {items.map((item, index) => (
-        <Declared
+        <Declaration
           key={index}
           isNew={index === added}
           place={`${kind}/${index}`}
@@ -96,7 +96,7 @@ function freeName(kind: DeclarationKind, items: readonly JsonObject[]): string {
   return `${base}${number}`;
 }
 
-interface DeclaredProps {
+interface DeclarationProps {
   /** It was added here just now: its name is what comes next. */
   readonly isNew: boolean;
   readonly place: string;
@@ -107,7 +107,7 @@ interface DeclaredProps {
   readonly onChange: (value: JsonObject | null) => void;
 }
 
-function Declared({ isNew, place, kind, item, types, readOnly, onChange }: DeclaredProps) {
+function Declaration({ isNew, place, kind, item, types, readOnly, onChange }: DeclarationProps) {
   const set = (key: string, value: Json | undefined): void => {
     const { [key]: _old, ...rest } = item;
     onChange(value === undefined ? rest : { ...item, [key]: value });
@@ -116,7 +116,7 @@ function Declared({ isNew, place, kind, item, types, readOnly, onChange }: Decla
   const type = asText(item.type) || "any";
   const listed = types.includes(type) ? types : [type, ...types];
   return (
-    <div className="hf-declared" data-declared={place}>
+    <div className="hf-declaration" data-declared={place}>
       <div className="row">
         <input
           className="input mono"

@@ -3,14 +3,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { api } from "../api/client";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { InputDescriptor } from "../model/descriptors";
 import { type Expression, LITERAL, readInput, toLanguage, writeInput } from "../model/expressions";
 import { isObject, type Json } from "../model/json";
 import type { Name } from "../model/scope";
 import type { Problem } from "../model/validate";
 import { usePlugins } from "../plugins/registry";
-import { Prose } from "../ui";
+import { TextWithCode } from "../ui";
 import { CodeEditor } from "./CodeEditor";
 import { Preview } from "./ExpressionPreview";
 import { hintFor, optionsFor } from "./editorHints";
@@ -18,7 +18,7 @@ import { LiteralEditor } from "./editors";
 import { JsonValue } from "./editors/compound";
 import { NameSelect } from "./editors/pickers";
 
-const t = catalogue("input", {
+const t = defineMessages("input", {
   language: "{input}: kind of value",
   literal: "Value",
   python: "Python",
@@ -86,7 +86,7 @@ export function InputEditor({ type, input, value, onChange, names, problems, rea
       ) : null}
       {worst === undefined && input.description ? (
         <p className="hint faint small">
-          <Prose text={firstSentence(input.description)} />
+          <TextWithCode text={firstSentence(input.description)} />
         </p>
       ) : null}
     </div>

@@ -5,23 +5,23 @@ import { useState } from "react";
 import { instances } from "../api/queries";
 import * as commands from "../editor/commands";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { outcomesOf } from "../model/descriptors";
 import { findActivity } from "../model/document";
 import { levelOf } from "../model/focus";
 import { STATE } from "../model/graph";
 import type { Problem } from "../model/validate";
-import { Button, Dialog, SelectField, StatusBadge, TextField, toast, When } from "../ui";
+import { Button, Dialog, SelectField, StatusBadge, TextField, Timestamp, toast } from "../ui";
 import { ActivityPanel } from "./ActivityPanel";
 import { DurationEditor } from "./editors/simple";
 import "./inspector.css";
 import { PreviewProvider } from "./ExpressionPreview";
-import { Small } from "./OptionsSection";
+import { LabelledEditor } from "./OptionsSection";
 import { Section } from "./Section";
 import { StatePanel, TransitionPanel } from "./StatePanel";
 import { WorkflowPanel } from "./WorkflowPanel";
 
-const t = words("inspector", {
+const t = defineMessages("inspector", {
   label: "Inspector",
   many: "{n|thing|things} selected",
   connection: "Connection",
@@ -55,7 +55,7 @@ export function Inspector({ problems }: { problems: readonly Problem[] }) {
   return (
     <aside className="hf-inspector" aria-label={t("label")}>
       <PreviewProvider definition={document} instanceId={instance}>
-        <Chosen problems={problems} />
+        <SelectionPanel problems={problems} />
       </PreviewProvider>
       <footer className="hf-inspector-foot">
         <span className="faint small clip">{t("values")}</span>
@@ -77,9 +77,9 @@ export function Inspector({ problems }: { problems: readonly Problem[] }) {
   );
 }
 
-function Chosen({ problems }: { problems: readonly Problem[] }) {
+function SelectionPanel({ problems }: { problems: readonly Problem[] }) {
   const { document, selection, focus, catalogue } = useEditor((snapshot) => snapshot);
-  if (selection.length > 1) return <ManyPanel />;
+  if (selection.length > 1) return <MultiSelectionPanel />;
   const [id] = selection;
   if (id === undefined || id.startsWith("note:")) return <WorkflowPanel />;
   const level = levelOf(document, catalogue, focus);
@@ -100,7 +100,7 @@ function Chosen({ problems }: { problems: readonly Problem[] }) {
   );
 }
 
-function ManyPanel() {
+function MultiSelectionPanel() {
   const session = useEditorSession();
   const selection = useEditor((snapshot) => snapshot.selection);
   const readOnly = useEditor((snapshot) => snapshot.readOnly);
@@ -176,7 +176,7 @@ function ConnectionPanel({ index }: { index: number }) {
             onChange={(event) => session.run(commands.redirect(index, { outcome: event.target.value }))}
           />
           <TextField label={t("to")} value={connection.to} readOnly />
-          <Small
+          <LabelledEditor
             label={t("delay")}
             render={(props) => <DurationEditor {...props} />}
             value={connection.delay}
@@ -223,7 +223,7 @@ function InstanceChooser({
             <span className="grow clip mono small" style={{ textAlign: "left" }}>
               {item.name || item.id}
             </span>
-            <When at={item.created} />
+            <Timestamp at={item.created} />
           </button>
         ))}
         {query.isSuccess && items.length === 0 ? <p className="faint">{t("noInstances")}</p> : null}

@@ -1,7 +1,7 @@
 /** How an activity is treated when it fails, takes long or is recorded. */
 
 import { useId } from "react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { ActivityDescriptor } from "../model/descriptors";
 import type { Activity } from "../model/document";
 import { isObject, type Json, type JsonObject } from "../model/json";
@@ -10,7 +10,7 @@ import type { EditorProps } from "./editorHints";
 import { DurationEditor, NumberEditor } from "./editors/simple";
 import { Section } from "./Section";
 
-const t = catalogue("options", {
+const t = defineMessages("options", {
   title: "Behaviour",
   canStart: "Starts the workflow",
   retry: "Retry when it fails",
@@ -72,16 +72,16 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
         onChange={(event) => onChange("retry", event.target.checked ? { attempts: 3 } : undefined)}
       />
       {retry !== null ? (
-        <div className="hf-declared">
-          <div className="hf-two">
-            <Small
+        <div className="hf-declaration">
+          <div className="hf-two-columns">
+            <LabelledEditor
               label={t("attempts")}
               render={(props) => <NumberEditor {...props} schema={{ type: "integer", minimum: 1 }} placeholder="3" />}
               value={retry.attempts}
               readOnly={readOnly}
               onChange={(value) => setRetry("attempts", value)}
             />
-            <Small
+            <LabelledEditor
               label={t("factor")}
               render={(props) => <NumberEditor {...props} schema={{ type: "number", minimum: 1 }} placeholder="2" />}
               value={retry.factor}
@@ -89,14 +89,14 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
               onChange={(value) => setRetry("factor", value)}
             />
           </div>
-          <Small
+          <LabelledEditor
             label={t("delay")}
             render={(props) => <DurationEditor {...props} />}
             value={retry.delay}
             readOnly={readOnly}
             onChange={(value) => setRetry("delay", value)}
           />
-          <Small
+          <LabelledEditor
             label={t("delayMax")}
             render={(props) => <DurationEditor {...props} />}
             value={retry.delay_max}
@@ -105,7 +105,7 @@ export function OptionsSection({ activity, descriptor, readOnly, onChange }: Opt
           />
         </div>
       ) : null}
-      <Small
+      <LabelledEditor
         label={t("timeout")}
         render={(props) => <DurationEditor {...props} />}
         value={options.timeout}
@@ -213,7 +213,7 @@ export function Choice({
   );
 }
 
-interface SmallProps {
+interface LabelledEditorProps {
   readonly label: string;
   readonly value: Json | undefined;
   readonly readOnly: boolean;
@@ -222,7 +222,7 @@ interface SmallProps {
 }
 
 /** A plain value with its label, edited by one of the editors of inputs. */
-export function Small({ label, value, readOnly, onChange, render }: SmallProps) {
+export function LabelledEditor({ label, value, readOnly, onChange, render }: LabelledEditorProps) {
   const id = useId();
   return (
     <div className="field">

@@ -1,18 +1,18 @@
 /** What an activity can hold, with a way into each: also what its card does not show because nothing is in it. */
 
 import { useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Chip } from "../model/focus";
 import { Section } from "./Section";
 
-const t = words("doors", { title: "Inside", empty: "empty", open: "Open {title}" });
+const t = defineMessages("doors", { title: "Inside", empty: "empty", open: "Open {title}" });
 
-export function Doors({ chips }: { readonly chips: readonly Chip[] }) {
+export function PortLinks({ chips }: { readonly chips: readonly Chip[] }) {
   const session = useEditorSession();
   if (chips.length === 0) return null;
   return (
     <Section id="inside" title={t("title")} open={chips.some((chip) => chip.count > 0)}>
-      <div className="hf-doors">
+      <div className="hf-ports">
         {chips.map((chip) => (
           <button
             key={`${chip.focus.port}/${chip.focus.index ?? ""}/${chip.focus.key ?? ""}`}

@@ -3,7 +3,7 @@
 import { useState } from "react";
 import * as commands from "../editor/commands";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { hasType } from "../model/document";
 import { entryTitle, levelOf } from "../model/focus";
 import { Ids } from "../model/ids";
@@ -13,7 +13,7 @@ import { asText } from "./editors/compound";
 import { InputEditor } from "./InputEditor";
 import { WorkflowPanel } from "./WorkflowPanel";
 
-const t = words("states", {
+const t = defineMessages("state-panel", {
   state: "State",
   name: "Name",
   initial: "Start here",
@@ -119,7 +119,7 @@ export function TransitionPanel({ index }: { index: number }) {
             readOnly={readOnly}
             onChange={(event) => session.run(commands.setTransition(index, "name", event.target.value))}
           />
-          <div className="hf-two">
+          <div className="hf-two-columns">
             <SelectField
               label={t("from")}
               value={asText(transition.from)}

@@ -5,21 +5,21 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { instances } from "../api/queries";
 import type { ActivityTrialResult } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Activity } from "../model/document";
 import type { Json } from "../model/json";
 import { Button, StatusBadge, toast } from "../ui";
 import { usePreviewValues } from "./ExpressionPreview";
 import { JsonValue } from "./editors/compound";
 
-const t = catalogue("try", {
+const t = defineMessages("activity-trial", {
   text: "Runs this activity alone. What it does to the world, it does.",
   values: "Values of variables",
   run: "Run it",
 });
 
 export function TestActivity({ activity }: { activity: Activity }) {
-  const known = useKnown();
+  const known = useDefaultValues();
   const [typed, setTyped] = useState<Json | undefined>(undefined);
   const [result, setResult] = useState<ActivityTrialResult | null>(null);
   const [busy, setBusy] = useState(false);
@@ -44,13 +44,13 @@ export function TestActivity({ activity }: { activity: Activity }) {
         </Button>
         {result ? <StatusBadge status={result.status} /> : null}
       </div>
-      {result ? <pre className="code">{JSON.stringify(shown(result), null, 2)}</pre> : null}
+      {result ? <pre className="code">{JSON.stringify(withoutEmpty(result), null, 2)}</pre> : null}
     </>
   );
 }
 
 /** The values of the instance that previews are made with, or else what is declared. */
-function useKnown(): Json {
+function useDefaultValues(): Json {
   const { instanceId, variables, inputs } = usePreviewValues();
   const { data } = useQuery({ ...instances.one(instanceId ?? ""), enabled: instanceId !== null });
   const state = instanceId === null ? undefined : data?.state;
@@ -58,7 +58,7 @@ function useKnown(): Json {
 }
 
 /** What came of it, without what is empty. */
-function shown({ outputs, outcome, lines, incidents }: ActivityTrialResult): object {
+function withoutEmpty({ outputs, outcome, lines, incidents }: ActivityTrialResult): object {
   const failed = incidents.map(({ type, message }) => `${type}: ${message}`);
   return {
     ...(outcome === null || outcome === undefined ? {} : { outcome }),

@@ -4,18 +4,18 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { definitions } from "../api/queries";
 import { inputSchema } from "../definitions/inputs";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { InputDescriptor } from "../model/descriptors";
 import { LITERAL, readInput } from "../model/expressions";
 import { equal, type Json, type JsonObject } from "../model/json";
 import type { Problem } from "../model/validate";
-import { type Given, readGiven, writeGiven } from "../model/workflowInput";
+import { readWorkflowInput, type WorkflowInput, writeWorkflowInput } from "../model/workflowInput";
 import { IconButton } from "../ui";
 import { hintOfSchema } from "./editorHints";
 import { InputEditor, type InputEditorProps } from "./InputEditor";
-import { referredTo } from "./WorkflowLinks";
+import { findWorkflow } from "./WorkflowLinks";
 
-const t = catalogue("given", {
+const t = defineMessages("workflow-input", {
   title: "{name} is given",
   asOne: "Write it as one expression",
   asFields: "Fill in its fields",
@@ -30,30 +30,31 @@ const LANGUAGES = [LITERAL, "python", "variable", "input"];
 
 const STARTERS: ReadonlySet<string> = new Set(["ExecuteWorkflow", "DispatchWorkflow", "BulkDispatchWorkflows"]);
 
-export const isGiven = (type: string, input: string): boolean => input === "input" && STARTERS.has(type);
+export const isWorkflowInput = (type: string, input: string): boolean => input === "input" && STARTERS.has(type);
 
-export function GivenEditor(props: InputEditorProps) {
+export function WorkflowInputEditor(props: InputEditorProps) {
   const { language, source } = readInput(props.workflow);
   const items = useQuery(definitions.known()).data?.items ?? [];
-  const chosen = language === LITERAL && typeof source === "string" ? referredTo(items, source) : undefined;
+  const chosen = language === LITERAL && typeof source === "string" ? findWorkflow(items, source) : undefined;
   // What is started is the published one; before the first publish there is only a draft to tell of.
   const query = useQuery({
     ...definitions.one(chosen?.id ?? "", chosen?.published_version ? "published" : "latest"),
     enabled: chosen !== undefined,
   });
-  const [held, setHeld] = useState<{ value: Json | undefined; given: Given } | null>(null);
-  const [isWhole, setWhole] = useState(false);
+  const [typed, setTyped] = useState<{ value: Json | undefined; given: WorkflowInput } | null>(null);
+  const [asExpression, setAsExpression] = useState(false);
   // While an expression is typed it may be no dict for a moment: what was typed is kept beside what was written.
-  const given = held !== null && equal(held.value, props.value) ? held.given : readGiven(props.value, props.names);
+  const given =
+    typed !== null && equal(typed.value, props.value) ? typed.given : readWorkflowInput(props.value, props.names);
   if (chosen === undefined || query.data === undefined || given === null) return <InputEditor {...props} />;
   const name = chosen.name || chosen.id;
   const declared = declaredIn(query.data.document);
-  if (isWhole || (declared.length === 0 && Object.keys(given).length === 0))
+  if (asExpression || (declared.length === 0 && Object.keys(given).length === 0))
     return (
       <>
         <InputEditor {...props} />
-        {isWhole ? (
-          <Turn to={t("asFields")} onClick={() => setWhole(false)} />
+        {asExpression ? (
+          <ModeLink to={t("asFields")} onClick={() => setAsExpression(false)} />
         ) : (
           <p className="faint small">{t("none", { name })}</p>
         )}
@@ -61,9 +62,9 @@ export function GivenEditor(props: InputEditorProps) {
     );
   const set = (input: string, value: Json | undefined): void => {
     const { [input]: _old, ...rest } = given;
-    const next: Given = value === undefined ? rest : { ...given, [input]: value };
-    const written = writeGiven(next);
-    setHeld({ value: written, given: next });
+    const next: WorkflowInput = value === undefined ? rest : { ...given, [input]: value };
+    const written = writeWorkflowInput(next);
+    setTyped({ value: written, given: next });
     props.onChange(written);
   };
   const known = new Set(declared.map((input) => input.name));
@@ -106,12 +107,12 @@ export function GivenEditor(props: InputEditorProps) {
           {problem.message}
         </p>
       ))}
-      {props.readOnly ? null : <Turn to={t("asOne")} onClick={() => setWhole(true)} />}
+      {props.readOnly ? null : <ModeLink to={t("asOne")} onClick={() => setAsExpression(true)} />}
     </fieldset>
   );
 }
 
-function Turn({ to, onClick }: { readonly to: string; readonly onClick: () => void }) {
+function ModeLink({ to, onClick }: { readonly to: string; readonly onClick: () => void }) {
   return (
     <div>
       <button type="button" className="linkish small" onClick={onClick}>
@@ -135,7 +136,7 @@ function declaredIn(document: Record<string, unknown>): InputDescriptor[] {
 }
 
 /** What is handed over for each item may come from the item, so nothing is missing there. */
-function problemsOf(input: InputDescriptor, given: Given, name: string, { type }: InputEditorProps): Problem[] {
+function problemsOf(input: InputDescriptor, given: WorkflowInput, name: string, { type }: InputEditorProps): Problem[] {
   if (!input.required || given[input.name] !== undefined || type === "BulkDispatchWorkflows") return [];
   return [{ code: "missing", path: "", message: t("missing", { name }), severity: "warning", activityId: null }];
 }

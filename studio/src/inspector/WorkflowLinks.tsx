@@ -4,13 +4,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { definitions } from "../api/queries";
 import type { DefinitionSummary } from "../api/types";
-import { catalogue } from "../i18n/messages";
-import { Filled } from "../ui";
+import { defineMessages } from "../i18n/messages";
+import { Interpolate } from "../ui";
 
-const t = catalogue("workflow-links", { open: "Open", openNamed: "Open {name}", is: "It is the workflow {name}." });
+const t = defineMessages("workflow-links", {
+  open: "Open",
+  openNamed: "Open {name}",
+  is: "It is the workflow {name}.",
+});
 
 /** An activity names it by its id, or by what people call it. */
-export function referredTo<One extends Pick<DefinitionSummary, "id" | "name">>(
+export function findWorkflow<One extends Pick<DefinitionSummary, "id" | "name">>(
   items: readonly One[],
   reference: string,
 ): One | undefined {
@@ -50,7 +54,7 @@ export function UsedWorkflow({ type }: { readonly type: string }) {
   );
   return (
     <p className="hf-used-workflow small">
-      <Filled sentence={t("is")} parts={{ name: link }} />
+      <Interpolate sentence={t("is")} parts={{ name: link }} />
     </p>
   );
 }

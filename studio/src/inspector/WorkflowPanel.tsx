@@ -4,18 +4,18 @@ import { useEffect, useRef } from "react";
 import * as commands from "../editor/commands";
 import type { Part } from "../editor/commands/definition";
 import { useEditor, useEditorSession } from "../editor/useEditor";
-import { catalogue as words } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Json } from "../model/json";
-import { Mounting } from "../plugins/PluginMount";
+import { PluginMount } from "../plugins/PluginMount";
 import { usePlugins } from "../plugins/registry";
 import { Switch, TextArea, TextField, toast } from "../ui";
 import { Declarations } from "./Declarations";
 import { ListEditor } from "./editors/compound";
 import { DurationEditor } from "./editors/simple";
-import { Choice, Small } from "./OptionsSection";
+import { Choice, LabelledEditor } from "./OptionsSection";
 import { Section } from "./Section";
 
-const t = words("workflow-panel", {
+const t = defineMessages("workflow-panel", {
   title: "Workflow",
   properties: "Properties",
   name: "Name",
@@ -176,7 +176,7 @@ export function WorkflowPanel() {
               ["token", t("token")],
             ]}
           />
-          <Small
+          <LabelledEditor
             label={t("timeout")}
             render={(props) => <DurationEditor {...props} />}
             value={options.timeout}
@@ -203,7 +203,7 @@ export function WorkflowPanel() {
                 disabled={readOnly}
                 onChange={(event) => set("auto_update_consumers")(event.target.checked || undefined)}
               />
-              <Small
+              <LabelledEditor
                 label={t("outcomes")}
                 render={(props) => <ListEditor {...props} schema={{ type: "array", items: { type: "string" } }} />}
                 value={document.outcomes}
@@ -223,7 +223,7 @@ export function WorkflowPanel() {
           .filter((panel) => panel.on === "definition")
           .map((panel) => (
             <Section key={panel.id} id={`plugin ${panel.id}`} title={panel.title}>
-              <Mounting mount={panel} properties={{ kind: "definition", id: document.id, data: document }} />
+              <PluginMount mount={panel} properties={{ kind: "definition", id: document.id, data: document }} />
             </Section>
           ))}
       </div>

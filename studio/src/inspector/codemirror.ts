@@ -99,7 +99,7 @@ export function createCode(options: CodeOptions): Code {
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !isSetting) options.onChange(update.state.doc.toString());
         }),
-        look,
+        theme,
       ],
     }),
   });
@@ -133,16 +133,16 @@ const KIND = { variable: "variable", input: "input", output: "output", loop: "lo
 
 /** Names in sight first; then a few words of the language that are often wanted. */
 function complete({ names, language }: CodeOptions) {
-  const more = WORDS[language] ?? [];
+  const more = KEYWORDS[language] ?? [];
   return (context: CompletionContext): CompletionResult | null => {
     const word = context.matchBefore(/[\p{L}_$][\p{L}\p{N}_$]*/u);
     const from = word?.from ?? context.pos;
     const holder = /([\p{L}_$][\p{L}\p{N}_$]*)?\.$/u.exec(context.state.sliceDoc(Math.max(0, from - 40), from));
-    const shown = holder === null ? names() : heldBy(holder[1] ?? "", language, names());
+    const shown = holder === null ? names() : membersOf(holder[1] ?? "", language, names());
     if ((holder !== null && shown.length === 0) || (holder === null && word === null && !context.explicit)) return null;
     const own = shown.map((name) => ({
       label: name.name,
-      apply: holder === null ? writtenIn(language, name) : name.name,
+      apply: holder === null ? referenceIn(language, name) : name.name,
       detail: `${KIND[name.kind]} · ${name.type}`,
       boost: 10,
     }));
@@ -152,7 +152,7 @@ function complete({ names, language }: CodeOptions) {
 }
 
 /** How a language says a name: Python as it is, the others by way of an object or a function. */
-export function writtenIn(language: string, name: Name): string {
+export function referenceIn(language: string, name: Name): string {
   if (language === "javascript")
     return name.kind === "input" ? `getInput(${JSON.stringify(name.name)})` : `variables.${name.name}`;
   if (language === "liquid") return name.kind === "input" ? `Input.${name.name}` : `Variables.${name.name}`;
@@ -160,14 +160,14 @@ export function writtenIn(language: string, name: Name): string {
 }
 
 /** What stands behind the dot of those objects. */
-function heldBy(holder: string, language: string, names: readonly Name[]): readonly Name[] {
+function membersOf(holder: string, language: string, names: readonly Name[]): readonly Name[] {
   const isInput = language === "liquid" && holder === "Input";
   const isVariables =
     (language === "liquid" && holder === "Variables") || (language === "javascript" && holder === "variables");
   return names.filter((name) => (name.kind === "input" ? isInput : isVariables));
 }
 
-const WORDS: Readonly<Record<string, readonly string[]>> = {
+const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   python: [
     "and",
     "or",
@@ -231,7 +231,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.variableName)], color: "var(--wait)" },
 ]);
 
-const look = EditorView.theme({
+const theme = EditorView.theme({
   "&": { fontSize: "12px", color: "var(--text)", backgroundColor: "transparent" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "18px" },

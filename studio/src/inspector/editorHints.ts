@@ -22,7 +22,7 @@ export interface EditorProps {
 export type ValueEditor = ComponentType<EditorProps>;
 
 /** Where the server has no hint yet, or a plainer one than the Studio can do. */
-const KNOWN: Readonly<Record<string, string>> = {
+const HINTS: Readonly<Record<string, string>> = {
   "SetVariable.variable": "variable",
   "ExecuteWorkflow.workflow": "workflow",
   "DispatchWorkflow.workflow": "workflow",
@@ -57,7 +57,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The names that other systems and plugins use for the same editor. */
-const SAME: Readonly<Record<string, string>> = {
+const ALIASES: Readonly<Record<string, string>> = {
   string: "text",
   "single-line": "text",
   singleline: "text",
@@ -99,12 +99,12 @@ export function optionsFor(type: string, input: InputDescriptor): readonly Json[
 /** The hint by which the editor is looked up; a plugin's own name is handed through as it is. */
 export function hintFor(type: string, input: InputDescriptor): string {
   const key = `${type}.${input.name}`;
-  const known = KNOWN[key];
+  const known = HINTS[key];
   if (known !== undefined) return known;
   if (input.secret) return "secret";
   const hint = (input.hint ?? input.editor ?? "").toLowerCase();
   if (optionsFor(type, input).length > 0 && (hint === "" || hint === "text" || hint === "options")) return "options";
-  if (hint !== "" && hint !== "expression") return SAME[hint] ?? hint;
+  if (hint !== "" && hint !== "expression") return ALIASES[hint] ?? hint;
   if (/cron/i.test(input.name)) return "cron";
   return hintOfSchema(input.schema ?? {});
 }
@@ -143,7 +143,7 @@ export function withoutNull(schema: JsonObject): JsonObject {
 }
 
 /** Whether an input is wanted now: some depend on the value of another. What has a value is never hidden. */
-export function isWanted(input: InputDescriptor, inputs: JsonObject, all: readonly InputDescriptor[]): boolean {
+export function isInputVisible(input: InputDescriptor, inputs: JsonObject, all: readonly InputDescriptor[]): boolean {
   if (inputs[input.name] !== undefined) return true;
   return Object.entries(input.shown_when ?? {}).every(([name, wanted]) => {
     const { language, source } = readInput(inputs[name]);

@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Json } from "../model/json";
 import { studio } from "../plugins/registry";
-import { type EditorProps, hintFor, hintOfSchema, isWanted, optionsFor, withoutNull } from "./editorHints";
+import { type EditorProps, hintFor, hintOfSchema, isInputVisible, optionsFor, withoutNull } from "./editorHints";
 import { LiteralEditor } from "./editors";
 import { asValue } from "./editors/compound";
 import { InputEditor } from "./InputEditor";
@@ -56,11 +56,11 @@ describe("which editor", () => {
 
   it("shows an input only while its condition holds", () => {
     const input = { name: "body", shown_when: { method: ["POST", "PUT"] } };
-    expect(isWanted(input, { method: "POST" }, [])).toBe(true);
-    expect(isWanted(input, { method: "GET" }, [])).toBe(false);
-    expect(isWanted(input, {}, [{ name: "method", default: "PUT" }])).toBe(true);
-    expect(isWanted(input, { method: { $python: "verb" } }, [])).toBe(true);
-    expect(isWanted(input, { method: "GET", body: "kept" }, [])).toBe(true);
+    expect(isInputVisible(input, { method: "POST" }, [])).toBe(true);
+    expect(isInputVisible(input, { method: "GET" }, [])).toBe(false);
+    expect(isInputVisible(input, {}, [{ name: "method", default: "PUT" }])).toBe(true);
+    expect(isInputVisible(input, { method: { $python: "verb" } }, [])).toBe(true);
+    expect(isInputVisible(input, { method: "GET", body: "kept" }, [])).toBe(true);
     expect(optionsFor("X", { name: "a", schema: { enum: [1, 2] } })).toEqual([1, 2]);
   });
 });

@@ -2,21 +2,26 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { instances } from "../api/queries";
 import type { Execution, InstanceDetail, JournalEntry } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
-import { Answer, duration, Json, SelectField, StatusBadge, When } from "../ui";
+import type { ActivityNames } from "../catalogue/activityNames";
+import { duration, Json, QueryView, SelectField, StatusBadge, Timestamp } from "../ui";
 import { startedBy } from "./children";
-import { childrenOf, Line } from "./HierarchyPanel";
+import { childrenOf, InstanceRow } from "./HierarchyPanel";
 import { t } from "./instanceMessages";
-import { eventName, whyOf } from "./journalText";
+import { eventName, reasonOf } from "./journalText";
 
-type Props = { detail: InstanceDetail; names: Names; activity: string | null; entries: readonly JournalEntry[] };
+type Props = {
+  detail: InstanceDetail;
+  names: ActivityNames;
+  activity: string | null;
+  entries: readonly JournalEntry[];
+};
 
 /** One activity, and each of its executions: the iterations of a loop can be chosen. */
 export function ActivityPanel({ detail, names, activity, entries }: Props) {
   const query = useQuery({ ...instances.executions(detail.id), enabled: activity !== null });
   if (!activity) return <p className="quiet">{t("choose")}</p>;
   return (
-    <Answer query={query}>
+    <QueryView query={query}>
       {(list) => (
         <Executions
           key={activity}
@@ -27,7 +32,7 @@ export function ActivityPanel({ detail, names, activity, entries }: Props) {
           all={list.items.filter((one) => one.activity_id === activity)}
         />
       )}
-    </Answer>
+    </QueryView>
   );
 }
 
@@ -61,7 +66,7 @@ function Executions({ detail, name, activity, all, entries }: ExecutionsProps) {
               }))}
             />
           ) : null}
-          <One execution={one} />
+          <ExecutionDetails execution={one} />
           <Children detail={detail} execution={one} />
           <Entries
             entries={entries.filter(
@@ -76,7 +81,7 @@ function Executions({ detail, name, activity, all, entries }: ExecutionsProps) {
   );
 }
 
-function One({ execution }: { execution: Execution }) {
+function ExecutionDetails({ execution }: { execution: Execution }) {
   return (
     <>
       <dl className="facts">
@@ -86,7 +91,7 @@ function One({ execution }: { execution: Execution }) {
         </dd>
         <dt>{t("started")}</dt>
         <dd>
-          <When at={execution.started} as="moment" />
+          <Timestamp at={execution.started} as="moment" />
         </dd>
         {execution.duration_ms !== null ? (
           <>
@@ -107,13 +112,13 @@ function One({ execution }: { execution: Execution }) {
           </>
         ) : null}
       </dl>
-      {known(execution.inputs) ? (
+      {hasValue(execution.inputs) ? (
         <div className="stack">
           <h3>{t("inputs")}</h3>
           <Json value={execution.inputs} label={t("inputs")} />
         </div>
       ) : null}
-      {known(execution.outputs) ? (
+      {hasValue(execution.outputs) ? (
         <div className="stack">
           <h3>{t("outputs")}</h3>
           <Json value={execution.outputs} label={t("outputs")} />
@@ -134,7 +139,7 @@ function Children({ detail, execution }: { detail: InstanceDetail; execution: Ex
       <ul className="family">
         {items.map((item) => (
           <li key={item.id}>
-            <Line item={item} />
+            <InstanceRow item={item} />
           </li>
         ))}
       </ul>
@@ -142,7 +147,7 @@ function Children({ detail, execution }: { detail: InstanceDetail; execution: Ex
   );
 }
 
-const known = (value: unknown): boolean => value !== null && value !== undefined;
+const hasValue = (value: unknown): boolean => value !== null && value !== undefined;
 
 function Entries({ entries }: { entries: readonly JournalEntry[] }) {
   return (
@@ -151,7 +156,7 @@ function Entries({ entries }: { entries: readonly JournalEntry[] }) {
       <ol className="stack small" style={{ listStyle: "none", gap: 4 }}>
         {entries.map((entry) => (
           <li key={entry.sequence}>
-            <b>{eventName(entry.event)}</b> <When at={entry.at} /> <span className="quiet">{whyOf(entry)}</span>
+            <b>{eventName(entry.event)}</b> <Timestamp at={entry.at} /> <span className="quiet">{reasonOf(entry)}</span>
           </li>
         ))}
       </ol>

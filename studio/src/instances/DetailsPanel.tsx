@@ -2,13 +2,13 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useCan } from "../api/session";
 import type { Bookmark, InstanceDetail } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
-import { Button, Dialog, duration, Id, StatusBadge, TextArea, toast, Value, When } from "../ui";
-import { readJson, Unreadable } from "../ui/schema";
+import type { ActivityNames } from "../catalogue/activityNames";
+import { Button, Dialog, duration, Id, StatusBadge, TextArea, Timestamp, toast, Value } from "../ui";
+import { InvalidJson, readJson } from "../ui/schema";
 import { act } from "./actions";
 import { t } from "./instanceMessages";
 
-export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names: Names }) {
+export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names: ActivityNames }) {
   const can = useCan();
   const [resumed, setResumed] = useState<Bookmark | null>(null);
   const took = detail.finished ? new Date(detail.finished).getTime() - new Date(detail.created).getTime() : null;
@@ -34,15 +34,15 @@ export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names:
         <dd>{detail.correlation_id ? <Id id={detail.correlation_id} /> : "–"}</dd>
         <dt>{t("created")}</dt>
         <dd>
-          <When at={detail.created} as="moment" />
+          <Timestamp at={detail.created} as="moment" />
         </dd>
         <dt>{t("updated")}</dt>
         <dd>
-          <When at={detail.updated} as="moment" />
+          <Timestamp at={detail.updated} as="moment" />
         </dd>
         <dt>{t("finished")}</dt>
         <dd>
-          <When at={detail.finished} as="moment" />
+          <Timestamp at={detail.finished} as="moment" />
         </dd>
         {took !== null ? (
           <>
@@ -62,7 +62,7 @@ export function DetailsPanel({ detail, names }: { detail: InstanceDetail; names:
                 </b>
                 {bookmark.due ? (
                   <span className="small quiet">
-                    {t("due")} <When at={bookmark.due} />
+                    {t("due")} <Timestamp at={bookmark.due} />
                   </span>
                 ) : null}
                 {can("instances:write") ? (
@@ -102,7 +102,7 @@ function Resume({
 }) {
   const [text, setText] = useState("");
   const payload = readJson(text);
-  const bad = payload instanceof Unreadable ? t("badJson", { why: payload.why }) : undefined;
+  const bad = payload instanceof InvalidJson ? t("badJson", { why: payload.why }) : undefined;
   const go = async () => {
     if (bad) return;
     try {

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { JournalEntry } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
+import type { ActivityNames } from "../catalogue/activityNames";
 import { duration, toneOf } from "../ui";
 import { t } from "./instanceMessages";
 import "./gantt.css";
@@ -15,7 +15,7 @@ const ENDS: Record<string, string> = {
 };
 
 /** Executions as spans of time. An activity that only completes in the journal began and ended in the same moment. */
-export function spansOf(entries: readonly JournalEntry[], names: Names): Span[] {
+export function spansOf(entries: readonly JournalEntry[], names: ActivityNames): Span[] {
   const spans = new Map<string, Span>();
   for (const entry of entries) {
     if (!entry.activity_id || entry.execution_id === null) continue;
@@ -40,7 +40,7 @@ export function spansOf(entries: readonly JournalEntry[], names: Names): Span[] 
 
 type Props = {
   entries: readonly JournalEntry[];
-  names: Names;
+  names: ActivityNames;
   ended: string | null;
   selected: string | null;
   onSelect: (activity: string) => void;

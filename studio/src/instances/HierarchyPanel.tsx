@@ -5,16 +5,16 @@ import type { InstanceDetail, InstanceItem } from "../api/types";
 import { StatusBadge } from "../ui";
 import { t } from "./instanceMessages";
 
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 
 /** Parents above, children below, as a tree. */
-export function FamilyPanel({ detail }: { detail: InstanceDetail }) {
+export function HierarchyPanel({ detail }: { detail: InstanceDetail }) {
   return (
     <div className="stack">
       <ul className="family">
         <Ancestors id={detail.parent_id} depth={0}>
           <li>
-            <Line item={detail} here />
+            <InstanceRow item={detail} here />
             <Children of={detail} depth={0} />
           </li>
         </Ancestors>
@@ -24,7 +24,7 @@ export function FamilyPanel({ detail }: { detail: InstanceDetail }) {
 }
 
 /** The way up, for one that another instance started. */
-export function Parent({ id }: { id: string }) {
+export function ParentLink({ id }: { id: string }) {
   const query = useQuery(instances.one(id));
   const name = query.data ? query.data.name || query.data.definition_name : id;
   return (
@@ -36,11 +36,11 @@ export function Parent({ id }: { id: string }) {
 
 function Ancestors({ id, depth, children }: { id: string | null; depth: number; children: React.ReactNode }) {
   const query = useQuery({ ...instances.one(id ?? ""), enabled: id !== null });
-  if (!id || !query.data || depth > DEEPEST) return <>{children}</>;
+  if (!id || !query.data || depth > MAX_DEPTH) return <>{children}</>;
   return (
     <Ancestors id={query.data.parent_id} depth={depth + 1}>
       <li>
-        <Line item={query.data} />
+        <InstanceRow item={query.data} />
         <ul>{children}</ul>
       </li>
     </Ancestors>
@@ -61,15 +61,15 @@ function Children({ of, depth }: { of: InstanceItem; depth: number }) {
     <ul>
       {items.map((item) => (
         <li key={item.id}>
-          <Line item={item} />
-          {depth < DEEPEST ? <Children of={item} depth={depth + 1} /> : null}
+          <InstanceRow item={item} />
+          {depth < MAX_DEPTH ? <Children of={item} depth={depth + 1} /> : null}
         </li>
       ))}
     </ul>
   );
 }
 
-export function Line({ item, here }: { item: InstanceItem; here?: boolean }) {
+export function InstanceRow({ item, here }: { item: InstanceItem; here?: boolean }) {
   const name = item.name || item.definition_name || item.definition_id;
   return (
     <div>

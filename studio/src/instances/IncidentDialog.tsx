@@ -5,33 +5,39 @@ import { useCatalogue } from "../catalogue/useCatalogue";
 import { LITERAL, readInput } from "../model/expressions";
 import type { Json } from "../model/json";
 import { Button, Dialog, TextArea, TextField, toast } from "../ui";
-import { readJson, Unreadable } from "../ui/schema";
+import { InvalidJson, readJson } from "../ui/schema";
 import { act, type Remedy } from "./actions";
 import { t } from "./instanceMessages";
 
-type RepairProps = { detail: InstanceDetail; name: string; incident: Incident; verb: Remedy; onClose: () => void };
+type IncidentDialogProps = {
+  detail: InstanceDetail;
+  name: string;
+  incident: Incident;
+  verb: Remedy;
+  onClose: () => void;
+};
 
 const TITLES = { retry: "retryTitle", recover: "recoverTitle", skip: "skipTitle" } as const;
 
 /** Run what failed or was lost again, or pass it over, and say why. */
-export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
+export function IncidentDialog({ detail, name, incident, verb, onClose }: IncidentDialogProps) {
   const [text, setText] = useState(JSON.stringify(incident.inputs, null, 2));
-  const defined = useMemo(
+  const expressions = useMemo(
     () => inputsOf(detail.document, incident.activity_id),
     [detail.document, incident.activity_id],
   );
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
-  const [anew, setAnew] = useState(false);
+  const [evaluating, setEvaluating] = useState(false);
   const inputs = readJson(text);
-  const bad = inputs instanceof Unreadable ? t("badJson", { why: inputs.why }) : undefined;
+  const bad = inputs instanceof InvalidJson ? t("badJson", { why: inputs.why }) : undefined;
   // Only an effect is given its inputs once and for all; everything else works them out again where it stands.
   const { catalogue } = useCatalogue();
   const effect = incident.activity_type !== null && catalogue.get(incident.activity_type)?.kind === "effect";
   const go = async () => {
     if (verb === "retry" && bad) return;
     setBusy(true);
-    const changed = verb === "retry" && effect ? changedIn(incident.inputs, inputs) : {};
+    const changed = verb === "retry" && effect ? changedInputs(incident.inputs, inputs) : {};
     try {
       await act(detail.id, verb, {
         ...(incident.activity_id && verb !== "recover" ? { activity_id: incident.activity_id } : {}),
@@ -44,16 +50,16 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
       setBusy(false);
     }
   };
-  const workOut = async () => {
-    setAnew(true);
-    const worked = await workedOut(defined ?? {}, incident.inputs, (language, expression) =>
+  const reevaluateInputs = async () => {
+    setEvaluating(true);
+    const worked = await reevaluate(expressions ?? {}, incident.inputs, (language, expression) =>
       api.post<{ value?: Json; error?: string | null }>("/api/preview", {
         language,
         expression,
         instance_id: detail.id,
       }),
     ).catch(toast.failed);
-    setAnew(false);
+    setEvaluating(false);
     if (!worked) return;
     setText(JSON.stringify(worked.inputs, null, 2));
     if (worked.problems.length > 0) toast.failed(new Error(worked.problems.join(" ")));
@@ -72,13 +78,13 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
       <p>
         {t(verb === "skip" ? "skipText" : verb === "recover" ? "recoverText" : effect ? "retryText" : "retryAgain")}
       </p>
-      {verb === "retry" && defined ? (
+      {verb === "retry" && expressions ? (
         <div className="stack">
           <span className="field-label">{t("defined")}</span>
-          <pre className="code">{JSON.stringify(defined, null, 2)}</pre>
+          <pre className="code">{JSON.stringify(expressions, null, 2)}</pre>
           {effect ? (
             <div>
-              <Button small icon="refresh" busy={anew} onClick={() => void workOut()}>
+              <Button small icon="refresh" busy={evaluating} onClick={() => void reevaluateInputs()}>
                 {t("workOut")}
               </Button>
             </div>
@@ -102,7 +108,7 @@ export function Repair({ detail, name, incident, verb, onClose }: RepairProps) {
 }
 
 /** Only what was changed goes back: the rest is worked out anew, and a secret is shown as dots that must not become its value. */
-export function changedIn(before: Record<string, unknown>, now: unknown): Record<string, unknown> {
+export function changedInputs(before: Record<string, unknown>, now: unknown): Record<string, unknown> {
   if (typeof now !== "object" || now === null || Array.isArray(now)) return {};
   return Object.fromEntries(
     Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])),
@@ -120,30 +126,30 @@ function inputsOf(value: unknown, activity: string | null): Record<string, unkno
   return inputsOf(Object.values(fields), activity);
 }
 
-const DOTS = /^•+$/;
+const MASKED = /^•+$/;
 
-type Asked = (language: string, expression: Json) => Promise<{ value?: Json; error?: string | null }>;
+type Evaluate = (language: string, expression: Json) => Promise<{ value?: Json; error?: string | null }>;
 
 /**
  * The inputs of an effect as its definition gives them now, with the values of the instance: for a retry after the definition was
  * corrected. What cannot be worked out stays as it was and is told; a secret stays behind its dots.
  */
-export async function workedOut(
-  defined: Record<string, unknown>,
+export async function reevaluate(
+  expressions: Record<string, unknown>,
   before: Record<string, unknown>,
-  ask: Asked,
+  ask: Evaluate,
 ): Promise<{ inputs: Record<string, unknown>; problems: string[] }> {
   const problems: string[] = [];
   const one = async ([name, value]: [string, unknown]): Promise<[string, unknown]> => {
     const { language, source } = readInput(value as Json);
     const old = before[name];
-    if (typeof old === "string" && DOTS.test(old)) return [name, old];
+    if (typeof old === "string" && MASKED.test(old)) return [name, old];
     if (language === LITERAL) return [name, source];
     const told = await ask(language, source);
     if (!told.error) return [name, told.value ?? null];
     problems.push(`${name}: ${told.error}`);
     return [name, old ?? null];
   };
-  const inputs = { ...before, ...Object.fromEntries(await Promise.all(Object.entries(defined).map(one))) };
+  const inputs = { ...before, ...Object.fromEntries(await Promise.all(Object.entries(expressions).map(one))) };
   return { inputs, problems };
 }

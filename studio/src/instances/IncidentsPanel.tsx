@@ -4,10 +4,10 @@ import { useState } from "react";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Incident, InstanceDetail } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
-import { Answer, Badge, Button, Empty, When } from "../ui";
+import type { ActivityNames } from "../catalogue/activityNames";
+import { Badge, Button, Empty, QueryView, Timestamp } from "../ui";
 import { isHeld, type Remedy } from "./actions";
-import { Repair } from "./IncidentDialog";
+import { IncidentDialog } from "./IncidentDialog";
 import { t } from "./instanceMessages";
 
 export function IncidentsPanel({
@@ -16,13 +16,13 @@ export function IncidentsPanel({
   onShow,
 }: {
   detail: InstanceDetail;
-  names: Names;
+  names: ActivityNames;
   onShow: (activity: string | null) => void;
 }) {
   const query = useQuery(instances.incidents(detail.id));
   const [asked, setAsked] = useState<{ incident: Incident; verb: Remedy } | null>(null);
   return (
-    <Answer query={query}>
+    <QueryView query={query}>
       {(incidents) => (
         <>
           {incidents.length === 0 ? (
@@ -30,8 +30,8 @@ export function IncidentsPanel({
               {t("noIncidentsText")}
             </Empty>
           ) : null}
-          {inOrder(incidents).map((incident) => (
-            <One
+          {byUrgency(incidents).map((incident) => (
+            <IncidentCard
               key={incident.id}
               incident={incident}
               name={nameOf(incident, names)}
@@ -41,7 +41,7 @@ export function IncidentsPanel({
             />
           ))}
           {asked ? (
-            <Repair
+            <IncidentDialog
               detail={detail}
               name={nameOf(asked.incident, names)}
               incident={asked.incident}
@@ -51,19 +51,21 @@ export function IncidentsPanel({
           ) : null}
         </>
       )}
-    </Answer>
+    </QueryView>
   );
 }
 
 /** What is open before what was, and the newest first. */
-export function inOrder<One extends Pick<Incident, "open" | "at">>(incidents: readonly One[]): One[] {
+export function byUrgency<IncidentCard extends Pick<Incident, "open" | "at">>(
+  incidents: readonly IncidentCard[],
+): IncidentCard[] {
   return incidents.toSorted((left, right) => Number(right.open) - Number(left.open) || right.at.localeCompare(left.at));
 }
 
-export const nameOf = (incident: Incident, names: Names): string =>
+export const nameOf = (incident: Incident, names: ActivityNames): string =>
   names.of({ ...incident, name: incident.activity_name, type: incident.activity_type });
 
-type OneProps = {
+type IncidentCardProps = {
   incident: Incident;
   name: string;
   definition: string;
@@ -71,7 +73,7 @@ type OneProps = {
   onAsk: (verb: Remedy) => void;
 };
 
-function One({ incident, name, definition, onShow, onAsk }: OneProps) {
+function IncidentCard({ incident, name, definition, onShow, onAsk }: IncidentCardProps) {
   const can = useCan();
   const stack = incident.details.traceback ?? incident.details.stack;
   const remedy = isHeld(incident) ? "recover" : "retry";
@@ -80,7 +82,7 @@ function One({ incident, name, definition, onShow, onAsk }: OneProps) {
       <div className="row">
         <Badge tone={incident.open ? "bad" : "off"}>{incident.open ? t("openIncident") : t("closedIncident")}</Badge>
         <b className="grow clip">{name}</b>
-        <When at={incident.at} />
+        <Timestamp at={incident.at} />
       </div>
       <p>
         <b>{incident.type}</b>: {incident.message}

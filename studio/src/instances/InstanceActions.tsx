@@ -1,20 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, save } from "../api/client";
+import { api, download } from "../api/client";
 import { apiPath, instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
+import type { ActivityNames } from "../catalogue/activityNames";
 import { Button, Menu, toast } from "../ui";
 import { type BulkAction, fork, isHeld } from "./actions";
 import { BulkConfirm } from "./BulkConfirm";
-import { Repair } from "./IncidentDialog";
+import { IncidentDialog } from "./IncidentDialog";
 import { nameOf } from "./IncidentsPanel";
 import { t } from "./instanceMessages";
 
 /** What can be done with this instance now, by this person. */
-export function InstanceActions({ detail, names }: { detail: InstanceDetail; names: Names }) {
+export function InstanceActions({ detail, names }: { detail: InstanceDetail; names: ActivityNames }) {
   const can = useCan();
   const navigate = useNavigate();
   const [asked, setAsked] = useState<BulkAction | "recover" | null>(null);
@@ -31,9 +31,9 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
     const id = await fork(detail.id);
     void navigate({ to: "/instances/$id", params: { id } });
   };
-  const download = async () => {
+  const exportState = async () => {
     const state = await api.get<unknown>(apiPath("instances", detail.id, "export"));
-    save(`${detail.id}.json`, JSON.stringify(state, null, 2));
+    download(`${detail.id}.json`, JSON.stringify(state, null, 2));
   };
   return (
     <>
@@ -66,7 +66,7 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
             onSelect: () => void navigate({ to: "/alterations", search: { ids: detail.id } }),
           },
           writable && { label: t("fork"), icon: "fork", onSelect: () => void go().catch(toast.failed) },
-          { label: t("export"), icon: "download", onSelect: () => void download().catch(toast.failed) },
+          { label: t("export"), icon: "download", onSelect: () => void exportState().catch(toast.failed) },
           "line",
           can("instances:delete") && {
             label: t("delete"),
@@ -77,7 +77,7 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
         ]}
       />
       {asked === "retry" && only ? (
-        <Repair
+        <IncidentDialog
           detail={detail}
           name={nameOf(only, names)}
           incident={only}
@@ -86,7 +86,7 @@ export function InstanceActions({ detail, names }: { detail: InstanceDetail; nam
         />
       ) : null}
       {asked === "recover" && held ? (
-        <Repair
+        <IncidentDialog
           detail={detail}
           name={nameOf(held, names)}
           incident={held}

@@ -4,27 +4,27 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { instances } from "../api/queries";
 import type { InstanceDetail, JournalEntry } from "../api/types";
-import { useNames } from "../catalogue/activityNames";
+import { useActivityNames } from "../catalogue/activityNames";
 import { GraphView } from "../diagram/GraphView";
 import { useFilters } from "../navigation/filters";
-import { Mounting } from "../plugins/PluginMount";
+import { PluginMount } from "../plugins/PluginMount";
 import { usePlugins } from "../plugins/registry";
-import { Answer, Heading, Segments, StatusBadge, Tabs } from "../ui";
+import { Heading, QueryView, Segments, StatusBadge, Tabs } from "../ui";
 import { ActivityPanel } from "./ActivityPanel";
 import { DetailsPanel } from "./DetailsPanel";
 import { Gantt } from "./Gantt";
-import { FamilyPanel, Parent } from "./HierarchyPanel";
+import { HierarchyPanel, ParentLink } from "./HierarchyPanel";
 import { IncidentsPanel } from "./IncidentsPanel";
 import { InstanceActions } from "./InstanceActions";
 import { t } from "./instanceMessages";
 import { JournalPanel } from "./JournalPanel";
-import { Travelling } from "./PastBanner";
-import { hasSource, Source } from "./PythonSource";
-import { TravelBar } from "./TimeSlider";
+import { PastBanner } from "./PastBanner";
+import { hasSource, PythonSource } from "./PythonSource";
+import { TimeSlider } from "./TimeSlider";
 import { momentAt } from "./timeTravel";
 import { useLiveInstance } from "./useLive";
 import { VariablesPanel } from "./VariablesPanel";
-import { Waits } from "./WaitBanner";
+import { WaitBanner } from "./WaitBanner";
 
 const NOTHING: readonly JournalEntry[] = [];
 const ENDED = new Set(["finished", "faulted", "canceled"]);
@@ -36,7 +36,7 @@ export function InstancePage() {
     // The socket tells of changes; without it (a proxy that forbids it) the page still follows, slowly.
     refetchInterval: ({ state }) => (state.data && !ENDED.has(state.data.status) ? 5_000 : false),
   });
-  return <Answer query={query}>{(detail) => <Instance key={id} detail={detail} />}</Answer>;
+  return <QueryView query={query}>{(detail) => <Instance key={id} detail={detail} />}</QueryView>;
 }
 
 type View = "drawing" | "timeline" | "source";
@@ -52,10 +52,10 @@ function Instance({ detail }: { detail: InstanceDetail }) {
   const view = (filters.view ?? "drawing") as View;
   const panel: PanelId = filters.tab ?? (detail.incidents > 0 ? "incidents" : "journal");
   const document = detail.document;
-  const names = useNames(document);
+  const names = useActivityNames(document);
   const moment = useMemo(() => momentAt(document, entries, at ?? entries.length), [document, entries, at]);
   const statuses = useMemo(
-    () => (at === null ? withState(moment.statuses, detail) : moment.statuses),
+    () => (at === null ? withLiveState(moment.statuses, detail) : moment.statuses),
     [at, moment, detail],
   );
   const panels = usePlugins((plugins) => plugins.panels);
@@ -73,7 +73,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
       <header>
         <StatusBadge status={detail.status} />
         <Heading>{named}</Heading>
-        {detail.parent_id ? <Parent id={detail.parent_id} /> : null}
+        {detail.parent_id ? <ParentLink id={detail.parent_id} /> : null}
         <Link
           to="/definitions/$id"
           params={{ id: detail.definition_id }}
@@ -96,8 +96,8 @@ function Instance({ detail }: { detail: InstanceDetail }) {
       </header>
       <div className="notes" role="status">
         {detail.unreadable ? <div className="banner bad">{t("unreadable", { why: detail.unreadable })}</div> : null}
-        {at === null ? <Waits detail={detail} names={names} onShow={(id) => show(id, "activity")} /> : null}
-        {at !== null ? <Travelling detail={detail} at={at} entry={moment.entry} onNow={() => setAt(null)} /> : null}
+        {at === null ? <WaitBanner detail={detail} names={names} onShow={(id) => show(id, "activity")} /> : null}
+        {at !== null ? <PastBanner detail={detail} at={at} entry={moment.entry} onNow={() => setAt(null)} /> : null}
       </div>
       <div className="stage">
         {view === "timeline" ? (
@@ -109,7 +109,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
             onSelect={(id) => show(id, "activity")}
           />
         ) : view === "source" ? (
-          <Source document={document} here={at === null ? (selected ?? waitingAt(detail)) : moment.here} />
+          <PythonSource document={document} here={at === null ? (selected ?? currentActivity(detail)) : moment.here} />
         ) : (
           <GraphView
             document={document}
@@ -119,7 +119,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
           />
         )}
       </div>
-      <TravelBar count={entries.length} at={at} onChange={setAt} live={live.connected} />
+      <TimeSlider count={entries.length} at={at} onChange={setAt} live={live.connected} />
       <aside className="side-panel" aria-label={t("panel")}>
         <Tabs
           label={t("panel")}
@@ -143,7 +143,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
               at={at}
               selected={selected}
               onSelect={(entry) => show(entry.activity_id)}
-              onTravel={setAt}
+              onMoment={setAt}
             />
           ) : null}
           {panel === "activity" ? (
@@ -155,16 +155,16 @@ function Instance({ detail }: { detail: InstanceDetail }) {
               names={names}
               entries={entries}
               moment={at === null ? null : moment}
-              onTravel={setAt}
+              onMoment={setAt}
             />
           ) : null}
           {panel === "incidents" ? <IncidentsPanel detail={detail} names={names} onShow={(id) => show(id)} /> : null}
-          {panel === "family" ? <FamilyPanel detail={detail} /> : null}
+          {panel === "family" ? <HierarchyPanel detail={detail} /> : null}
           {panel === "details" ? <DetailsPanel detail={detail} names={names} /> : null}
           {mine
             .filter((one) => one.id === panel)
             .map((one) => (
-              <Mounting key={one.id} mount={one} properties={{ kind: "instance", id: detail.id, data: detail }} />
+              <PluginMount key={one.id} mount={one} properties={{ kind: "instance", id: detail.id, data: detail }} />
             ))}
         </div>
       </aside>
@@ -173,7 +173,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
 }
 
 /** The journal tells what has happened; the state knows what is alive now. */
-function withState(told: Record<string, { status: string; count: number; hint?: string }>, detail: InstanceDetail) {
+function withLiveState(told: Record<string, { status: string; count: number; hint?: string }>, detail: InstanceDetail) {
   const statuses = { ...told };
   const mark = (id: string | null, status: string) => {
     if (id) statuses[id] = { count: 0, ...statuses[id], status };
@@ -183,5 +183,5 @@ function withState(told: Record<string, { status: string; count: number; hint?: 
   return statuses;
 }
 
-const waitingAt = (detail: InstanceDetail): string | null =>
+const currentActivity = (detail: InstanceDetail): string | null =>
   detail.state.incidents.find((one) => one.open)?.activity_id ?? detail.state.bookmarks[0]?.activity_id ?? null;

@@ -7,7 +7,6 @@ import { type InstanceItem, STATUSES } from "../api/types";
 import { useFilters } from "../navigation/filters";
 import { usePaging } from "../navigation/paging";
 import {
-  Answer,
   Badge,
   Button,
   type Column,
@@ -17,17 +16,18 @@ import {
   LinkButton,
   Menu,
   Pager,
+  QueryView,
   SearchField,
   StatusBadge,
   statusName,
   Table,
-  When,
+  Timestamp,
 } from "../ui";
 import { useDebounced } from "../ui/useDebounced";
 import { type BulkAction, type Chosen, countOf, filterOf } from "./actions";
 import { BulkConfirm } from "./BulkConfirm";
 import { t } from "./messages";
-import { Period, useTimes } from "./PeriodFilter";
+import { PeriodFilter, usePeriod } from "./PeriodFilter";
 import { SavedFilters } from "./SavedFilters";
 import { useLiveList } from "./useLive";
 
@@ -39,7 +39,7 @@ export function InstancesPage() {
   const [filters, setFilters] = useFilters();
   const paging = usePaging();
   const search = useDebounced(filters.search ?? "");
-  const times = useTimes(filters);
+  const times = usePeriod(filters);
   const sort = filters.sort ?? "-created";
   const base = {
     search,
@@ -86,7 +86,7 @@ export function InstancesPage() {
           />
         </div>
         <DefinitionFilter value={filters.definition_id ?? ""} onChange={(definition_id) => filter({ definition_id })} />
-        <Period filters={filters} onChange={filter} />
+        <PeriodFilter filters={filters} onChange={filter} />
       </div>
       <div className="row wrap">
         <StatusChips
@@ -133,7 +133,7 @@ export function InstancesPage() {
           </Button>
         </div>
       ) : null}
-      <Answer query={query} rows={8}>
+      <QueryView query={query} rows={8}>
         {(data) =>
           data.items.length > 0 ? (
             <>
@@ -174,7 +174,7 @@ export function InstancesPage() {
             </div>
           )
         }
-      </Answer>
+      </QueryView>
       {asked ? (
         <BulkConfirm
           action={asked.action}
@@ -288,9 +288,15 @@ const columns = (
     number: true,
     cell: (row) => (row.incidents > 0 ? <Badge tone="bad">{row.incidents}</Badge> : <span className="faint">0</span>),
   },
-  { id: "created", label: t("created"), sort: "created", spare: true, cell: (row) => <When at={row.created} /> },
-  { id: "updated", label: t("updated"), sort: "updated", cell: (row) => <When at={row.updated} /> },
-  { id: "finished", label: t("finished"), sort: "finished", spare: true, cell: (row) => <When at={row.finished} /> },
+  { id: "created", label: t("created"), sort: "created", spare: true, cell: (row) => <Timestamp at={row.created} /> },
+  { id: "updated", label: t("updated"), sort: "updated", cell: (row) => <Timestamp at={row.updated} /> },
+  {
+    id: "finished",
+    label: t("finished"),
+    sort: "finished",
+    spare: true,
+    cell: (row) => <Timestamp at={row.finished} />,
+  },
   {
     id: "actions",
     label: "",

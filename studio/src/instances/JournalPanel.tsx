@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from "react";
 import type { JournalEntry } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
-import { Checkbox, type Tone, When } from "../ui";
+import type { ActivityNames } from "../catalogue/activityNames";
+import { Checkbox, Timestamp, type Tone } from "../ui";
 import { t } from "./instanceMessages";
-import { eventName, isTrouble, resultOf, whyOf } from "./journalText";
+import { eventName, isProblem, reasonOf, resultOf } from "./journalText";
 import "./journal.css";
 
 type Props = {
   entries: readonly JournalEntry[];
-  names: Names;
+  names: ActivityNames;
   at: number | null;
   selected: string | null;
   onSelect: (entry: JournalEntry) => void;
-  onTravel: (at: number) => void;
+  onMoment: (at: number) => void;
 };
 
 const TONES: Record<string, Tone> = {
@@ -35,7 +35,7 @@ const TONES: Record<string, Tone> = {
 };
 
 /** What happened and why, in order. A click shows the activity and takes the drawing to that moment. */
-export function JournalPanel({ entries, names, at, selected, onSelect, onTravel }: Props) {
+export function JournalPanel({ entries, names, at, selected, onSelect, onMoment }: Props) {
   const [onlySelected, setOnlySelected] = useState(false);
   const [trouble, setTrouble] = useState(false);
   const here = useRef<HTMLButtonElement>(null);
@@ -45,7 +45,7 @@ export function JournalPanel({ entries, names, at, selected, onSelect, onTravel 
   }, [at]);
   const shown = entries
     .map((entry, index) => ({ entry, index }))
-    .filter(({ entry }) => (!onlySelected || entry.activity_id === selected) && (!trouble || isTrouble(entry)));
+    .filter(({ entry }) => (!onlySelected || entry.activity_id === selected) && (!trouble || isProblem(entry)));
   return (
     <>
       <div className="row wrap" style={{ gap: 16 }}>
@@ -68,7 +68,7 @@ export function JournalPanel({ entries, names, at, selected, onSelect, onTravel 
               aria-current={at === index + 1}
               onClick={() => {
                 onSelect(entry);
-                onTravel(index + 1);
+                onMoment(index + 1);
               }}
             >
               <span className={`mark ${TONES[entry.event] ?? ""}`} />
@@ -80,8 +80,8 @@ export function JournalPanel({ entries, names, at, selected, onSelect, onTravel 
                 <span className={entry.activity_id ? "quiet event" : "event"}>{eventName(entry.event)}</span>
                 {resultOf(entry) ? <span className="value clip">{resultOf(entry)}</span> : null}
               </span>
-              <When at={entry.at} as="clock" className="time" />
-              {whyOf(entry) ? <span className="reason">{whyOf(entry)}</span> : null}
+              <Timestamp at={entry.at} as="clock" className="time" />
+              {reasonOf(entry) ? <span className="reason">{reasonOf(entry)}</span> : null}
             </button>
           </li>
         ))}

@@ -3,20 +3,20 @@ import { useNavigate } from "@tanstack/react-router";
 import { instances } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail, JournalEntry, MomentList } from "../api/types";
-import { Button, Filled, toast, When } from "../ui";
+import { Button, Interpolate, Timestamp, toast } from "../ui";
 import { fork } from "./actions";
 import { t } from "./instanceMessages";
 
-const AT_REST = new Set(["finished", "canceled"]);
+const ENDED = new Set(["finished", "canceled"]);
 
 type Props = { detail: InstanceDetail; at: number; entry: JournalEntry | null; onNow: () => void };
 
 /** Says that one looks at the past, and offers to go another way from there. */
-export function Travelling({ detail, at, entry, onNow }: Props) {
+export function PastBanner({ detail, at, entry, onNow }: Props) {
   const can = useCan();
   const navigate = useNavigate();
   const moments = useQuery(instances.moments(detail.id));
-  const kept = entry && moments.data ? keptAt(moments.data, entry.version) : null;
+  const stored = entry && moments.data ? storedMoment(moments.data, entry.version) : null;
   const go = async (version: number) => {
     const id = await fork(detail.id, version);
     void navigate({ to: "/instances/$id", params: { id } });
@@ -24,14 +24,14 @@ export function Travelling({ detail, at, entry, onNow }: Props) {
   return (
     <div className="banner">
       <span className="grow">
-        <Filled
+        <Interpolate
           sentence={t("travelling", { n: at })}
-          parts={{ when: <When at={entry?.at} as="moment" className="" /> }}
+          parts={{ when: <Timestamp at={entry?.at} as="moment" className="" /> }}
         />
         {moments.data?.items.length === 0 ? <span className="faint"> {t("notKept")}</span> : null}
       </span>
-      {kept && can("instances:write") && !AT_REST.has(kept.status) ? (
-        <Button small icon="fork" onClick={() => void go(kept.version).catch(toast.failed)}>
+      {stored && can("instances:write") && !ENDED.has(stored.status) ? (
+        <Button small icon="fork" onClick={() => void go(stored.version).catch(toast.failed)}>
           {t("forkHere")}
         </Button>
       ) : null}
@@ -43,4 +43,5 @@ export function Travelling({ detail, at, entry, onNow }: Props) {
 }
 
 /** Several entries are committed together: what is kept is the state after the commit that this entry belongs to. */
-const keptAt = (moments: MomentList, version: number) => moments.items.find((one) => one.version === version) ?? null;
+const storedMoment = (moments: MomentList, version: number) =>
+  moments.items.find((one) => one.version === version) ?? null;

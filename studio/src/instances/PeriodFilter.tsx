@@ -6,7 +6,7 @@ import { boundsOf, SPANS, TIMES, timesOf } from "./period";
 type Props = { filters: Search; onChange: (changed: Search) => void };
 
 /** Which time of an instance, and when. */
-export function Period({ filters, onChange }: Props) {
+export function PeriodFilter({ filters, onChange }: Props) {
   const span = filters.since ?? "";
   const moment = (name: "from" | "to") => (
     <label className="row small quiet">
@@ -64,7 +64,7 @@ export function Period({ filters, onChange }: Props) {
 }
 
 /** "Last hour" becomes a moment once, not on each drawing: else every look would be a new question. */
-export function useTimes(filters: Search): Record<string, string | undefined> {
+export function usePeriod(filters: Search): Record<string, string | undefined> {
   const asked = { span: filters.since, from: filters.from, to: filters.to };
   const key = JSON.stringify(asked);
   const [made, setMade] = useState<{ key: string; bounds: { after?: string; before?: string } }>(() => ({

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { t } from "./instanceMessages";
 import "./pythonSource.css";
 
-type Line = { activity: string; line: number };
+type InstanceRow = { activity: string; line: number };
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -24,8 +24,8 @@ const firstLineOf = (document: Record<string, unknown>): number => {
 
 export const hasSource = (document: Record<string, unknown>): boolean => sourceOf(document) !== null;
 
-function linesOf(document: Record<string, unknown>): Line[] {
-  const found: Line[] = [];
+function linesOf(document: Record<string, unknown>): InstanceRow[] {
+  const found: InstanceRow[] = [];
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit);
     else if (isObject(value)) {
@@ -39,7 +39,7 @@ function linesOf(document: Record<string, unknown>): Line[] {
   return found;
 }
 
-export function Source({ document, here }: { document: Record<string, unknown>; here: string | null }) {
+export function PythonSource({ document, here }: { document: Record<string, unknown>; here: string | null }) {
   const lines = useMemo(() => (sourceOf(document) ?? "").split("\n"), [document]);
   const places = useMemo(() => linesOf(document), [document]);
   const first = firstLineOf(document);

@@ -1,12 +1,12 @@
 import { useState } from "react";
 import { Button, Dialog, Menu, TextField, toast } from "../ui";
-import { drop, keep, useSaved } from "./filterStore";
+import { drop, keep, useSavedFilters } from "./filterStore";
 import { t } from "./messages";
 
 type Filters = Record<string, string | undefined>;
 
 export function SavedFilters({ filters, onUse }: { filters: Filters; onUse: (filters: Filters) => void }) {
-  const { saved } = useSaved();
+  const { saved } = useSavedFilters();
   const [name, setName] = useState<string | null>(null);
   const cleared = Object.fromEntries(Object.keys(filters).map((key) => [key, undefined]));
   return (

@@ -7,7 +7,7 @@ type Props = { count: number; at: number | null; onChange: (at: number | null) =
 const STEP_MS = 400;
 
 /** A slider through the journal. At its end stands now. */
-export function TravelBar({ count, at, onChange, live }: Props) {
+export function TimeSlider({ count, at, onChange, live }: Props) {
   const [playing, setPlaying] = useState(false);
   const place = at ?? count;
   useEffect(() => {

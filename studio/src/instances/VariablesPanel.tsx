@@ -1,28 +1,28 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget, instances } from "../api/queries";
+import { apiPath, instances, invalidate } from "../api/queries";
 import { useCan } from "../api/session";
 import type { InstanceDetail, JournalEntry } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
+import type { ActivityNames } from "../catalogue/activityNames";
 import { Button, Dialog, IconButton, TextArea, TextField, toast, Value } from "../ui";
-import { readJson, Unreadable } from "../ui/schema";
+import { InvalidJson, readJson } from "../ui/schema";
 import { t } from "./instanceMessages";
 import { type Moment, variableChanges } from "./timeTravel";
 import "./journal.css";
 
 type Props = {
   detail: InstanceDetail;
-  names: Names;
+  names: ActivityNames;
   entries: readonly JournalEntry[];
   moment: Moment | null;
-  onTravel: (at: number) => void;
+  onMoment: (at: number) => void;
 };
 
-export function VariablesPanel({ detail, names, entries, moment, onTravel }: Props) {
+export function VariablesPanel({ detail, names, entries, moment, onMoment }: Props) {
   const can = useCan();
   const [changed, setChanged] = useState<string | null>(null);
-  const exact = useKept(detail.id, entries, moment);
+  const exact = useStoredVariables(detail.id, entries, moment);
   const variables = moment ? (exact ?? moment.variables) : detail.state.variables;
   const changes = useMemo(() => variableChanges(detail.document, entries), [detail.document, entries]);
   // What has faulted can still be mended and retried.
@@ -47,7 +47,7 @@ export function VariablesPanel({ detail, names, entries, moment, onTravel }: Pro
             <li key={index}>
               <button
                 type="button"
-                onClick={() => onTravel(entries.findIndex((one) => one.sequence === change.sequence) + 1)}
+                onClick={() => onMoment(entries.findIndex((one) => one.sequence === change.sequence) + 1)}
               >
                 <span className="mark" />
                 <span className="clip">
@@ -59,20 +59,24 @@ export function VariablesPanel({ detail, names, entries, moment, onTravel }: Pro
           ))}
         </ol>
       </div>
-      {changed !== null ? <Change detail={detail} name={changed} onClose={() => setChanged(null)} /> : null}
+      {changed !== null ? <ChangeVariable detail={detail} name={changed} onClose={() => setChanged(null)} /> : null}
     </>
   );
 }
 
 /** Where the states of commits are kept, the variables after a commit are known and need not be told by the journal. */
-function useKept(id: string, entries: readonly JournalEntry[], moment: Moment | null): Record<string, unknown> | null {
+function useStoredVariables(
+  id: string,
+  entries: readonly JournalEntry[],
+  moment: Moment | null,
+): Record<string, unknown> | null {
   const entry = moment?.entry ?? null;
   const moments = useQuery({ ...instances.moments(id), enabled: entry !== null });
   const isLast =
     entry !== null && entries.findLast((one) => one.version === entry.version)?.sequence === entry.sequence;
   const version = isLast && moments.data?.items.some((one) => one.version === entry.version) ? entry.version : null;
-  const kept = useQuery({ ...instances.moment(id, version ?? 0), enabled: version !== null });
-  return version === null ? null : (kept.data?.state.variables ?? null);
+  const stored = useQuery({ ...instances.moment(id, version ?? 0), enabled: version !== null });
+  return version === null ? null : (stored.data?.state.variables ?? null);
 }
 
 type ValuesProps = {
@@ -108,11 +112,11 @@ export function Values({ title, values, none, onEdit }: ValuesProps) {
   );
 }
 
-function Change({ detail, name, onClose }: { detail: InstanceDetail; name: string; onClose: () => void }) {
+function ChangeVariable({ detail, name, onClose }: { detail: InstanceDetail; name: string; onClose: () => void }) {
   const [text, setText] = useState(JSON.stringify(detail.state.variables[name], null, 2) ?? "null");
   const [why, setWhy] = useState("");
   const value = readJson(text);
-  const bad = value instanceof Unreadable ? t("badJson", { why: value.why }) : undefined;
+  const bad = value instanceof InvalidJson ? t("badJson", { why: value.why }) : undefined;
   const save = async () => {
     if (bad) return;
     try {
@@ -120,7 +124,7 @@ function Change({ detail, name, onClose }: { detail: InstanceDetail; name: strin
         variables: { [name]: value ?? null },
         ...(why ? { why } : {}),
       });
-      await forget("instances");
+      await invalidate("instances");
       onClose();
     } catch (error) {
       toast.failed(error);

@@ -1,18 +1,18 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { InstanceDetail } from "../api/types";
-import type { Names } from "../catalogue/activityNames";
-import { Filled, When } from "../ui";
+import type { ActivityNames } from "../catalogue/activityNames";
+import { Interpolate, Timestamp } from "../ui";
 import { t } from "./instanceMessages";
 import "./waitBanner.css";
 
-type Props = { detail: InstanceDetail; names: Names; onShow: (activity: string) => void };
+type Props = { detail: InstanceDetail; names: ActivityNames; onShow: (activity: string) => void };
 type Wait = InstanceDetail["waits"][number];
 
-const MOST = 3;
+const MAX_SHOWN = 3;
 
 /** What has to happen for it to go on, with ways to where it can be made to happen. */
-export function Waits({ detail, names, onShow }: Props) {
+export function WaitBanner({ detail, names, onShow }: Props) {
   const tasks = new Map(
     detail.state.bookmarks.map((one) => [one.activity_id, (one.payload as { task_id?: unknown } | null)?.task_id]),
   );
@@ -20,26 +20,26 @@ export function Waits({ detail, names, onShow }: Props) {
   return (
     <div className={`banner ${detail.status === "faulted" ? "bad" : "wait"}`}>
       <ul className="waits grow">
-        {detail.waits.slice(0, MOST).map((wait, index) => (
+        {detail.waits.slice(0, MAX_SHOWN).map((wait, index) => (
           <li key={index}>
             <span>
-              <One
+              <WaitText
                 wait={wait}
                 isTask={typeof tasks.get(wait.activity_id ?? "") === "string"}
                 name={names.of(wait.activity_id)}
                 onShow={onShow}
               />
             </span>
-            <Way wait={wait} task={tasks.get(wait.activity_id ?? "")} />
+            <WaitLink wait={wait} task={tasks.get(wait.activity_id ?? "")} />
           </li>
         ))}
-        {detail.waits.length > MOST ? <li>{t("waitsMore", { n: detail.waits.length - MOST })}</li> : null}
+        {detail.waits.length > MAX_SHOWN ? <li>{t("waitsMore", { n: detail.waits.length - MAX_SHOWN })}</li> : null}
       </ul>
     </div>
   );
 }
 
-function One({
+function WaitText({
   wait,
   isTask,
   name,
@@ -53,7 +53,7 @@ function One({
   const id = wait.activity_id;
   const parts: Record<string, ReactNode> = {
     what: isTask ? t("aPerson") : wait.child_id ? t("aChild") : wait.what,
-    due: <When at={wait.due} as="moment" className="" />,
+    due: <Timestamp at={wait.due} as="moment" className="" />,
     activity: id ? (
       <button type="button" className="linkish" onClick={() => onShow(id)}>
         {name}
@@ -63,13 +63,13 @@ function One({
   const sentence = wait.due ? t(wait.what ? "waitsForUntil" : "waitsUntil") : t("waitsFor");
   return (
     <>
-      <Filled sentence={sentence} parts={parts} />
-      {id ? <Filled sentence={t("waitsAt")} parts={parts} /> : null}
+      <Interpolate sentence={sentence} parts={parts} />
+      {id ? <Interpolate sentence={t("waitsAt")} parts={parts} /> : null}
     </>
   );
 }
 
-function Way({ wait, task }: { wait: Wait; task: unknown }) {
+function WaitLink({ wait, task }: { wait: Wait; task: unknown }) {
   if (wait.child_id)
     return (
       <Link className="button small" to="/instances/$id" params={{ id: wait.child_id }}>

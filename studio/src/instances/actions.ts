@@ -1,5 +1,5 @@
 import { api } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { apiPath, invalidate } from "../api/queries";
 import type { ImportedInstance, InstancesBulkResult } from "../api/types";
 import { toast } from "../ui";
 import { t as words } from "./instanceMessages";
@@ -40,7 +40,7 @@ export async function bulk(action: BulkAction, chosen: Chosen, why: string, term
   if (result.failed.length === 0 || result.changed > 0) toast.done(t("done", { n: result.changed }));
   const first = result.failed[0];
   if (first) toast.failed(new Error(t("failed", { n: result.failed.length, why: first.message })));
-  await forget("instances", "statistics");
+  await invalidate("instances", "statistics");
 }
 
 /** A copy that goes on by itself: from a state that is kept, or from what it is now. */
@@ -49,7 +49,7 @@ export async function fork(id: string, version?: number): Promise<string> {
     apiPath("instances", id, "fork"),
     version === undefined ? {} : { version },
   );
-  await forget("instances");
+  await invalidate("instances");
   toast.done(words("forked", { id: made.id }));
   return made.id;
 }
@@ -57,5 +57,5 @@ export async function fork(id: string, version?: number): Promise<string> {
 /** One verb on one instance; everything about instances is asked again. */
 export async function act(id: string, verb: string, body: unknown = {}): Promise<void> {
   await api.post(apiPath("instances", id, verb), body);
-  await forget("instances", "tasks", "statistics");
+  await invalidate("instances", "tasks", "statistics");
 }

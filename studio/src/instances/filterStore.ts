@@ -13,20 +13,20 @@ const read = (): SavedFilter[] => {
   }
 };
 
-export const useSaved = create<{ saved: SavedFilter[] }>(() => ({ saved: read() }));
+export const useSavedFilters = create<{ saved: SavedFilter[] }>(() => ({ saved: read() }));
 
 const write = (saved: SavedFilter[]): void => {
   localStorage.setItem(KEY, JSON.stringify(saved));
-  useSaved.setState({ saved });
+  useSavedFilters.setState({ saved });
 };
 
 export const keep = (name: string, filters: Record<string, string | undefined>): void =>
   write([
-    ...useSaved.getState().saved.filter((one) => one.name !== name),
+    ...useSavedFilters.getState().saved.filter((one) => one.name !== name),
     {
       name,
       filters: Object.fromEntries(Object.entries(filters).filter((pair): pair is [string, string] => Boolean(pair[1]))),
     },
   ]);
 
-export const drop = (name: string): void => write(useSaved.getState().saved.filter((one) => one.name !== name));
+export const drop = (name: string): void => write(useSavedFilters.getState().saved.filter((one) => one.name !== name));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { changedIn, workedOut } from "./IncidentDialog";
-import { inOrder } from "./IncidentsPanel";
+import { changedInputs, reevaluate } from "./IncidentDialog";
+import { byUrgency } from "./IncidentsPanel";
 
 describe("incidents", () => {
   it("stand with the open ones first, the newest above", () => {
     const at = (hour: number, open: boolean) => ({ at: `2026-01-01T0${hour}:00:00Z`, open });
-    expect(inOrder([at(1, false), at(2, true), at(3, false), at(4, true)]).map((one) => one.at[12])).toEqual([
+    expect(byUrgency([at(1, false), at(2, true), at(3, false), at(4, true)]).map((one) => one.at[12])).toEqual([
       "4",
       "2",
       "3",
@@ -24,7 +24,7 @@ describe("the inputs of a retry", () => {
     };
     const before = { url: "http://a/", path: "orders/", bad: "old", token: "••••••", retries: 0 };
     const asked: unknown[] = [];
-    const made = await workedOut(defined, before, async (language, expression) => {
+    const made = await reevaluate(defined, before, async (language, expression) => {
       asked.push([language, expression]);
       return expression === "nobody" ? { error: "not known" } : { value: "orders/7" };
     });
@@ -36,18 +36,21 @@ describe("the inputs of a retry", () => {
       ["python", "'orders/' + id"],
       ["python", "nobody"],
     ]);
-    expect(changedIn(before, made.inputs)).toEqual({ url: "http://b/", path: "orders/7" });
+    expect(changedInputs(before, made.inputs)).toEqual({ url: "http://b/", path: "orders/7" });
   });
 
   it("are those that were changed", () => {
     const before = { url: "http://a/", authorization: "••••••", retries: 0, headers: { a: 1 } };
-    expect(changedIn(before, { ...before, url: "http://b/" })).toEqual({ url: "http://b/" });
-    expect(changedIn(before, { ...before, headers: { a: 2 }, more: true })).toEqual({ headers: { a: 2 }, more: true });
-    expect(changedIn(before, { ...before })).toEqual({});
+    expect(changedInputs(before, { ...before, url: "http://b/" })).toEqual({ url: "http://b/" });
+    expect(changedInputs(before, { ...before, headers: { a: 2 }, more: true })).toEqual({
+      headers: { a: 2 },
+      more: true,
+    });
+    expect(changedInputs(before, { ...before })).toEqual({});
   });
 
   it("are an object", () => {
-    expect(changedIn({ url: "x" }, ["x"])).toEqual({});
-    expect(changedIn({ url: "x" }, null)).toEqual({});
+    expect(changedInputs({ url: "x" }, ["x"])).toEqual({});
+    expect(changedInputs({ url: "x" }, null)).toEqual({});
   });
 });

@@ -1,6 +1,6 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 
-export const t = catalogue("instance", {
+export const t = defineMessages("instance", {
   actions: "Actions",
   back: "Instances",
   version: "v{n}",
@@ -120,7 +120,7 @@ export const t = catalogue("instance", {
   badJson: "This is no JSON: {why}",
 });
 
-export const events = catalogue("events", {
+export const events = defineMessages("events", {
   started: "started",
   completed: "completed",
   suspended: "waits",

@@ -1,6 +1,6 @@
 /** A journal entry in words: what happened, and why. */
 import type { JournalEntry } from "../api/types";
-import { written } from "../ui/Value";
+import { valueText } from "../ui/Value";
 import { events } from "./instanceMessages";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -12,11 +12,11 @@ export const eventName = (event: string): string => events(event as EventName) ?
 
 const pairs = (values: Record<string, unknown>): string =>
   Object.entries(values)
-    .map(([name, value]) => `${name} = ${written(value)}`)
+    .map(([name, value]) => `${name} = ${valueText(value)}`)
     .join(", ");
 
 /** The values that it depended on, or who did it; null when there is nothing to say. */
-export function whyOf(entry: JournalEntry): string | null {
+export function reasonOf(entry: JournalEntry): string | null {
   const data = isObject(entry.data) ? entry.data : null;
   if (!data) return typeof entry.why === "string" ? entry.why : null;
   switch (entry.event) {
@@ -44,7 +44,9 @@ export function whyOf(entry: JournalEntry): string | null {
 function decided(data: Record<string, unknown>): string {
   const { saw, ...rest } = data;
   const what = Object.entries(rest)
-    .map(([name, value]) => (name === "answer" || name === "outcome" ? written(value) : `${name} ${written(value)}`))
+    .map(([name, value]) =>
+      name === "answer" || name === "outcome" ? valueText(value) : `${name} ${valueText(value)}`,
+    )
     .join(", ");
   return isObject(saw) && Object.keys(saw).length > 0 ? `${what} because ${pairs(saw)}` : what;
 }
@@ -53,8 +55,8 @@ function decided(data: Record<string, unknown>): string {
 export function resultOf(entry: JournalEntry): string | null {
   if (entry.event !== "completed" || entry.data === null || entry.data === undefined || isObject(entry.data))
     return null;
-  return written(entry.data);
+  return valueText(entry.data);
 }
 
-export const isTrouble = (entry: JournalEntry): boolean =>
+export const isProblem = (entry: JournalEntry): boolean =>
   ["faulted", "incident", "instance_faulted", "retry_scheduled", "taken_over", "result_dropped"].includes(entry.event);

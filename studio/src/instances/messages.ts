@@ -1,6 +1,6 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 
-export const t = catalogue("instances", {
+export const t = defineMessages("instances", {
   title: "Instances",
   search: "Search id, name, correlation",
   all: "All",

@@ -22,10 +22,10 @@ export function boundsOf({ span, from, to }: Asked, now: Date): { after?: string
   if (span === "today") return { after: day(0) };
   if (span === "yesterday") return { after: day(1), before: day(0) };
   if (span !== "between") return {};
-  return { ...written("after", from), ...written("before", to) };
+  return { ...valueText("after", from), ...valueText("before", to) };
 }
 
-function written(name: "after" | "before", text: string | undefined): { [key in typeof name]?: string } {
+function valueText(name: "after" | "before", text: string | undefined): { [key in typeof name]?: string } {
   const at = text ? new Date(text) : null;
   return at === null || Number.isNaN(at.getTime()) ? {} : { [name]: at.toISOString() };
 }

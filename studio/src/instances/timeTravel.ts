@@ -6,7 +6,7 @@ import type { JournalEntry } from "../api/types";
 
 export type ActivityStatus = "running" | "waiting" | "completed" | "faulted" | "canceled" | "skipped" | "compensated";
 
-export type Mark = {
+export type ActivityMark = {
   status: ActivityStatus;
   count: number;
   /** What came out of it last, or why it failed: shown when the card is pointed at. */
@@ -15,7 +15,7 @@ export type Mark = {
 
 export type Moment = {
   entry: JournalEntry | null;
-  statuses: Record<string, Mark>;
+  statuses: Record<string, ActivityMark>;
   variables: Record<string, unknown>;
   /** The activity that the last entry speaks of. */
   here: string | null;
@@ -23,7 +23,7 @@ export type Moment = {
 
 export type VariableChange = { sequence: number; at: string; name: string; value: unknown; activity_id: string | null };
 
-const HINT_MOST = 400;
+const MAX_HINT_LENGTH = 400;
 
 const STATUS: Record<string, ActivityStatus> = {
   started: "running",
@@ -46,9 +46,9 @@ export function momentAt(
   entries: readonly JournalEntry[],
   position: number,
 ): Moment {
-  const statuses: Record<string, Mark> = {};
+  const statuses: Record<string, ActivityMark> = {};
   const variables = startOf(document);
-  const writes = writesOf(document);
+  const writes = variableWrites(document);
   let entry: JournalEntry | null = null;
   for (const one of entries.slice(0, position)) {
     entry = one;
@@ -58,7 +58,7 @@ export function momentAt(
   return { entry, statuses, variables, here: entry?.activity_id ?? null };
 }
 
-function mark(statuses: Record<string, Mark>, entry: JournalEntry): void {
+function mark(statuses: Record<string, ActivityMark>, entry: JournalEntry): void {
   const status = STATUS[entry.event];
   if (!entry.activity_id || !status) return;
   const before = statuses[entry.activity_id];
@@ -70,15 +70,15 @@ function mark(statuses: Record<string, Mark>, entry: JournalEntry): void {
 function hintOf(entry: JournalEntry): string | undefined {
   const { data } = entry;
   if (data === null || data === undefined) return undefined;
-  if (entry.event === "completed") return `→ ${JSON.stringify(data)}`.slice(0, HINT_MOST);
+  if (entry.event === "completed") return `→ ${JSON.stringify(data)}`.slice(0, MAX_HINT_LENGTH);
   if ((entry.event === "faulted" || entry.event === "incident") && isObject(data))
-    return String(data.message ?? "").slice(0, HINT_MOST);
+    return String(data.message ?? "").slice(0, MAX_HINT_LENGTH);
   return undefined;
 }
 
 /** Every change of a variable that the journal tells of, in order. */
 export function variableChanges(document: Record<string, unknown>, entries: readonly JournalEntry[]): VariableChange[] {
-  const writes = writesOf(document);
+  const writes = variableWrites(document);
   const known: Record<string, string> = {};
   const changes: VariableChange[] = [];
   for (const entry of entries) {
@@ -98,7 +98,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Which activities write which variables: SetVariable by its input, the others by what their outputs are bound to. */
-function writesOf(document: Record<string, unknown>): Writes {
+function variableWrites(document: Record<string, unknown>): Writes {
   const writes: Writes = { by: {}, declared: new Set() };
   const visit = (value: unknown): void => {
     if (Array.isArray(value)) value.forEach(visit);

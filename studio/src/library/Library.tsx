@@ -3,12 +3,12 @@
 import { useMemo, useState } from "react";
 import { ActivityIcon } from "../catalogue/ActivityIcon";
 import { findActivities, grouped } from "../catalogue/activitySearch";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { ActivityDescriptor, Catalogue } from "../model/descriptors";
 import { SearchField } from "../ui";
 import "./library.css";
 
-const t = catalogue("library", {
+const t = defineMessages("library", {
   search: "Search activities",
   title: "Activities",
   none: "No activity is called “{query}”.",

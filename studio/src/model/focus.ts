@@ -195,7 +195,7 @@ export function entryTitle(entry: JsonObject, index: number): string {
 }
 
 /** What a double click on a card opens: the first port that holds something, else the first. */
-export function doorOf(activity: Activity, catalogue: Catalogue): Focus | null {
+export function defaultPortOf(activity: Activity, catalogue: Catalogue): Focus | null {
   const chips = chipsOf(activity, catalogue);
   return (chips.find((chip) => chip.count > 0) ?? chips[0])?.focus ?? null;
 }

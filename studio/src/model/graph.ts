@@ -4,7 +4,7 @@ import { type ActivityDescriptor, type Catalogue, outcomesOf } from "./descripto
 import { type Activity, type Connection, titleOf } from "./document";
 import { type Chip, chipsOf, isMachine, type Level } from "./focus";
 import { isObject, type Json, type JsonObject } from "./json";
-import { showValue, tellingOf } from "./summary";
+import { showValue, summaryOf } from "./summary";
 
 export interface Point {
   readonly x: number;
@@ -18,7 +18,7 @@ export interface GraphNode {
   readonly title: string;
   /** What the type is called; empty if the title says it already. */
   readonly typeName: string;
-  readonly telling: string;
+  readonly summary: string;
   readonly icon: string;
   readonly outcomes: readonly string[];
   readonly chips: readonly Chip[];
@@ -88,7 +88,7 @@ function buildNode(activity: Activity, catalogue: Catalogue): GraphNode {
     kind: "activity",
     title,
     typeName: title === typeName ? "" : typeName,
-    telling: tellingOf(activity, descriptor),
+    summary: summaryOf(activity, descriptor),
     icon: descriptor?.icon ?? iconFor(activity, descriptor),
     outcomes: outcomesOf(activity, descriptor),
     // What works by itself shows only what was put into it: the inspector leads to the rest.
@@ -130,8 +130,9 @@ function edgesOf(level: Level, nodes: readonly GraphNode[]): GraphEdge[] {
 
 function connectionEdges(connections: readonly Connection[], nodes: readonly GraphNode[]): GraphEdge[] {
   const known = new Map(nodes.map((node) => [node.id, node]));
-  const ways = new Map<string, Set<string>>();
-  for (const { from, outcome } of connections) ways.set(from, (ways.get(from) ?? new Set()).add(outcome ?? DONE));
+  const outcomesBySource = new Map<string, Set<string>>();
+  for (const { from, outcome } of connections)
+    outcomesBySource.set(from, (outcomesBySource.get(from) ?? new Set()).add(outcome ?? DONE));
   return connections.flatMap((connection, index) => {
     const source = known.get(connection.from);
     if (source === undefined || !known.has(connection.to)) return [];
@@ -142,7 +143,7 @@ function connectionEdges(connections: readonly Connection[], nodes: readonly Gra
         source: connection.from,
         target: connection.to,
         outcome,
-        label: edgeLabel(connection, ways.get(connection.from)?.size ?? 1, source),
+        label: edgeLabel(connection, outcomesBySource.get(connection.from)?.size ?? 1, source),
         index,
       },
     ];
@@ -150,9 +151,9 @@ function connectionEdges(connections: readonly Connection[], nodes: readonly Gra
 }
 
 /** `Done` needs no word where nothing else leads on; a delay does. */
-function edgeLabel(connection: Connection, ways: number, source: GraphNode): string {
+function edgeLabel(connection: Connection, outcomesBySource: number, source: GraphNode): string {
   const outcome = connection.outcome ?? DONE;
-  const plain = outcome === DONE && (ways <= 1 || source.outcomes.length <= 1);
+  const plain = outcome === DONE && (outcomesBySource <= 1 || source.outcomes.length <= 1);
   const delay = connection.delay;
   return [plain ? "" : outcome, typeof delay === "string" ? `after ${showValue(delay)}` : ""].filter(Boolean).join(" ");
 }
@@ -192,7 +193,7 @@ function stateNode(state: JsonObject, index: number, starts: boolean, level: Lev
     kind: "state",
     title: String(state.name ?? index + 1),
     typeName: "",
-    telling: starts ? "starts here" : "",
+    summary: starts ? "starts here" : "",
     icon: starts ? "play" : "circle-dot",
     outcomes: [DONE],
     chips,

@@ -19,7 +19,7 @@ const CHIPS_PER_ROW = 3;
 const OUTCOME_ROW = 20;
 const GAP = { down: { rank: 64, node: 40 }, right: { rank: 88, node: 32 } } as const;
 const LABEL_WIDTH = 8;
-const ONLY_WAY = 3;
+const SINGLE_EDGE_WEIGHT = 3;
 
 export function sizeOf(node: GraphNode, direction: Direction): Size {
   const rows = Math.ceil(node.chips.length / CHIPS_PER_ROW);
@@ -107,7 +107,7 @@ export function layoutBoxes(
     if (edge.source === edge.target || !chart.hasNode(edge.source) || !chart.hasNode(edge.target)) continue;
     const width = edge.label.length * LABEL_WIDTH;
     // The only way to a card is short: a branch stands where it begins, not where it ends.
-    const weight = entering.get(edge.target) === 1 ? ONLY_WAY : 1;
+    const weight = entering.get(edge.target) === 1 ? SINGLE_EDGE_WEIGHT : 1;
     chart.setEdge(edge.source, edge.target, { width, height: 16, labelpos: "c", weight }, edge.id);
   }
   dagre.layout(chart);

@@ -7,14 +7,14 @@ import { type Activity, type Definition, findActivity, placesOf, updateActivity 
 import { machine, order } from "./documents.fixture";
 import { formatDuration, parseDuration, sayDuration } from "./durations";
 import { readInput, toLanguage, writeInput } from "./expressions";
-import { chipsOf, crumbsOf, doorOf, type Focus, levelOf, ROOT, readFocus, writeFocus } from "./focus";
+import { chipsOf, crumbsOf, defaultPortOf, type Focus, levelOf, ROOT, readFocus, writeFocus } from "./focus";
 import { graphOf } from "./graph";
 import { Ids, withFreshIds, withIds } from "./ids";
 import { directionOf, layout, placeAll, settle, sizeOf } from "./layout";
 import { activityAt, isAbout, mergeProblems, worstByActivity } from "./problems";
 import { namesFor, targetsFor } from "./scope";
 import { searchDocument } from "./search";
-import { tellingOf } from "./summary";
+import { summaryOf } from "./summary";
 import { validate } from "./validate";
 
 const at = (definition: Definition, id: string): Activity => {
@@ -93,7 +93,7 @@ describe("levels", () => {
   });
 
   it("opens the first port that holds something", () => {
-    expect(doorOf(at(order, "check"), catalogue)).toEqual({ id: "check", port: "then" });
+    expect(defaultPortOf(at(order, "check"), catalogue)).toEqual({ id: "check", port: "then" });
     expect(chipsOf(at(order, "check"), catalogue).map((chip) => [chip.title, chip.count])).toEqual([
       ["Then", 2],
       ["Else", 1],
@@ -190,7 +190,7 @@ describe("layout", () => {
 
 describe("the telling line", () => {
   const line = (type: string, inputs: Activity["inputs"]): string =>
-    tellingOf({ type, id: "x", ...(inputs ? { inputs } : {}) }, catalogue.get(type));
+    summaryOf({ type, id: "x", ...(inputs ? { inputs } : {}) }, catalogue.get(type));
 
   it.each([
     ["FlowDecision", { condition: { $python: "order.total > 1000" } }, "order.total > 1000"],

@@ -48,7 +48,7 @@ describe("a whole workflow on one drawing", () => {
   });
 });
 
-describe("ways around cards", () => {
+describe("detours around cards", () => {
   const stacked = withIds({
     id: "x",
     root: {
@@ -70,13 +70,13 @@ describe("ways around cards", () => {
   const places = new Map(graph.nodes.map((node) => [node.id, node.position!]));
   const found = detours(graph, places, "down");
 
-  it("leaves a free way alone, and goes around a card that stands in it", () => {
+  it("leaves a free path alone, and routes around a card in the way", () => {
     expect(found.has("a||b|0")).toBe(false);
     const around = found.get("a||c|1")!;
     expect(around.channel < 0 || around.channel > 232).toBe(true);
   });
 
-  it("takes a way back beside the cards", () => {
+  it("routes a back edge beside the cards", () => {
     const back = found.get("c||a|2")!;
     expect(back.channel < 0 || back.channel > 232).toBe(true);
   });

@@ -127,7 +127,7 @@ function given(items: readonly Item[]): Map<string, Point> {
 }
 
 function arranged(items: readonly Item[], connections: readonly Connection[]): ReadonlyMap<string, Point> {
-  const ways = connections.map(({ from, to, outcome }, index) => ({
+  const outcomesBySource = connections.map(({ from, to, outcome }, index) => ({
     id: String(index),
     source: from,
     target: to,
@@ -135,7 +135,7 @@ function arranged(items: readonly Item[], connections: readonly Connection[]): R
   }));
   return layoutBoxes(
     items.map(({ node, width, height }) => ({ id: node.id, width, height })),
-    ways,
+    outcomesBySource,
     "down",
   );
 }
@@ -188,23 +188,23 @@ function place(block: Block, at: Point, depth: number, boxes: Box[], edges: Grap
   if (block.kind === "chain") {
     for (const [index, item] of block.items.slice(1).entries()) {
       const before = block.items[index];
-      if (before !== undefined) edges.push(way(before.node, item.node.id, null, ""));
+      if (before !== undefined) edges.push(edgeOf(before.node, item.node.id, null, ""));
     }
   } else if (block.kind === "chart") {
     const known = new Map(block.items.map((item) => [item.node.id, item.node]));
-    const ways = new Map<string, Set<string>>();
+    const outcomesBySource = new Map<string, Set<string>>();
     for (const { from, outcome } of block.connections)
-      ways.set(from, (ways.get(from) ?? new Set()).add(outcome ?? DONE));
+      outcomesBySource.set(from, (outcomesBySource.get(from) ?? new Set()).add(outcome ?? DONE));
     for (const { from, to, outcome } of block.connections) {
       const source = known.get(from);
       if (source === undefined || !known.has(to)) continue;
-      const isPlain = (outcome ?? DONE) === DONE && (ways.get(from)?.size ?? 1) <= 1;
-      edges.push(way(source, to, outcome ?? null, isPlain ? "" : (outcome ?? DONE)));
+      const isPlain = (outcome ?? DONE) === DONE && (outcomesBySource.get(from)?.size ?? 1) <= 1;
+      edges.push(edgeOf(source, to, outcome ?? null, isPlain ? "" : (outcome ?? DONE)));
     }
   }
 }
 
-function way(source: GraphNode, target: string, outcome: string | null, label: string): GraphEdge {
+function edgeOf(source: GraphNode, target: string, outcome: string | null, label: string): GraphEdge {
   return { id: `${source.id}|${outcome ?? ""}|${target}`, source: source.id, target, outcome, label, index: null };
 }
 

@@ -5,7 +5,7 @@ import { order } from "./documents.fixture";
 import { levelOf, ROOT } from "./focus";
 import { graphOf } from "./graph";
 import { layout } from "./layout";
-import { withPorts } from "./outcomeOrder";
+import { withOutcomeOrder } from "./outcomeOrder";
 
 const graph = graphOf(levelOf(order, catalogue, ROOT), catalogue);
 const outcomes = (drawn: typeof graph, id: string) => drawn.nodes.find((node) => node.id === id)?.outcomes;
@@ -18,15 +18,21 @@ describe("the order of outcomes", () => {
   ) as [string, string];
 
   it("follows the places of what they lead to", () => {
-    expect(outcomes(withPorts(graph, at({ [toTrue]: 0, [toFalse]: 400 }), "down"), "large")).toEqual(["True", "False"]);
-    expect(outcomes(withPorts(graph, at({ [toTrue]: 400, [toFalse]: 0 }), "down"), "large")).toEqual(["False", "True"]);
+    expect(outcomes(withOutcomeOrder(graph, at({ [toTrue]: 0, [toFalse]: 400 }), "down"), "large")).toEqual([
+      "True",
+      "False",
+    ]);
+    expect(outcomes(withOutcomeOrder(graph, at({ [toTrue]: 400, [toFalse]: 0 }), "down"), "large")).toEqual([
+      "False",
+      "True",
+    ]);
   });
 
   it("keeps open outcomes where they are, and the card that did not change", () => {
     const places = at({ [toTrue]: 400, [toFalse]: 0 });
-    const once = withPorts(graph, places, "down");
+    const once = withOutcomeOrder(graph, places, "down");
     expect(outcomes(once, "kind")?.at(-1)).toBe("Default");
-    expect(withPorts(graph, places, "down").nodes.find((node) => node.id === "large")).toBe(
+    expect(withOutcomeOrder(graph, places, "down").nodes.find((node) => node.id === "large")).toBe(
       once.nodes.find((node) => node.id === "large"),
     );
   });
@@ -39,7 +45,7 @@ describe("the order of outcomes", () => {
         { id: "odd", source: "large", target: toTrue, outcome: "Maybe", label: "Maybe", index: 9 },
       ],
     };
-    expect(outcomes(withPorts(odd, at({}), "down"), "large")).toContain("Maybe");
+    expect(outcomes(withOutcomeOrder(odd, at({}), "down"), "large")).toContain("Maybe");
   });
 });
 

@@ -8,9 +8,9 @@
 import { type Graph, type GraphNode, handleOf, type Point } from "./graph";
 import { type Direction, sizeOf } from "./layout";
 
-const made = new WeakMap<GraphNode, Map<string, GraphNode>>();
+const cache = new WeakMap<GraphNode, Map<string, GraphNode>>();
 
-export function withPorts(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): Graph {
+export function withOutcomeOrder(graph: Graph, places: ReadonlyMap<string, Point>, direction: Direction): Graph {
   const across = new Map(graph.nodes.map((node) => [node.id, middleOf(node, places, direction)]));
   const targets = new Map<string, Map<string, number[]>>();
   const outcomes = new Map(graph.nodes.map((node) => [node.id, node.outcomes]));
@@ -43,13 +43,13 @@ function ordered(node: GraphNode, targets: ReadonlyMap<string, readonly number[]
   const next = names.map((name) => (targets.has(name) ? (leading.shift() ?? name) : name));
   return next.every((name, index) => name === node.outcomes[index]) && next.length === node.outcomes.length
     ? node
-    : remade(node, next);
+    : withOutcomes(node, next);
 }
 
 /** The same object for the same order, so that a card stays as drawn. */
-function remade(node: GraphNode, outcomes: readonly string[]): GraphNode {
-  const known = made.get(node) ?? new Map<string, GraphNode>();
-  made.set(node, known);
+function withOutcomes(node: GraphNode, outcomes: readonly string[]): GraphNode {
+  const known = cache.get(node) ?? new Map<string, GraphNode>();
+  cache.set(node, known);
   const key = outcomes.join("\n");
   const found = known.get(key) ?? { ...node, outcomes };
   known.set(key, found);

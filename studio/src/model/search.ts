@@ -2,7 +2,7 @@
 
 import type { Catalogue } from "./descriptors";
 import { type Definition, type Place, titleOf, walk } from "./document";
-import { tellingOf } from "./summary";
+import { summaryOf } from "./summary";
 
 export interface Hit {
   readonly place: Place;
@@ -19,7 +19,7 @@ export function searchDocument(definition: Definition, catalogue: Catalogue, que
     const { activity } = place;
     const descriptor = catalogue.get(activity.type);
     const title = titleOf(activity, descriptor?.display_name);
-    const detail = tellingOf(activity, descriptor);
+    const detail = summaryOf(activity, descriptor);
     const fields = [title, activity.id, activity.type, detail, JSON.stringify(activity.inputs ?? {})];
     const score = scoreOf(fields, words);
     if (score > 0) hits.push({ place, title, detail, score });

@@ -36,9 +36,9 @@ const PREFERRED = [
   "source",
 ];
 
-type Teller = (activity: Activity) => string;
+type Summarizer = (activity: Activity) => string;
 
-const TELLERS: ReadonlyMap<string, Teller> = new Map<string, Teller>([
+const SUMMARIZERS: ReadonlyMap<string, Summarizer> = new Map<string, Summarizer>([
   ["Delay", (it) => `in ${duration(it, "duration")}`],
   ["Timer", (it) => `every ${duration(it, "interval")}`],
   ["SetVariable", (it) => `${show(it, "variable")} = ${show(it, "value") || "nothing"}`],
@@ -53,19 +53,19 @@ const TELLERS: ReadonlyMap<string, Teller> = new Map<string, Teller>([
   ["RunScript", (it) => firstLine(show(it, "script"))],
 ]);
 
-const told = new WeakMap<Activity, string>();
+const cache = new WeakMap<Activity, string>();
 
-export function tellingOf(activity: Activity, descriptor: ActivityDescriptor | undefined): string {
-  let line = told.get(activity);
+export function summaryOf(activity: Activity, descriptor: ActivityDescriptor | undefined): string {
+  let line = cache.get(activity);
   if (line === undefined) {
-    line = shorten(tell(activity, descriptor));
-    told.set(activity, line);
+    line = shorten(summarize(activity, descriptor));
+    cache.set(activity, line);
   }
   return line;
 }
 
-function tell(activity: Activity, descriptor: ActivityDescriptor | undefined): string {
-  const own = TELLERS.get(activity.type);
+function summarize(activity: Activity, descriptor: ActivityDescriptor | undefined): string {
+  const own = SUMMARIZERS.get(activity.type);
   if (own !== undefined) return own(activity);
   const path = show(activity, "path");
   if (path && /endpoint/i.test(activity.type)) {

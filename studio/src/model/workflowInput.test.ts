@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "./json";
 import type { Name } from "./scope";
-import { readGiven, writeGiven } from "./workflowInput";
+import { readWorkflowInput, writeWorkflowInput } from "./workflowInput";
 
 const names: Name[] = [
   { name: "who", kind: "input", type: "string", from: "workflow" },
@@ -10,15 +10,15 @@ const names: Name[] = [
 ];
 
 test("values alone are an object", () => {
-  expect(writeGiven({})).toBeUndefined();
-  expect(writeGiven({ weight: 3, to: "Oslo" })).toEqual({ weight: 3, to: "Oslo" });
-  expect(readGiven({ weight: 3 }, names)).toEqual({ weight: 3 });
-  expect(readGiven(undefined, names)).toEqual({});
-  expect(readGiven({ $python: "" }, names)).toEqual({});
+  expect(writeWorkflowInput({})).toBeUndefined();
+  expect(writeWorkflowInput({ weight: 3, to: "Oslo" })).toEqual({ weight: 3, to: "Oslo" });
+  expect(readWorkflowInput({ weight: 3 }, names)).toEqual({ weight: 3 });
+  expect(readWorkflowInput(undefined, names)).toEqual({});
+  expect(readWorkflowInput({ $python: "" }, names)).toEqual({});
 });
 
 test("one expression makes all of them one dict, which is taken apart again", () => {
-  const given = {
+  const input = {
     weight: { $python: "f(1, {'a': 2})" },
     to: { $input: "who" },
     sum: { $variable: "total" },
@@ -26,22 +26,22 @@ test("one expression makes all of them one dict, which is taken apart again", ()
     note: 'say "hi"',
     list: [1, null],
   };
-  const written = writeGiven(given);
+  const written = writeWorkflowInput(input);
   expect(written).toEqual({
     $python:
       '{"weight": f(1, {\'a\': 2}), "to": who, "sum": total, "fragile": True, "note": "say \\"hi\\"", "list": [1, None]}',
   });
-  const { list, ...rest } = given;
-  expect(readGiven(written, names)).toEqual({ ...rest, list: { $python: "[1, None]" } });
+  const { list, ...rest } = input;
+  expect(readWorkflowInput(written, names)).toEqual({ ...rest, list: { $python: "[1, None]" } });
   expect(list).toEqual([1, null]);
 });
 
 test("what people write by hand is read too", () => {
-  expect(readGiven({ $python: "{ 'weight': 3, 'to': who if who else 'X', }" }, names)).toEqual({
+  expect(readWorkflowInput({ $python: "{ 'weight': 3, 'to': who if who else 'X', }" }, names)).toEqual({
     weight: 3,
     to: { $python: "who if who else 'X'" },
   });
-  expect(readGiven({ $python: "{'a': x[1:2], 'b': lambda_(':')}" }, names)).toEqual({
+  expect(readWorkflowInput({ $python: "{'a': x[1:2], 'b': lambda_(':')}" }, names)).toEqual({
     a: { $python: "x[1:2]" },
     b: { $python: "lambda_(':')" },
   });
@@ -59,9 +59,9 @@ test("everything else is edited as a whole", () => {
     "dict(a=1)",
     "{1: 2}",
   ];
-  for (const text of others) expect(readGiven({ $python: text }, names), text).toBeNull();
-  expect(readGiven({ $javascript: "({})" }, names)).toBeNull();
-  expect(readGiven([1], names)).toBeNull();
+  for (const text of others) expect(readWorkflowInput({ $python: text }, names), text).toBeNull();
+  expect(readWorkflowInput({ $javascript: "({})" }, names)).toBeNull();
+  expect(readWorkflowInput([1], names)).toBeNull();
 });
 
 const literal = fc.oneof(fc.string(), fc.integer(), fc.boolean()).filter((value) => value !== "");
@@ -70,8 +70,8 @@ test("what is written is read as it was", () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.oneof(literal, fc.constantFrom({ $python: "who + ','" }, { $input: "who" }))),
-      (given) => {
-        expect(readGiven(writeGiven(given as Record<string, Json>), names)).toEqual(given);
+      (input) => {
+        expect(readWorkflowInput(writeWorkflowInput(input as Record<string, Json>), names)).toEqual(input);
       },
     ),
   );

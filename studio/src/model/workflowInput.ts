@@ -10,10 +10,10 @@ import { isList, isObject, type Json, type JsonObject } from "./json";
 import type { Name } from "./scope";
 
 /** By name; what stands there is as an input of an activity is written: a literal or `{"$python": …}`. */
-export type Given = Readonly<Record<string, Json>>;
+export type WorkflowInput = Readonly<Record<string, Json>>;
 
 /** Null where it is something else than an object with plain names: then it is edited as a whole. */
-export function readGiven(value: Json | undefined, names: readonly Name[]): Given | null {
+export function readWorkflowInput(value: Json | undefined, names: readonly Name[]): WorkflowInput | null {
   const { language, source } = readInput(value);
   if (source === null || source === "") return {};
   if (language === LITERAL)
@@ -23,10 +23,10 @@ export function readGiven(value: Json | undefined, names: readonly Name[]): Give
   return pairs === null ? null : Object.fromEntries(pairs.map(([name, text]) => [name, partOf(text, names)]));
 }
 
-export function writeGiven(given: Given): Json | undefined {
-  const names = Object.keys(given);
+export function writeWorkflowInput(input: WorkflowInput): Json | undefined {
+  const names = Object.keys(input);
   if (names.length === 0) return undefined;
-  const parts = names.map((name) => [name, readInput(given[name])] as const);
+  const parts = names.map((name) => [name, readInput(input[name])] as const);
   if (parts.every(([, part]) => part.language === LITERAL)) {
     return writeInput({
       language: LITERAL,
@@ -40,7 +40,7 @@ export function writeGiven(given: Given): Json | undefined {
   return { $python: `{${written.join(", ")}}` };
 }
 
-function mapped(object: JsonObject, change: (item: Json) => Json | undefined): Given {
+function mapped(object: JsonObject, change: (item: Json) => Json | undefined): WorkflowInput {
   return Object.fromEntries(Object.entries(object).map(([name, item]) => [name, change(item ?? null) ?? null]));
 }
 

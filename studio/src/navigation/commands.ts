@@ -8,7 +8,7 @@ export type Command = { id: string; label: string; icon?: IconName; keys?: strin
 export const useCommands = create<{ sets: Map<string, readonly Command[]> }>(() => ({ sets: new Map() }));
 
 /** Offers commands as long as the component is there. Give the same `owner` on each call. */
-export function useOffer(owner: string, commands: readonly Command[]): void {
+export function usePageCommands(owner: string, commands: readonly Command[]): void {
   useEffect(() => {
     useCommands.setState(({ sets }) => ({ sets: new Map(sets).set(owner, commands) }));
   }, [owner, commands]);

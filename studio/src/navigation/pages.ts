@@ -1,9 +1,9 @@
 /** The pages of the Studio, once: navigation, command palette and rights are read from here. */
 
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { IconName } from "../ui/Icon";
 
-export const t = catalogue("places", {
+export const t = defineMessages("pages", {
   work: "Work",
   operate: "Operate",
   manage: "Manage",
@@ -22,7 +22,7 @@ export const t = catalogue("places", {
   settings: "Settings",
 });
 
-export type Place = {
+export type StudioPage = {
   path: string;
   name: Parameters<typeof t>[0];
   icon: IconName;
@@ -31,7 +31,7 @@ export type Place = {
   keys: string;
 };
 
-export const PLACES: readonly Place[] = [
+export const PAGES: readonly StudioPage[] = [
   { path: "/dashboard", name: "dashboard", icon: "dashboard", group: "work", needs: "operations:read", keys: "g h" },
   { path: "/definitions", name: "definitions", icon: "flow", group: "work", needs: "definitions:read", keys: "g d" },
   { path: "/instances", name: "instances", icon: "list", group: "work", needs: "instances:read", keys: "g i" },

@@ -4,12 +4,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useId, useMemo } from "react";
 import { definitions, instances } from "../api/queries";
 import type { DefinitionSummary } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { type Definition, placesOf } from "../model/document";
 import { IconButton, SelectField, TextField } from "../ui";
-import { type AlterationType, type Draft, sayAlteration, TYPES } from "./alterations";
+import { type AlterationType, alterationName, type Draft, TYPES } from "./alterations";
 
-const t = catalogue("change", {
+const t = defineMessages("change", {
   type: "Change",
   choose: "Choose …",
   variable: "Variable",
@@ -22,7 +22,7 @@ const t = catalogue("change", {
   remove: "Remove this change",
 });
 
-export interface Nameable {
+export interface Suggestions {
   /** Null where nobody can tell: then a number is typed. */
   readonly versions: readonly DefinitionSummary[] | null;
   readonly variables: readonly string[];
@@ -31,7 +31,7 @@ export interface Nameable {
 }
 
 /** Of the definition that is chosen, or, where instances are named, of the first of them. */
-export function useNameable(definition: string, instance: string | undefined): Nameable {
+export function useSuggestions(definition: string, instance: string | undefined): Suggestions {
   const first = useQuery({ ...instances.one(instance ?? ""), enabled: instance !== undefined, retry: false });
   const id = instance === undefined ? definition : (first.data?.definition_id ?? "");
   const latest = useQuery({ ...definitions.one(id), enabled: id !== "" && instance === undefined, retry: false });
@@ -53,9 +53,14 @@ export function useNameable(definition: string, instance: string | undefined): N
   );
 }
 
-type Props = { draft: Draft; nameable: Nameable; onChange: (draft: Draft) => void; onRemove: (() => void) | null };
+type Props = {
+  draft: Draft;
+  suggestions: Suggestions;
+  onChange: (draft: Draft) => void;
+  onRemove: (() => void) | null;
+};
 
-export function OneChange({ draft, nameable, onChange, onRemove }: Props) {
+export function AlterationForm({ draft, suggestions, onChange, onRemove }: Props) {
   const id = useId();
   return (
     <div className="form-group">
@@ -65,7 +70,7 @@ export function OneChange({ draft, nameable, onChange, onRemove }: Props) {
             label={t("type")}
             value={draft.type}
             onChange={(e) => onChange({ ...draft, type: e.target.value as AlterationType })}
-            options={TYPES.map((one) => ({ value: one, label: sayAlteration(one) }))}
+            options={TYPES.map((one) => ({ value: one, label: alterationName(one) }))}
           />
         </div>
         {onRemove ? <IconButton label={t("remove")} icon="trash" onClick={onRemove} /> : null}
@@ -78,7 +83,7 @@ export function OneChange({ draft, nameable, onChange, onRemove }: Props) {
             value={draft.variable}
             onChange={(e) => onChange({ ...draft, variable: e.target.value })}
           />
-          <Names id={`${id}-variables`} names={nameable.variables.map((name) => [name, name])} />
+          <Names id={`${id}-variables`} names={suggestions.variables.map((name) => [name, name])} />
           <TextField
             label={t("value")}
             className="input mono"
@@ -95,12 +100,12 @@ export function OneChange({ draft, nameable, onChange, onRemove }: Props) {
             value={draft.activity_id}
             onChange={(e) => onChange({ ...draft, activity_id: e.target.value })}
           />
-          <Names id={`${id}-activities`} names={nameable.activities} />
+          <Names id={`${id}-activities`} names={suggestions.activities} />
         </>
       ) : null}
       {draft.type === "migrate" ? (
         <Version
-          versions={nameable.versions}
+          versions={suggestions.versions}
           value={draft.version}
           onChange={(version) => onChange({ ...draft, version })}
         />
@@ -114,7 +119,7 @@ function Version({
   value,
   onChange,
 }: {
-  versions: Nameable["versions"];
+  versions: Suggestions["versions"];
   value: string;
   onChange: (version: string) => void;
 }) {

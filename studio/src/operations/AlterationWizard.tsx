@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client";
-import { definitions, forget, instances } from "../api/queries";
+import { definitions, instances, invalidate } from "../api/queries";
 import type { Alteration } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Badge, Button, Dialog, SelectField, TextArea, TextField, toast } from "../ui";
-import { OneChange, useNameable } from "./AlterationChange";
+import { AlterationForm, useSuggestions } from "./AlterationChange";
 import { Results } from "./AlterationsPage";
-import { type Draft, fateTone, newDraft, written } from "./alterations";
+import { type Draft, newDraft, outcomeTone, toRequest } from "./alterations";
 
-const t = catalogue("wizard", {
+const t = defineMessages("wizard", {
   title: "New plan · step {n} of 3",
   which: "1 · Which instances",
   what: "2 · What to change",
@@ -42,7 +42,15 @@ const t = catalogue("wizard", {
 type Start = { readonly definition: string | undefined; readonly version: string | undefined };
 
 /** Which, what, and a dry run before anything moves. */
-export function Wizard({ ids: given, start, onClose }: { ids: readonly string[]; start: Start; onClose: () => void }) {
+export function AlterationWizard({
+  ids: given,
+  start,
+  onClose,
+}: {
+  ids: readonly string[];
+  start: Start;
+  onClose: () => void;
+}) {
   const navigate = useNavigate();
   const [step, setStep] = useState<1 | 2 | 3>(given.length > 0 ? 2 : 1);
   const [definition, setDefinition] = useState(start.definition ?? "");
@@ -55,11 +63,11 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
   const [tried, setTried] = useState<Alteration | null>(null);
   const [busy, setBusy] = useState(false);
   const ids = text.split(/\s+/).filter(Boolean);
-  const alterations = drafts.map(written);
+  const alterations = drafts.map(toRequest);
   const whole = alterations.every((one) => one !== null);
   const statuses = status === "live" ? ["running", "suspended"] : [status];
   const chosen = ids.length > 0 || definition !== "";
-  const nameable = useNameable(definition, ids[0]);
+  const suggestions = useSuggestions(definition, ids[0]);
   const able = tried?.fates.applies ?? 0;
 
   const send = async (dry: boolean) => {
@@ -82,7 +90,7 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
             ? undefined
             : { label: t("toInstance"), run: () => void navigate({ to: "/instances/$id", params: { id: only } }) };
         toast.done(t("started", { n: plan.total }), show);
-        await forget("alterations", "instances");
+        await invalidate("alterations", "instances");
         onClose();
       }
     } catch (error) {
@@ -119,7 +127,7 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
       {step === 1 ? (
         <>
           <h3>{t("which")}</h3>
-          <Which
+          <TargetFields
             definition={definition}
             status={status}
             onDefinition={setDefinition}
@@ -139,10 +147,10 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
         <>
           <h3>{t("what")}</h3>
           {drafts.map((draft, index) => (
-            <OneChange
+            <AlterationForm
               key={index}
               draft={draft}
-              nameable={nameable}
+              suggestions={suggestions}
               onChange={(changed) => setDrafts(drafts.map((one, at) => (at === index ? changed : one)))}
               onRemove={drafts.length > 1 ? () => setDrafts(drafts.filter((_, at) => at !== index)) : null}
             />
@@ -161,7 +169,7 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
           <p className="quiet">{t(tried.total === 0 ? "none" : able === 0 ? "noneApplies" : "tried")}</p>
           <p className="row wrap">
             {Object.entries(tried.fates).map(([fate, count]) => (
-              <Badge key={fate} tone={fateTone(fate)}>
+              <Badge key={fate} tone={outcomeTone(fate)}>
                 {fate.replaceAll("_", " ")} {count}
               </Badge>
             ))}
@@ -173,7 +181,7 @@ export function Wizard({ ids: given, start, onClose }: { ids: readonly string[];
   );
 }
 
-type WhichProps = {
+type TargetFieldsProps = {
   definition: string;
   status: string;
   onDefinition: (id: string) => void;
@@ -181,7 +189,7 @@ type WhichProps = {
   count: boolean;
 };
 
-function Which({ definition, status, onDefinition, onStatus, count }: WhichProps) {
+function TargetFields({ definition, status, onDefinition, onStatus, count }: TargetFieldsProps) {
   const known = useQuery(definitions.known());
   const statuses = status === "live" ? ["running", "suspended"] : [status];
   const matching = useQuery({

@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { useCan } from "../api/session";
 import type { Alteration } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { useFilters } from "../navigation/filters";
-import { Badge, Button, Dialog, Json, Table, type Tone, Value, When } from "../ui";
-import { Wizard } from "./AlterationWizard";
-import { fateTone, sayAlteration } from "./alterations";
+import { Badge, Button, Dialog, Json, Table, Timestamp, type Tone, Value } from "../ui";
+import { AlterationWizard } from "./AlterationWizard";
+import { alterationName, outcomeTone } from "./alterations";
 import { ListPage } from "./ListPage";
 
-const t = catalogue("alterations", {
+const t = defineMessages("alterations", {
   title: "Alterations",
   lead: "Changes to instances that live, as plans with a dry run",
   id: "Plan",
@@ -77,7 +77,7 @@ export function AlterationsPage() {
             label: t("what"),
             cell: (row) => (
               <button type="button" className="name" onClick={() => setShown(row)}>
-                {row.alterations.map((one) => sayAlteration(String(one.type ?? "?"))).join(", ")}
+                {row.alterations.map((one) => alterationName(String(one.type ?? "?"))).join(", ")}
               </button>
             ),
           },
@@ -95,11 +95,11 @@ export function AlterationsPage() {
           },
           { id: "who", label: t("who"), sort: "who", cell: (row) => row.who },
           { id: "why", label: t("why"), sort: "why", cell: (row) => <span className="quiet">{row.why}</span> },
-          { id: "created", label: t("created"), sort: "created", cell: (row) => <When at={row.created} /> },
+          { id: "created", label: t("created"), sort: "created", cell: (row) => <Timestamp at={row.created} /> },
         ]}
       />
       {making ? (
-        <Wizard
+        <AlterationWizard
           ids={filters.ids?.split(",") ?? []}
           start={{ definition: filters.definition, version: filters.version }}
           onClose={() => {
@@ -119,7 +119,7 @@ export function AlterationsPage() {
 }
 
 function Fate({ fate }: { fate: string }) {
-  return <Badge tone={fateTone(fate)}>{fate.replaceAll("_", " ")}</Badge>;
+  return <Badge tone={outcomeTone(fate)}>{fate.replaceAll("_", " ")}</Badge>;
 }
 
 /** What became of each instance, or would become of it. */

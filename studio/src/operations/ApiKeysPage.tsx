@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { apiPath, invalidate } from "../api/queries";
 import { useCan } from "../api/session";
-import type { ApiKey, MadeKey } from "../api/types";
-import { catalogue } from "../i18n/messages";
-import { Badge, Button, Confirm, Dialog, Id, Menu, TextField, toast, When } from "../ui";
+import type { ApiKey, CreatedKey } from "../api/types";
+import { defineMessages } from "../i18n/messages";
+import { Badge, Button, Confirm, Dialog, Id, Menu, TextField, Timestamp, toast } from "../ui";
 import { ListPage } from "./ListPage";
 import { RolePicker } from "./UsersPage";
 
-const t = catalogue("apiKeys", {
+const t = defineMessages("apiKeys", {
   title: "API keys",
   lead: "For programs: sent as the header X-Api-Key",
   name: "Name",
@@ -37,7 +37,7 @@ export function ApiKeysPage() {
   const [revoked, setRevoked] = useState<ApiKey | null>(null);
   const revoke = async (key: ApiKey) => {
     await api.delete(apiPath("api-keys", key.id)).catch(toast.failed);
-    await forget("api-keys");
+    await invalidate("api-keys");
     setRevoked(null);
   };
   return (
@@ -78,7 +78,7 @@ export function ApiKeysPage() {
             sort: "created",
             cell: (row) => (
               <span className="quiet">
-                <When at={row.created} /> {t("by")} {row.created_by}
+                <Timestamp at={row.created} /> {t("by")} {row.created_by}
               </span>
             ),
           },
@@ -86,7 +86,7 @@ export function ApiKeysPage() {
             id: "expires",
             label: t("expires"),
             sort: "expires",
-            cell: (row) => (row.expires ? <When at={row.expires} /> : <span className="faint">{t("never")}</span>),
+            cell: (row) => (row.expires ? <Timestamp at={row.expires} /> : <span className="faint">{t("never")}</span>),
           },
           {
             id: "actions",
@@ -106,7 +106,7 @@ export function ApiKeysPage() {
           },
         ]}
       />
-      {making ? <Make onClose={() => setMaking(false)} /> : null}
+      {making ? <CreateKey onClose={() => setMaking(false)} /> : null}
       {revoked ? (
         <Confirm
           title={t("revokeTitle", { name: revoked.name })}
@@ -122,16 +122,16 @@ export function ApiKeysPage() {
   );
 }
 
-function Make({ onClose }: { onClose: () => void }) {
+function CreateKey({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [roles, setRoles] = useState<readonly string[]>([]);
   const [expires, setExpires] = useState("");
-  const [made, setMade] = useState<MadeKey | null>(null);
+  const [made, setMade] = useState<CreatedKey | null>(null);
   const make = async () => {
     try {
       const body = { name, roles, ...(expires ? { expires: new Date(expires).toISOString() } : {}) };
-      setMade(await api.post<MadeKey>("/api/api-keys", body));
-      await forget("api-keys");
+      setMade(await api.post<CreatedKey>("/api/api-keys", body));
+      await invalidate("api-keys");
     } catch (error) {
       toast.failed(error);
     }

@@ -4,14 +4,14 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { statistics } from "../api/queries";
 import type { Statistics } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { useLiveList } from "../instances/useLive";
-import { Answer, Badge, duration, Heading, Icon, Segments, Table, When } from "../ui";
-import { alike } from "./attention";
+import { Badge, duration, Heading, Icon, QueryView, Segments, Table, Timestamp } from "../ui";
+import { groupByCause } from "./attention";
 import { sorted } from "./ListPage";
-import { Chart } from "./ThroughputChart";
+import { ThroughputChart } from "./ThroughputChart";
 
-const t = catalogue("dashboard", {
+const t = defineMessages("dashboard", {
   title: "Dashboard",
   range: "Range",
   h1: "1 hour",
@@ -61,7 +61,7 @@ export function DashboardPage() {
           onChange={setRange}
         />
       </header>
-      <Answer query={query}>{(data) => <Figures data={data} />}</Answer>
+      <QueryView query={query}>{(data) => <Figures data={data} />}</QueryView>
     </div>
   );
 }
@@ -102,7 +102,7 @@ function Figures({ data }: { data: Statistics }) {
         <div className="stack loose">
           <section className="card padded stack">
             <h2>{t("throughput")}</h2>
-            <Chart points={data.throughput} interval={data.interval} />
+            <ThroughputChart points={data.throughput} interval={data.interval} />
           </section>
           {data.by_definition.length > 0 ? (
             <Table
@@ -166,7 +166,7 @@ function Figures({ data }: { data: Statistics }) {
               </p>
             ) : (
               <ul className="attention">
-                {alike(data.needs_attention).map(({ one, count }, index) => (
+                {groupByCause(data.needs_attention).map(({ one, count }, index) => (
                   <li key={index}>
                     <Badge tone="bad">{one.kind.replace("_", " ")}</Badge>
                     <span className="grow" style={{ overflowWrap: "anywhere" }}>
@@ -177,7 +177,7 @@ function Figures({ data }: { data: Statistics }) {
                       ) : (
                         one.message
                       )}{" "}
-                      <When at={one.at} />
+                      <Timestamp at={one.at} />
                       {count > 1 ? (
                         <>
                           {" · "}
@@ -210,7 +210,7 @@ function Figures({ data }: { data: Statistics }) {
               <Link to="/instances/$id" params={{ id: data.oldest_waiting.id }}>
                 {data.oldest_waiting.name || data.oldest_waiting.definition_name || data.oldest_waiting.id}
               </Link>
-              <When at={data.oldest_waiting.created} />
+              <Timestamp at={data.oldest_waiting.created} />
             </section>
           ) : null}
         </div>

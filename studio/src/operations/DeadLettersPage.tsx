@@ -1,14 +1,14 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client";
-import { forget } from "../api/queries";
+import { invalidate } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DeadLetter } from "../api/types";
-import { catalogue } from "../i18n/messages";
-import { Badge, Button, Confirm, Dialog, Id, Json, Menu, toast, When } from "../ui";
+import { defineMessages } from "../i18n/messages";
+import { Badge, Button, Confirm, Dialog, Id, Json, Menu, Timestamp, toast } from "../ui";
 import { ListPage } from "./ListPage";
 
-const t = catalogue("deadLetters", {
+const t = defineMessages("deadLetters", {
   title: "Dead letters",
   lead: "Work that failed too often and was put aside",
   kind: "Kind",
@@ -44,7 +44,7 @@ export function DeadLettersPage() {
       const { count } = await api.post<{ count: number }>(`/api/dead-letters/${verb}`, { ids });
       toast.done(t(verb === "replay" ? "replayed" : "discarded", { n: count }));
       setSelected(new Set());
-      await forget("dead-letters", "instances", "statistics");
+      await invalidate("dead-letters", "instances", "statistics");
     } catch (error) {
       toast.failed(error);
     }
@@ -102,7 +102,7 @@ export function DeadLettersPage() {
               ) : null,
           },
           { id: "attempts", label: t("attempts"), sort: "attempts", number: true, cell: (row) => row.attempts },
-          { id: "died", label: t("died"), sort: "died", cell: (row) => <When at={row.died} /> },
+          { id: "died", label: t("died"), sort: "died", cell: (row) => <Timestamp at={row.died} /> },
           {
             id: "actions",
             label: "",

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { list } from "../api/queries";
-import { Answer, type Column, Empty, Heading, type IconName, type Selection, Table } from "../ui";
+import { type Column, Empty, Heading, type IconName, QueryView, type Selection, Table } from "../ui";
 
 type Props<Row> = {
   title: string;
@@ -34,9 +34,9 @@ export function ListPage<Row extends object>(props: Props<Row>) {
         {props.actions}
       </header>
       {props.above}
-      <Answer query={query}>
+      <QueryView query={query}>
         {(data) => <Rows {...props} items={Array.isArray(data) ? (data as Row[]) : data.items} />}
-      </Answer>
+      </QueryView>
     </div>
   );
 }
@@ -69,7 +69,7 @@ function Rows<Row extends object>({ items, ...props }: Props<Row> & { items: rea
 export function sorted<Row extends object>(items: readonly Row[], sort: string | undefined): readonly Row[] {
   if (!sort) return items;
   const field = sort.replace(/^-/, "");
-  const way = sort.startsWith("-") ? -1 : 1;
+  const direction = sort.startsWith("-") ? -1 : 1;
   const text = (row: Row): string => String((row as Record<string, unknown>)[field] ?? "");
-  return [...items].sort((a, b) => way * text(a).localeCompare(text(b), undefined, { numeric: true }));
+  return [...items].sort((a, b) => direction * text(a).localeCompare(text(b), undefined, { numeric: true }));
 }

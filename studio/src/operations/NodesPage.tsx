@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/client";
-import { forget } from "../api/queries";
+import { invalidate } from "../api/queries";
 import { useCan } from "../api/session";
 import type { NodeItem, NodeList } from "../api/types";
-import { catalogue } from "../i18n/messages";
-import { Answer, Badge, Button, Heading, Table, toast, When } from "../ui";
+import { defineMessages } from "../i18n/messages";
+import { Badge, Button, Heading, QueryView, Table, Timestamp, toast } from "../ui";
 
-const t = catalogue("nodes", {
+const t = defineMessages("nodes", {
   title: "Nodes",
   lead: "Processes that do the work",
   id: "Node",
@@ -39,7 +39,7 @@ export function NodesPage() {
       .post(`/api/nodes/this/${verb}`)
       .then(() => {
         toast.done(t(verb === "pause" ? "paused" : "resumed"));
-        return forget("nodes");
+        return invalidate("nodes");
       })
       .catch(toast.failed);
   return (
@@ -53,12 +53,12 @@ export function NodesPage() {
           </Button>
         ) : null}
       </header>
-      <Answer query={query}>
+      <QueryView query={query}>
         {(data) => (
           <>
             {data.unserved.map((one) => (
               <div key={one.queue} className="banner wait">
-                {t("unserved", { queue: one.queue })} <When at={one.since} />
+                {t("unserved", { queue: one.queue })} <Timestamp at={one.since} />
               </div>
             ))}
             <Table<NodeItem>
@@ -93,13 +93,13 @@ export function NodesPage() {
                   cell: (row) => <span className="value">{`${row.host} · ${row.pid}`}</span>,
                 },
                 { id: "queues", label: t("queues"), cell: (row) => row.queues.join(", ") },
-                { id: "started", label: t("started"), cell: (row) => <When at={row.started} /> },
-                { id: "heartbeat", label: t("heartbeat"), cell: (row) => <When at={row.heartbeat} /> },
+                { id: "started", label: t("started"), cell: (row) => <Timestamp at={row.started} /> },
+                { id: "heartbeat", label: t("heartbeat"), cell: (row) => <Timestamp at={row.heartbeat} /> },
               ]}
             />
           </>
         )}
-      </Answer>
+      </QueryView>
     </div>
   );
 }

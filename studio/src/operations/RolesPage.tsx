@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { apiPath, invalidate } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Role } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Badge, Button, Checkbox, Confirm, Dialog, Menu, TextField, toast } from "../ui";
 import { ListPage } from "./ListPage";
 import { PERMISSIONS } from "./permissions";
 
-const t = catalogue("roles", {
+const t = defineMessages("roles", {
   title: "Roles",
   lead: "What a person may do, by name",
   name: "Role",
@@ -35,7 +35,7 @@ export function RolesPage() {
   const [deleted, setDeleted] = useState<Role | null>(null);
   const remove = async (role: Role) => {
     await api.delete(apiPath("roles", role.name)).catch(toast.failed);
-    await forget("roles");
+    await invalidate("roles");
     setDeleted(null);
   };
   return (
@@ -120,7 +120,7 @@ function Edit({ role, onClose }: { role: Role | null; onClose: () => void }) {
   const save = async () => {
     try {
       await api.put(apiPath("roles", name), { permissions });
-      await forget("roles");
+      await invalidate("roles");
       onClose();
     } catch (error) {
       toast.failed(error);

@@ -2,14 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget } from "../api/queries";
+import { apiPath, invalidate } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Schedule } from "../api/types";
-import { catalogue } from "../i18n/messages";
-import { Answer, Badge, Button, Dialog, Menu, toast, When } from "../ui";
+import { defineMessages } from "../i18n/messages";
+import { Badge, Button, Dialog, Menu, QueryView, Timestamp, toast } from "../ui";
 import { ListPage } from "./ListPage";
 
-const t = catalogue("schedules", {
+const t = defineMessages("schedules", {
   title: "Schedules",
   lead: "What the clock starts",
   definition: "Definition",
@@ -41,7 +41,7 @@ export function SchedulesPage() {
       .post(apiPath("schedules", row.id, verb))
       .then(() => {
         if (verb === "run") toast.done(t("ran"));
-        return forget("schedules", "instances");
+        return invalidate("schedules", "instances");
       })
       .catch(toast.failed);
   return (
@@ -84,8 +84,8 @@ export function SchedulesPage() {
               </span>
             ),
           },
-          { id: "due", label: t("due"), sort: "due", cell: (row) => <When at={row.paused ? null : row.due} /> },
-          { id: "fired", label: t("fired"), sort: "fired", cell: (row) => <When at={row.fired} /> },
+          { id: "due", label: t("due"), sort: "due", cell: (row) => <Timestamp at={row.paused ? null : row.due} /> },
+          { id: "fired", label: t("fired"), sort: "fired", cell: (row) => <Timestamp at={row.fired} /> },
           {
             id: "state",
             label: t("state"),
@@ -113,12 +113,12 @@ export function SchedulesPage() {
           },
         ]}
       />
-      {shown ? <Next schedule={shown} onClose={() => setShown(null)} /> : null}
+      {shown ? <NextTimes schedule={shown} onClose={() => setShown(null)} /> : null}
     </>
   );
 }
 
-function Next({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+function NextTimes({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
   const query = useQuery({
     queryKey: ["schedules", "next", schedule.id],
     queryFn: () =>
@@ -130,20 +130,20 @@ function Next({ schedule, onClose }: { schedule: Schedule; onClose: () => void }
       onClose={onClose}
       foot={<Button onClick={onClose}>OK</Button>}
     >
-      <Answer query={query}>
+      <QueryView query={query}>
         {(data) => (
           <>
             {data.description ? <p className="quiet">{data.description}</p> : null}
             <ol className="stack" style={{ paddingLeft: 20 }}>
               {data.times.map((time) => (
                 <li key={time}>
-                  <When at={time} as="moment" className="" /> <When at={time} />
+                  <Timestamp at={time} as="moment" className="" /> <Timestamp at={time} />
                 </li>
               ))}
             </ol>
           </>
         )}
-      </Answer>
+      </QueryView>
     </Dialog>
   );
 }

@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
 import type { Setting } from "../api/types";
-import { catalogue } from "../i18n/messages";
-import { Answer, Badge, Checkbox, Heading, Prose, SearchField, Table, Value } from "../ui";
+import { defineMessages } from "../i18n/messages";
+import { Badge, Checkbox, Heading, QueryView, SearchField, Table, TextWithCode, Value } from "../ui";
 import { sorted } from "./ListPage";
 
-const t = catalogue("settings", {
+const t = defineMessages("settings", {
   title: "Settings",
   lead: "What this server works with; set by environment or file, read at start",
   search: "Search settings",
@@ -41,7 +41,7 @@ export function SettingsPage() {
         </div>
         <Checkbox label={t("onlyChanged")} checked={only} onChange={(e) => setOnly(e.target.checked)} />
       </div>
-      <Answer query={query}>
+      <QueryView query={query}>
         {(all) => (
           <Table<Setting>
             label={t("title")}
@@ -86,14 +86,14 @@ export function SettingsPage() {
                 label: t("description"),
                 cell: (row) => (
                   <span className="quiet">
-                    <Prose text={row.description} />
+                    <TextWithCode text={row.description} />
                   </span>
                 ),
               },
             ]}
           />
         )}
-      </Answer>
+      </QueryView>
     </div>
   );
 }

@@ -1,8 +1,8 @@
 /** Started, finished and faulted instances by hour or day, as small bars. Drawn by hand: a library would weigh more than the page. */
 import type { Statistics } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 
-const t = catalogue("chart", {
+const t = defineMessages("chart", {
   label: "Throughput: {started} started, {finished} finished, {faulted} faulted",
   started: "Started",
   finished: "Finished",
@@ -26,8 +26,8 @@ const SERIES = [
 const labelPlace = (x: number): { x: number; textAnchor: "middle" | "end" } =>
   x > WIDTH - 24 ? { x: WIDTH, textAnchor: "end" } : { x, textAnchor: "middle" };
 
-export function Chart({ points, interval }: { points: readonly Point[]; interval: "hour" | "day" }) {
-  const most = niceTop(Math.max(2, ...points.flatMap((point) => [point.started, point.finished, point.faulted])));
+export function ThroughputChart({ points, interval }: { points: readonly Point[]; interval: "hour" | "day" }) {
+  const most = roundUp(Math.max(2, ...points.flatMap((point) => [point.started, point.finished, point.faulted])));
   const step = (WIDTH - LEFT) / Math.max(1, points.length);
   const bar = Math.max(1.5, Math.min(8, (step - 3) / 3));
   const y = (value: number): number => 8 + (HEIGHT - BOTTOM - 8) * (1 - value / most);
@@ -92,7 +92,7 @@ export function Chart({ points, interval }: { points: readonly Point[]; interval
   );
 }
 
-export function niceTop(value: number): number {
+export function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value;
 }

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import type { Trigger } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Badge, Value } from "../ui";
 import { ListPage } from "./ListPage";
 
-const t = catalogue("triggers", {
+const t = defineMessages("triggers", {
   title: "Triggers",
   lead: "What starts instances, of all published definitions",
   type: "Type",

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget, list } from "../api/queries";
+import { apiPath, invalidate, list } from "../api/queries";
 import { useCan } from "../api/session";
 import type { Role, User } from "../api/types";
-import { catalogue } from "../i18n/messages";
-import { Badge, Button, Checkbox, Confirm, Dialog, Menu, TextField, toast, When } from "../ui";
+import { defineMessages } from "../i18n/messages";
+import { Badge, Button, Checkbox, Confirm, Dialog, Menu, TextField, Timestamp, toast } from "../ui";
 import { ListPage } from "./ListPage";
 
-const t = catalogue("users", {
+const t = defineMessages("users", {
   title: "Users",
   lead: "People who may sign in",
   id: "User",
@@ -39,7 +39,7 @@ export function UsersPage() {
   const [deleted, setDeleted] = useState<User | null>(null);
   const remove = async (user: User) => {
     await api.delete(apiPath("users", user.id)).catch(toast.failed);
-    await forget("users");
+    await invalidate("users");
     setDeleted(null);
   };
   return (
@@ -81,7 +81,7 @@ export function UsersPage() {
             sort: "active",
             cell: (row) => <Badge tone={row.active ? "ok" : "off"}>{row.active ? t("active") : t("inactive")}</Badge>,
           },
-          { id: "created", label: t("created"), sort: "created", cell: (row) => <When at={row.created} /> },
+          { id: "created", label: t("created"), sort: "created", cell: (row) => <Timestamp at={row.created} /> },
           {
             id: "actions",
             label: "",
@@ -130,7 +130,7 @@ function Edit({ user, onClose }: { user: User | null; onClose: () => void }) {
     try {
       if (user) await api.patch(apiPath("users", user.id), { name, roles, active, ...(password ? { password } : {}) });
       else await api.post("/api/users", { user: id, password, roles, ...(name ? { name } : {}) });
-      await forget("users");
+      await invalidate("users");
       onClose();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));

@@ -1,28 +1,28 @@
 import { expect, test } from "vitest";
-import { fateTone, newDraft, sayAlteration, written } from "./alterations";
-import { alike } from "./attention";
+import { alterationName, newDraft, outcomeTone, toRequest } from "./alterations";
+import { groupByCause } from "./attention";
 import { sorted } from "./ListPage";
-import { niceTop } from "./ThroughputChart";
+import { roundUp } from "./ThroughputChart";
 
 test("a draft becomes a request only when it is whole", () => {
-  expect(written(newDraft())).toBeNull();
-  expect(written({ ...newDraft(), variable: "total", value: "{" })).toBeNull();
-  expect(written({ ...newDraft(), variable: "total", value: "7" })).toEqual({
+  expect(toRequest(newDraft())).toBeNull();
+  expect(toRequest({ ...newDraft(), variable: "total", value: "{" })).toBeNull();
+  expect(toRequest({ ...newDraft(), variable: "total", value: "7" })).toEqual({
     type: "modify_variable",
     variable: "total",
     value: 7,
   });
-  expect(written({ ...newDraft(), type: "migrate", version: "x" })).toBeNull();
-  expect(written({ ...newDraft(), type: "migrate", version: "3" })).toEqual({ type: "migrate", version: 3 });
+  expect(toRequest({ ...newDraft(), type: "migrate", version: "x" })).toBeNull();
+  expect(toRequest({ ...newDraft(), type: "migrate", version: "3" })).toEqual({ type: "migrate", version: 3 });
 });
 
 test("a change is said in words, also one that is not known here", () => {
-  expect([sayAlteration("migrate"), sayAlteration("cancel"), sayAlteration("turn_over")]).toEqual([
+  expect([alterationName("migrate"), alterationName("cancel"), alterationName("turn_over")]).toEqual([
     "Move to another version",
     "cancel",
     "turn over",
   ]);
-  expect([fateTone("applies"), fateTone("refused"), fateTone("needs_mapping")]).toEqual(["ok", "bad", "wait"]);
+  expect([outcomeTone("applies"), outcomeTone("refused"), outcomeTone("needs_mapping")]).toEqual(["ok", "bad", "wait"]);
 });
 
 test("rows sort by number and by text, both ways", () => {
@@ -39,7 +39,7 @@ test("what is alike needs attention once, the newest of it", () => {
     definition_id: null,
     at: null,
   });
-  const found = alike([one("by zero", "c"), one("no ink", "b"), one("by zero", "a")]);
+  const found = groupByCause([one("by zero", "c"), one("no ink", "b"), one("by zero", "a")]);
   expect(found.map(({ one: { instance_id: id }, count }) => [id, count])).toEqual([
     ["c", 2],
     ["b", 1],
@@ -47,5 +47,5 @@ test("what is alike needs attention once, the newest of it", () => {
 });
 
 test("the top of a chart is a round number", () => {
-  expect([1, 3, 7, 42, 101].map(niceTop)).toEqual([1, 5, 10, 50, 200]);
+  expect([1, 3, 7, 42, 101].map(roundUp)).toEqual([1, 5, 10, 50, 200]);
 });

@@ -1,8 +1,8 @@
 /** What an alteration plan may do, as data: the wizard's forms and the request are both made of this. */
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { Tone } from "../ui";
 
-const t = catalogue("alteration", {
+const t = defineMessages("alteration", {
   modify_variable: "Set a variable",
   cancel_activity: "Cancel an activity",
   schedule_activity: "Run an activity",
@@ -16,11 +16,11 @@ export type AlterationType = "modify_variable" | "cancel_activity" | "schedule_a
 export const TYPES: readonly AlterationType[] = ["modify_variable", "cancel_activity", "schedule_activity", "migrate"];
 
 /** In words; a kind that only a later server knows by its own name. */
-export const sayAlteration = (type: string): string =>
+export const alterationName = (type: string): string =>
   TYPES.includes(type as AlterationType) ? t(type as AlterationType) : type.replaceAll("_", " ");
 
 /** How what became of an instance looks: in a dry run, or done. */
-export const fateTone = (fate: string): Tone =>
+export const outcomeTone = (fate: string): Tone =>
   fate === "applies" || fate === "altered" ? "ok" : fate === "refused" || fate === "failed" ? "bad" : "wait";
 
 export const newDraft = (): Draft => ({
@@ -32,7 +32,7 @@ export const newDraft = (): Draft => ({
 });
 
 /** The request's part for a draft; null when something is missing. */
-export function written(draft: Draft): Record<string, unknown> | null {
+export function toRequest(draft: Draft): Record<string, unknown> | null {
   switch (draft.type) {
     case "modify_variable":
       if (!draft.variable) return null;

@@ -4,15 +4,15 @@ import type { Statistics } from "../api/types";
 
 export type Attention = Statistics["needs_attention"][number];
 
-export interface Alike {
+export interface CauseGroup {
   /** The newest of them. */
   readonly one: Attention;
   readonly count: number;
 }
 
 /** In the order in which they come; the newest comes first. */
-export function alike(found: readonly Attention[]): Alike[] {
-  const byCause = new Map<string, Alike>();
+export function groupByCause(found: readonly Attention[]): CauseGroup[] {
+  const byCause = new Map<string, CauseGroup>();
   for (const one of found) {
     const cause = `${one.kind} ${one.message}`;
     const known = byCause.get(cause);

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import type { Mount, Mounted } from "./registry";
 
 /** A place on the page that belongs to a plugin. */
-export function Mounting<Properties>({ mount, properties }: { mount: Mount<Properties>; properties: Properties }) {
+export function PluginMount<Properties>({ mount, properties }: { mount: Mount<Properties>; properties: Properties }) {
   const place = useRef<HTMLDivElement>(null);
   const mounted = useRef<Mounted<Properties> | undefined>(undefined);
   const latest = useRef(properties);

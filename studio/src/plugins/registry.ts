@@ -8,11 +8,11 @@
  * return `{ update(properties), unmount() }`. A plugin that fails is named in a message; the Studio runs without it.
  */
 import { create } from "zustand";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import type { IconName } from "../ui/Icon";
 import { toast } from "../ui/Toast";
 
-const t = catalogue("plugins", { failed: "The plugin {name} could not be loaded: {why}" });
+const t = defineMessages("plugins", { failed: "The plugin {name} could not be loaded: {why}" });
 
 export type Mounted<Properties> = { update?: (properties: Properties) => void; unmount?: () => void };
 export type Mount<Properties> = {

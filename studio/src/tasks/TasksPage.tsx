@@ -2,33 +2,33 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import { api } from "../api/client";
-import { apiPath, forget, tasks } from "../api/queries";
+import { apiPath, invalidate, tasks } from "../api/queries";
 import { useCan, useSession } from "../api/session";
 import type { Task } from "../api/types";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { useFilters } from "../navigation/filters";
 import {
-  Answer,
   Badge,
   Button,
   Empty,
-  Filled,
   Heading,
+  Interpolate,
   Json,
   problems,
+  QueryView,
   type Schema,
   SchemaForm,
   Segments,
   StatusBadge,
   startOf,
   TextArea,
+  Timestamp,
   toast,
-  When,
 } from "../ui";
-import { readJson, Unreadable } from "../ui/schema";
+import { InvalidJson, readJson } from "../ui/schema";
 import "./tasks.css";
 
-const t = catalogue("tasks", {
+const t = defineMessages("tasks", {
   title: "Tasks",
   mine: "Mine",
   everyone: "Everyone's",
@@ -86,7 +86,7 @@ export function TasksPage() {
           onChange={(id) => setFilters({ whose: id === "mine" ? undefined : id, task: undefined })}
         />
       </header>
-      <Answer query={query}>
+      <QueryView query={query}>
         {(data) =>
           data.items.length === 0 ? (
             <div className="card">
@@ -110,7 +110,7 @@ export function TasksPage() {
                       </span>
                       <span className="row faint small">
                         <span className="grow clip">{task.definition_name}</span>
-                        <When at={task.created} />
+                        <Timestamp at={task.created} />
                       </span>
                     </button>
                   </li>
@@ -120,7 +120,7 @@ export function TasksPage() {
             </div>
           )
         }
-      </Answer>
+      </QueryView>
     </div>
   );
 }
@@ -132,7 +132,7 @@ function Due({ task }: { task: Task }) {
     <Badge tone="bad">{t("overdue")}</Badge>
   ) : (
     <Badge tone="wait">
-      <Filled sentence={t("due")} parts={{ when: <When at={task.due} as="day" className="" /> }} />
+      <Interpolate sentence={t("due")} parts={{ when: <Timestamp at={task.due} as="day" className="" /> }} />
     </Badge>
   );
 }
@@ -157,7 +157,7 @@ function Detail({ task }: { task: Task }) {
     try {
       await api.post(apiPath("tasks", task.id, verb), body);
       if (verb === "complete") toast.done(t("completed", { title: task.title }));
-      await forget("tasks", "instances");
+      await invalidate("tasks", "instances");
     } catch (error) {
       toast.failed(error);
     } finally {
@@ -172,7 +172,7 @@ function Detail({ task }: { task: Task }) {
       return;
     }
     const answer = readJson(text);
-    if (answer instanceof Unreadable) setShown({ "": answer.why });
+    if (answer instanceof InvalidJson) setShown({ "": answer.why });
     else void act("complete", { answer: answer ?? null });
   };
   return (
@@ -189,7 +189,7 @@ function Detail({ task }: { task: Task }) {
           </span>
           {task.claimed_by ? <span>{t("claimedBy", { name: task.claimed_by })}</span> : null}
           <span>
-            {t("created")} <When at={task.created} />
+            {t("created")} <Timestamp at={task.created} />
           </span>
           {can("instances:read") ? (
             <Link to="/instances/$id" params={{ id: task.instance_id }}>

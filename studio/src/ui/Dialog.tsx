@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Button, IconButton } from "./Button";
 
 // Not "Cancel": that is what people do to instances.
-const t = catalogue("dialog", { close: "Close", back: "Go back" });
+const t = defineMessages("dialog", { close: "Close", back: "Go back" });
 
 type DialogProps = {
   title: string;

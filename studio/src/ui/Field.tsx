@@ -6,9 +6,9 @@ import {
   useId,
 } from "react";
 import { Icon } from "./Icon";
-import { Prose } from "./TextWithCode";
+import { TextWithCode } from "./TextWithCode";
 
-type Around = { label: string; hint?: ReactNode; problem?: string | undefined; required?: boolean | undefined };
+type FieldProps = { label: string; hint?: ReactNode; problem?: string | undefined; required?: boolean | undefined };
 
 /** A label, a control, and what is to be said about it. `children` gets the id that label and hints refer to. */
 export function Field({
@@ -17,7 +17,7 @@ export function Field({
   problem,
   required,
   children,
-}: Around & {
+}: FieldProps & {
   children: (attributes: { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean }) => ReactNode;
 }) {
   const id = useId();
@@ -35,14 +35,14 @@ export function Field({
       })}
       {said ? (
         <div id={`${id}-said`} className={problem ? "problem" : "hint"}>
-          {typeof said === "string" ? <Prose text={said} /> : said}
+          {typeof said === "string" ? <TextWithCode text={said} /> : said}
         </div>
       ) : null}
     </div>
   );
 }
 
-export function TextField({ label, hint, problem, ...rest }: Around & InputHTMLAttributes<HTMLInputElement>) {
+export function TextField({ label, hint, problem, ...rest }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   return (
     <Field label={label} hint={hint} problem={problem} required={rest.required}>
       {(attributes) => <input className="input" {...rest} {...attributes} />}
@@ -50,7 +50,7 @@ export function TextField({ label, hint, problem, ...rest }: Around & InputHTMLA
   );
 }
 
-export function TextArea({ label, hint, problem, ...rest }: Around & TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea({ label, hint, problem, ...rest }: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
     <Field label={label} hint={hint} problem={problem} required={rest.required}>
       {(attributes) => <textarea className="area" {...rest} {...attributes} />}
@@ -66,7 +66,7 @@ export function SelectField({
   problem,
   options,
   ...rest
-}: Around & SelectHTMLAttributes<HTMLSelectElement> & { options: readonly Option[] }) {
+}: FieldProps & SelectHTMLAttributes<HTMLSelectElement> & { options: readonly Option[] }) {
   return (
     <Field label={label} hint={hint} problem={problem} required={rest.required}>
       {(attributes) => (

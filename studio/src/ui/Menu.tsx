@@ -16,7 +16,7 @@ type MenuProps = { items: readonly (MenuItem | false | undefined)[]; label: stri
 export function Menu({ items, label, children, ...button }: MenuProps) {
   const [place, setPlace] = useState<DOMRect | null>(null);
   const anchor = useRef<HTMLSpanElement>(null);
-  const shown = tidy(items);
+  const shown = visibleItems(items);
   const close = () => {
     setPlace(null);
     anchor.current?.querySelector("button")?.focus();
@@ -44,7 +44,7 @@ export function Menu({ items, label, children, ...button }: MenuProps) {
   );
 }
 
-const tidy = (items: MenuProps["items"]): MenuItem[] =>
+const visibleItems = (items: MenuProps["items"]): MenuItem[] =>
   items
     .filter((item): item is MenuItem => Boolean(item))
     .filter(

@@ -1,7 +1,7 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Button } from "./Button";
 
-const t = catalogue("pager", { of: "{from}–{to} of {total}", back: "Back", next: "Next" });
+const t = defineMessages("pager", { of: "{from}–{to} of {total}", back: "Back", next: "Next" });
 
 type Paging = { page: number; next: (cursor: string) => void; back: () => void };
 

@@ -1,10 +1,10 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Field, SelectField, Switch, TextArea, TextField } from "./Field";
-import { kindOf, label, plain, readJson, type Schema, Unreadable } from "./schema";
+import { InvalidJson, kindOf, label, readJson, type Schema, unwrapNullable } from "./schema";
 
 export { problems, type Schema, startOf } from "./schema";
 
-const t = catalogue("form", { choose: "Choose …", json: "JSON" });
+const t = defineMessages("form", { choose: "Choose …", json: "JSON" });
 
 type FormProps = {
   schema: Schema;
@@ -20,11 +20,11 @@ export function SchemaForm({ schema, value, onChange, problems, path = "", disab
   return (
     <>
       {Object.entries(schema.properties ?? {}).map(([name, inner]) => (
-        <One
+        <SchemaField
           key={name}
           name={name}
           path={path ? `${path}.${name}` : name}
-          schema={plain(inner)}
+          schema={unwrapNullable(inner)}
           required={schema.required?.includes(name) ?? false}
           value={value[name]}
           problems={problems}
@@ -36,7 +36,7 @@ export function SchemaForm({ schema, value, onChange, problems, path = "", disab
   );
 }
 
-type OneProps = {
+type SchemaFieldProps = {
   name: string;
   path: string;
   schema: Schema;
@@ -50,11 +50,11 @@ type OneProps = {
 const asText = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
 
 const asJson = (value: unknown): string => {
-  if (value instanceof Unreadable) return value.text;
+  if (value instanceof InvalidJson) return value.text;
   return value === undefined ? "" : JSON.stringify(value, null, 2);
 };
 
-function One({ name, path, schema, required, value, problems, disabled, onChange }: OneProps) {
+function SchemaField({ name, path, schema, required, value, problems, disabled, onChange }: SchemaFieldProps) {
   const around = { label: label(name, schema), hint: schema.description, problem: problems[path], required };
   const control = { disabled, name: path };
   const kind = kindOf(schema);

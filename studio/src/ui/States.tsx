@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { ApiError } from "../api/errors";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Button } from "./Button";
 import { Icon, type IconName } from "./Icon";
 
-const t = catalogue("states", {
+const t = defineMessages("states", {
   loading: "Loading",
   again: "Try again",
   forbidden: "You may not see this",
@@ -81,15 +81,15 @@ export function explain(error: unknown): { title: string; text: string } {
   return { title: t("wrong"), text: error instanceof Error ? error.message : String(error) };
 }
 
-type Asked<T> = { data: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
+type Query<T> = { data: T | undefined; error: unknown; isPending: boolean; refetch: () => unknown };
 
 /** The three lives of a question to the server. */
-export function Answer<T>({
+export function QueryView<T>({
   query,
   children,
   rows,
 }: {
-  query: Asked<T>;
+  query: Query<T>;
   children: (data: T) => ReactNode;
   rows?: number;
 }) {

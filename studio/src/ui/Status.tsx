@@ -1,6 +1,6 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 
-const t = catalogue("status", {
+const t = defineMessages("status", {
   pending: "Pending",
   running: "Running",
   suspended: "Suspended",

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Icon } from "./Icon";
 
-const t = catalogue("table", { all: "Select all", one: "Select {name}" });
+const t = defineMessages("table", { all: "Select all", one: "Select {name}" });
 
 export type Column<Row> = {
   id: string;
@@ -34,7 +34,7 @@ type TableProps<Row> = {
 
 /** Rows of things. Sorting is the server's: the header only says which. */
 export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selection, onOpen }: TableProps<Row>) {
-  const every = rows.length > 0 && rows.every((row) => selection?.ids.has(id(row)));
+  const allSelected = rows.length > 0 && rows.every((row) => selection?.ids.has(id(row)));
   return (
     <div className="card table-frame" role="region" aria-label={label} tabIndex={0}>
       <table className="table">
@@ -45,8 +45,8 @@ export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selec
                 <input
                   type="checkbox"
                   aria-label={t("all")}
-                  checked={every}
-                  onChange={() => selection.set(every ? new Set() : new Set(rows.map(id)))}
+                  checked={allSelected}
+                  onChange={() => selection.set(allSelected ? new Set() : new Set(rows.map(id)))}
                 />
               </th>
             ) : null}

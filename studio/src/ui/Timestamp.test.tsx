@@ -1,7 +1,7 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
-import { Filled } from "./Interpolate";
-import { utc, When } from "./Timestamp";
+import { Interpolate } from "./Interpolate";
+import { Timestamp, utc } from "./Timestamp";
 
 afterEach(cleanup);
 
@@ -9,13 +9,13 @@ const AT = "2026-03-03T14:30:00+00:00";
 
 test("a time is local, and says its UTC on hover", () => {
   for (const as of ["ago", "moment", "clock", "day"] as const) {
-    render(<When at={AT} as={as} />);
+    render(<Timestamp at={AT} as={as} />);
     const time = document.querySelector("time")!;
     expect(time.title).toContain("2026-03-03 14:30:00 UTC");
     expect(time.textContent).not.toContain("UTC");
     cleanup();
   }
-  render(<When at={AT} as="moment" />);
+  render(<Timestamp at={AT} as="moment" />);
   expect(document.querySelector("time")!.textContent).toBe(
     new Date(AT).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" }),
   );
@@ -25,7 +25,7 @@ test("a time is local, and says its UTC on hover", () => {
 test("a sentence takes elements wherever it names them", () => {
   render(
     <p>
-      <Filled
+      <Interpolate
         sentence="Waits until {due} at {activity}."
         parts={{ due: <b>noon</b>, activity: <a href="#x">Delay</a> }}
       />

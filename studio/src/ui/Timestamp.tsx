@@ -20,7 +20,7 @@ export function relative(at: Date, now = new Date()): string {
 
 const local = (at: Date): string => at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-const WAYS = {
+const FORMATS = {
   /** How long ago, or in how long. */
   ago: relative,
   moment: local,
@@ -37,9 +37,9 @@ export const utc = (at: Date): string =>
     .replace("T", " ")
     .replace(/(\.000)?Z$/, " UTC");
 
-type WhenProps = { at: string | null | undefined; as?: keyof typeof WAYS; className?: string };
+type TimestampProps = { at: string | null | undefined; as?: keyof typeof FORMATS; className?: string };
 
-export function When({ at, as = "ago", className = "quiet" }: WhenProps) {
+export function Timestamp({ at, as = "ago", className = "quiet" }: TimestampProps) {
   if (!at) return <span className="faint">–</span>;
   const date = new Date(at);
   return (
@@ -49,7 +49,7 @@ export function When({ at, as = "ago", className = "quiet" }: WhenProps) {
       className={className}
       style={{ whiteSpace: "nowrap" }}
     >
-      {WAYS[as](date)}
+      {FORMATS[as](date)}
     </time>
   );
 }

@@ -1,8 +1,8 @@
 import { create } from "zustand";
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { Button, IconButton } from "./Button";
 
-const t = catalogue("toast", { dismiss: "Dismiss" });
+const t = defineMessages("toast", { dismiss: "Dismiss" });
 
 type Action = { label: string; run: () => void };
 type Toast = { id: number; text: string; bad: boolean; action?: Action | undefined };

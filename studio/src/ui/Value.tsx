@@ -1,17 +1,17 @@
-import { catalogue } from "../i18n/messages";
+import { defineMessages } from "../i18n/messages";
 import { IconButton } from "./Button";
 import { toast } from "./Toast";
 
-const t = catalogue("value", { copy: "Copy", copied: "Copied" });
+const t = defineMessages("value", { copy: "Copy", copied: "Copied" });
 
-export const written = (value: unknown): string => {
+export const valueText = (value: unknown): string => {
   if (value === undefined) return "";
   return typeof value === "string" ? JSON.stringify(value) : JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
 };
 
 /** A value on one line; all of it on hover. */
 export function Value({ value, max = 160 }: { value: unknown; max?: number }) {
-  const text = written(value);
+  const text = valueText(value);
   return (
     <span className="value" title={text.length > max ? text.slice(0, 2000) : undefined}>
       {text.length > max ? `${text.slice(0, max)}…` : text}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { proseParts } from "./codeParts";
+import { codeParts } from "./codeParts";
 
 test.each([
   ["Plain.", ["Plain."]],
@@ -8,5 +8,5 @@ test.each([
   ["An open ` stays", ["An open ` stays"]],
   ["`a` and ` b", ["", "a", " and ` b"]],
 ])("%s", (text, parts) => {
-  expect(proseParts(text)).toEqual(parts);
+  expect(codeParts(text)).toEqual(parts);
 });

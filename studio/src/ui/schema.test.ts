@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindOf, label, problems, readJson, type Schema, startOf, Unreadable } from "./schema";
+import { InvalidJson, kindOf, label, problems, readJson, type Schema, startOf } from "./schema";
 
 const order: Schema = {
   type: "object",
@@ -32,7 +32,7 @@ test("problems name their field", () => {
 
 test("half-typed JSON is kept and refused", () => {
   const half = readJson('{"a":');
-  expect(half).toBeInstanceOf(Unreadable);
+  expect(half).toBeInstanceOf(InvalidJson);
   expect(problems({}, half, false)).not.toEqual({});
   expect(readJson(" ")).toBeUndefined();
 });

@@ -32,7 +32,7 @@ export type FieldKind =
   | "json";
 
 /** `["string", "null"]` and `anyOf: [X, null]` are X that may be left out. */
-export function plain(schema: Schema): Schema {
+export function unwrapNullable(schema: Schema): Schema {
   const ways = schema.anyOf ?? schema.oneOf;
   const real = ways?.filter((way) => way.type !== "null");
   if (real?.length === 1 && real[0]) return { ...schema, ...real[0] };
@@ -43,7 +43,7 @@ const typeOf = (schema: Schema): string | undefined =>
   Array.isArray(schema.type) ? schema.type.find((type) => type !== "null") : schema.type;
 
 export function kindOf(given: Schema): FieldKind {
-  const schema = plain(given);
+  const schema = unwrapNullable(given);
   if (schema.enum) return "choice";
   switch (typeOf(schema)) {
     case "boolean":
@@ -71,7 +71,7 @@ export const label = (name: string, schema: Schema): string => {
 
 /** What a value lacks, by path; empty when it fits. */
 export function problems(given: Schema, value: unknown, required: boolean, path = ""): Record<string, string> {
-  const schema = plain(given);
+  const schema = unwrapNullable(given);
   if (value === undefined || value === null || value === "") return required ? { [path]: "This is needed." } : {};
   const kind = kindOf(schema);
   if (kind === "object") {
@@ -83,12 +83,12 @@ export function problems(given: Schema, value: unknown, required: boolean, path 
       ),
     ) as Record<string, string>;
   }
-  const wrong = wrongWith(schema, kind, value);
+  const wrong = valueProblem(schema, kind, value);
   return wrong ? { [path]: wrong } : {};
 }
 
-function wrongWith(schema: Schema, kind: FieldKind, value: unknown): string | null {
-  if (value instanceof Unreadable) return `This is no JSON: ${value.why}`;
+function valueProblem(schema: Schema, kind: FieldKind, value: unknown): string | null {
+  if (value instanceof InvalidJson) return `This is no JSON: ${value.why}`;
   if (kind === "number" || kind === "integer") {
     if (typeof value !== "number" || Number.isNaN(value)) return "A number is needed.";
     if (kind === "integer" && !Number.isInteger(value)) return "A whole number is needed.";
@@ -107,7 +107,7 @@ function wrongWith(schema: Schema, kind: FieldKind, value: unknown): string | nu
 }
 
 /** Text that is typed as JSON and is none yet: kept, so that typing goes on, and refused when the form is sent. */
-export class Unreadable {
+export class InvalidJson {
   readonly text: string;
   readonly why: string;
 
@@ -122,7 +122,7 @@ export function readJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return new Unreadable(text, error instanceof Error ? error.message : String(error));
+    return new InvalidJson(text, error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -131,7 +131,7 @@ export function startOf(schema: Schema): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(schema.properties ?? {}).flatMap(([name, inner]): [string, unknown][] => {
       if (inner.default !== undefined && inner.default !== null) return [[name, inner.default]];
-      if (kindOf(inner) === "object") return [[name, startOf(plain(inner))]];
+      if (kindOf(inner) === "object") return [[name, startOf(unwrapNullable(inner))]];
       // A switch that must have a value has one from the beginning: it shows off, so it is off.
       if (kindOf(inner) === "switch" && schema.required?.includes(name)) return [[name, false]];
       return [];

@@ -237,7 +237,7 @@ def test_a_state_machine_is_drawn_published_and_driven(
     expect(designer.card("Open")).to_be_visible()
     expect(page.get_by_text("to Open", exact=True)).to_be_visible()
 
-    page.locator(".react-flow__edge .hf-way-label").click()
+    page.locator(".react-flow__edge .hf-edge-label").click()
     expect(designer.inspector.get_by_role("heading", name="Transition")).to_be_visible()
     designer.inspector.get_by_label("Trigger").select_option(label="Event")
     designer.inspector.get_by_role("button", name="Open", exact=True).first.click()

@@ -1,8 +1,8 @@
-/** A big workflow seen from afar: one painted picture of it, with what is being moved on a second one above it. */
+/** A big workflow seen from afar: one painted picture of it, with what is being moved on a second one overlay it. */
 
 import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef } from "react";
-import { catalogue } from "../../i18n/messages";
+import { defineMessages } from "../../i18n/messages";
 import { useTheme } from "../../ui/theme";
 import {
   type Colours,
@@ -15,27 +15,27 @@ import {
   paintScene,
   type View,
 } from "./paint";
-import { type FarActions, type Hands, listen } from "./pointer";
+import { listenToPointer, type OverviewActions, type PointerState } from "./pointer";
 import { nextTo, type Rect, type Scene } from "./scene";
 
-const t = catalogue("far", {
+const t = defineMessages("overview", {
   label:
     "{n} activities, seen from afar. Arrows go from one to the next; Search finds one of them; 0 shows them in full size.",
 });
 const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const ENDS: Readonly<Record<string, 1 | -1>> = { Home: 1, End: -1 };
 
-interface FarViewProps {
+interface OverviewCanvasProps {
   readonly scene: Scene;
-  readonly actions: FarActions;
+  readonly actions: OverviewActions;
 }
 
-const NOTHING: Hands = { held: null, frame: null, hover: null };
+const NOTHING: PointerState = { drag: null, frame: null, hover: null };
 
-export function FarView({ scene, actions }: FarViewProps) {
-  const still = useRef<HTMLCanvasElement>(null);
-  const above = useRef<HTMLCanvasElement>(null);
-  const now = useRef({ scene, actions, hands: NOTHING });
+export function OverviewCanvas({ scene, actions }: OverviewCanvasProps) {
+  const base = useRef<HTMLCanvasElement>(null);
+  const overlay = useRef<HTMLCanvasElement>(null);
+  const now = useRef({ scene, actions, pointer: NOTHING });
   const painter = useRef<Painter | null>(null);
   const store = useStoreApi();
   const flow = useReactFlow();
@@ -44,7 +44,7 @@ export function FarView({ scene, actions }: FarViewProps) {
   const current = [...scene.selection].map((id) => scene.cards.get(id)).find((card) => card !== undefined) ?? null;
 
   useLayoutEffect(() => {
-    const [below, top] = [still.current, above.current];
+    const [below, top] = [base.current, overlay.current];
     const element = below?.closest<HTMLElement>(".hf-canvas");
     if (below === null || top === null || !element) return undefined;
     const view = (): View => {
@@ -61,7 +61,7 @@ export function FarView({ scene, actions }: FarViewProps) {
         made.ask("all");
       }
     });
-    const rest = listen({
+    const rest = listenToPointer({
       element,
       scene: () => now.current.scene,
       actions: () => now.current.actions,
@@ -71,10 +71,10 @@ export function FarView({ scene, actions }: FarViewProps) {
         const { x, y, zoom } = view();
         return { x: (event.clientX - box.x - x) / zoom, y: (event.clientY - box.y - y) / zoom };
       },
-      changed: (hands) => {
-        const wasHeld = now.current.hands.held !== null;
-        now.current = { ...now.current, hands };
-        made.ask(wasHeld === (hands.held !== null) ? "above" : "all");
+      changed: (pointer) => {
+        const wasDragging = now.current.pointer.drag !== null;
+        now.current = { ...now.current, pointer };
+        made.ask(wasDragging === (pointer.drag !== null) ? "overlay" : "all");
       },
     });
     return () => {
@@ -112,8 +112,8 @@ export function FarView({ scene, actions }: FarViewProps) {
   return (
     <>
       <canvas
-        ref={still}
-        className="hf-far"
+        ref={base}
+        className="hf-overview"
         role="listbox"
         tabIndex={0}
         aria-label={t("label", { n: scene.cards.size })}
@@ -126,7 +126,7 @@ export function FarView({ scene, actions }: FarViewProps) {
           </span>
         )}
       </canvas>
-      <canvas ref={above} className="hf-far" aria-hidden="true" />
+      <canvas ref={overlay} className="hf-overview" aria-hidden="true" />
     </>
   );
 }
@@ -146,25 +146,25 @@ function isSeen(
 
 interface Now {
   readonly scene: Scene;
-  readonly hands: Hands;
+  readonly pointer: PointerState;
 }
 
 const NO_SHIFT = { x: 0, y: 0 };
 
 class Painter {
   #turn = 0;
-  #wants: "above" | "all" = "above";
+  #wants: "overlay" | "all" = "overlay";
   #colours: Colours | null = null;
 
   constructor(
-    readonly still: HTMLCanvasElement,
-    readonly above: HTMLCanvasElement,
+    readonly base: HTMLCanvasElement,
+    readonly overlay: HTMLCanvasElement,
     readonly view: () => View,
     readonly now: () => Now,
   ) {}
 
   /** Once in the next frame, however often it was asked. */
-  ask(what: "above" | "all"): void {
+  ask(what: "overlay" | "all"): void {
     if (what === "all") this.#wants = "all";
     if (this.#turn === 0)
       this.#turn = requestAnimationFrame(() => (this.#wants === "all" ? this.paint() : this.#paintAbove()));
@@ -175,16 +175,16 @@ class Painter {
   }
 
   paint(): void {
-    const { scene, hands } = this.now();
-    const held = hands.held?.ids;
-    const context = this.#sheet(this.still);
+    const { scene, pointer } = this.now();
+    const drag = pointer.drag?.ids;
+    const context = this.#sheet(this.base);
     if (context === null) return;
-    const [view, colours] = [this.view(), coloursOf(this.still)];
+    const [view, colours] = [this.view(), coloursOf(this.base)];
     this.#colours = colours;
     paintNotes(context, scene, view, colours);
     const rest: Part = {
-      has: (id) => held?.has(id) !== true,
-      hasWay: (source, target) => held === undefined || !(held.has(source) || held.has(target)),
+      has: (id) => drag?.has(id) !== true,
+      hasEdge: (source, target) => drag === undefined || !(drag.has(source) || drag.has(target)),
       shift: NO_SHIFT,
       isMoved: () => false,
     };
@@ -194,18 +194,18 @@ class Painter {
 
   #paintAbove(): void {
     this.#turn = 0;
-    this.#wants = "above";
-    const { scene, hands } = this.now();
-    const context = this.#sheet(this.above);
+    this.#wants = "overlay";
+    const { scene, pointer } = this.now();
+    const context = this.#sheet(this.overlay);
     if (context === null) return;
-    const [view, colours] = [this.view(), (this.#colours ??= coloursOf(this.above))];
-    const { held, frame, hover } = hands;
-    if (held !== null) {
+    const [view, colours] = [this.view(), (this.#colours ??= coloursOf(this.overlay))];
+    const { drag, frame, hover } = pointer;
+    if (drag !== null) {
       const part: Part = {
-        has: (id) => held.ids.has(id),
-        hasWay: (source, target) => held.ids.has(source) || held.ids.has(target),
-        shift: held.shift,
-        isMoved: (id) => held.ids.has(id),
+        has: (id) => drag.ids.has(id),
+        hasEdge: (source, target) => drag.ids.has(source) || drag.ids.has(target),
+        shift: drag.shift,
+        isMoved: (id) => drag.ids.has(id),
       };
       paintScene(context, scene, part, view, colours);
     }

@@ -5,7 +5,7 @@ import { levelOf, ROOT } from "../../model/focus";
 import { graphOf, type Point } from "../../model/graph";
 import { placeAll } from "../../model/layout";
 import type { Drawing } from "../flowElements";
-import { type FarActions, type Hands, listen } from "./pointer";
+import { listenToPointer, type OverviewActions, type PointerState } from "./pointer";
 import { between, cardAt, cardsIn, cornersOf, nextTo, type Scene, sceneOf } from "./scene";
 
 const line = (id: string, x: number, y: number) => ({
@@ -76,9 +76,9 @@ describe("a scene", () => {
   });
 });
 
-describe("hands", () => {
+describe("pointer", () => {
   /** A page where a point of the screen is the same point of the drawing, halved. */
-  function around(readOnly = false) {
+  function context(readOnly = false) {
     const element = document.createElement("div");
     element.className = "hf-canvas";
     element.setPointerCapture = () => undefined;
@@ -86,19 +86,19 @@ describe("hands", () => {
     let scene = sceneWith([]);
     const moved: ReadonlyMap<string, Point>[] = [];
     const opened: string[] = [];
-    const shown: Hands[] = [];
-    const actions: FarActions = {
+    const shown: PointerState[] = [];
+    const actions: OverviewActions = {
       select: (ids) => (scene = sceneWith(ids)),
       move: readOnly ? null : (places) => void moved.push(places),
       open: (id) => void opened.push(id),
     };
-    const stop = listen({
+    const stop = listenToPointer({
       element,
       scene: () => scene,
       actions: () => actions,
       zoom: () => 0.5,
       toDrawing: (event) => ({ x: event.clientX * 2, y: event.clientY * 2 }),
-      changed: (hands) => void shown.push(hands),
+      changed: (pointer) => void shown.push(pointer),
     });
     const fire = (type: string, x: number, y: number, more: MouseEventInit = {}): MouseEvent => {
       const event = new MouseEvent(type, {
@@ -115,22 +115,22 @@ describe("hands", () => {
     return { fire, moved, opened, shown, stop, selection: () => [...scene.selection] };
   }
 
-  it("take hold of a card at once, show it on its way, and put it down on the grid", () => {
-    const { fire, moved, shown, selection } = around();
+  it("take hold of a card at once, show it while it moves, and put it down on the grid", () => {
+    const { fire, moved, shown, selection } = context();
     fire("pointerdown", 5, 5);
     expect(selection()).toEqual(["one"]);
     fire("pointermove", 6, 5);
-    expect(shown.at(-1)?.held ?? null).toBeNull();
+    expect(shown.at(-1)?.drag ?? null).toBeNull();
     fire("pointermove", 55, 25);
-    expect(shown.at(-1)?.held?.shift).toEqual({ x: 104, y: 40 });
+    expect(shown.at(-1)?.drag?.shift).toEqual({ x: 104, y: 40 });
     fire("pointerup", 55, 25);
     expect([...(moved[0] ?? [])]).toEqual([["one", { x: 104, y: 40 }]]);
-    expect(shown.at(-1)?.held).toBeNull();
+    expect(shown.at(-1)?.drag).toBeNull();
   });
 
   it("move everything that is selected, and nothing that may not be moved", () => {
     for (const readOnly of [false, true]) {
-      const { fire, moved, selection } = around(readOnly);
+      const { fire, moved, selection } = context(readOnly);
       fire("pointerdown", -50, 80, { shiftKey: true });
       fire("pointermove", 350, 150, { shiftKey: true });
       fire("pointerup", 350, 150, { shiftKey: true });
@@ -143,7 +143,7 @@ describe("hands", () => {
   });
 
   it("add to a selection, and take away from it", () => {
-    const { fire, selection } = around();
+    const { fire, selection } = context();
     for (const y of [5, 105]) {
       fire("pointerdown", 5, y, { ctrlKey: true });
       fire("pointerup", 5, y, { ctrlKey: true });
@@ -155,7 +155,7 @@ describe("hands", () => {
   });
 
   it("leave the empty canvas to panning, name what is under them, and go near by a double click", () => {
-    const { fire, opened, shown, selection, stop } = around();
+    const { fire, opened, shown, selection, stop } = context();
     fire("pointerdown", 150, 5);
     fire("pointermove", 155, 5);
     fire("pointerup", 155, 5);

@@ -1,7 +1,7 @@
 /** Paints a scene on a plain canvas: a thousand boxes in a few strokes, where a thousand elements would be slow to move. */
 
 import type { Point } from "../../model/graph";
-import { cornersOf, FAR_ZOOM, type FarCard, meets, type Rect, type Scene } from "./scene";
+import { cornersOf, intersects, OVERVIEW_ZOOM, type OverviewCard, type Rect, type Scene } from "./scene";
 
 export interface View {
   readonly x: number;
@@ -39,10 +39,10 @@ export function coloursOf(element: Element): Colours {
   };
 }
 
-/** What is painted of the scene: cards by this test, at these places, with the connections between `ways` of them. */
+/** What is painted of the scene: cards by this test, at these places, with the connections between `edges` of them. */
 export interface Part {
   readonly has: (id: string) => boolean;
-  readonly hasWay: (source: string, target: string) => boolean;
+  readonly hasEdge: (source: string, target: string) => boolean;
   readonly shift: Point;
   readonly isMoved: (id: string) => boolean;
 }
@@ -70,17 +70,17 @@ export function paintScene(
     width: view.width / view.zoom,
     height: view.height / view.zoom,
   };
-  const placed = (card: FarCard): FarCard =>
+  const placed = (card: OverviewCard): OverviewCard =>
     part.isMoved(card.id) ? { ...card, x: card.x + part.shift.x, y: card.y + part.shift.y } : card;
   context.save();
   context.translate(view.x, view.y);
   context.scale(view.zoom, view.zoom);
-  paintWays(context, scene, part, placed, colours, view.zoom);
-  const byLook = new Map<string, FarCard[]>();
+  paintEdges(context, scene, part, placed, colours, view.zoom);
+  const byLook = new Map<string, OverviewCard[]>();
   for (const card of scene.cards.values()) {
     if (!part.has(card.id)) continue;
     const here = placed(card);
-    if (!meets(here, seen)) continue;
+    if (!intersects(here, seen)) continue;
     const look = `${card.tone ?? ""}/${scene.selection.has(card.id) ? "selected" : ""}`;
     const group = byLook.get(look);
     if (group === undefined) byLook.set(look, [here]);
@@ -99,18 +99,18 @@ export function paintNotes(context: CanvasRenderingContext2D, scene: Scene, view
   context.restore();
 }
 
-function paintWays(
+function paintEdges(
   context: CanvasRenderingContext2D,
   scene: Scene,
   part: Part,
-  placed: (card: FarCard) => FarCard,
+  placed: (card: OverviewCard) => OverviewCard,
   colours: Colours,
   zoom: number,
 ): void {
   context.beginPath();
-  for (const way of scene.ways) {
-    if (!part.hasWay(way.source, way.target)) continue;
-    const [from, to] = [scene.cards.get(way.source), scene.cards.get(way.target)];
+  for (const edge of scene.edges) {
+    if (!part.hasEdge(edge.source, edge.target)) continue;
+    const [from, to] = [scene.cards.get(edge.source), scene.cards.get(edge.target)];
     if (from === undefined || to === undefined) continue;
     const [start, one, other, end] = cornersOf(placed(from), placed(to), scene.direction);
     context.moveTo(start.x, start.y);
@@ -126,7 +126,7 @@ function paintWays(
 function paintCards(
   context: CanvasRenderingContext2D,
   look: string,
-  cards: readonly FarCard[],
+  cards: readonly OverviewCard[],
   colours: Colours,
   zoom: number,
 ): void {
@@ -159,12 +159,12 @@ function paintCards(
 }
 
 /** The name of the card under the pointer, in a size that can be read. */
-export function paintHint(context: CanvasRenderingContext2D, card: FarCard, view: View, colours: Colours): void {
+export function paintHint(context: CanvasRenderingContext2D, card: OverviewCard, view: View, colours: Colours): void {
   const [x, y] = [view.x + (card.x + card.width / 2) * view.zoom, view.y + card.y * view.zoom];
   context.strokeStyle = colours.accent;
   context.lineWidth = 1.5;
   context.strokeRect(view.x + card.x * view.zoom, y, card.width * view.zoom, card.height * view.zoom);
-  if (view.zoom >= FAR_ZOOM) return;
+  if (view.zoom >= OVERVIEW_ZOOM) return;
   context.font = `600 12px ${colours.font}`;
   const width = context.measureText(card.title).width + 16;
   const left = Math.min(Math.max(4, x - width / 2), view.width - width - 4);

@@ -11,29 +11,29 @@ export interface Rect {
   readonly height: number;
 }
 
-export interface FarCard extends Rect {
+export interface OverviewCard extends Rect {
   readonly id: string;
   readonly title: string;
   readonly tone: string | null;
 }
 
 export interface Scene {
-  readonly cards: ReadonlyMap<string, FarCard>;
+  readonly cards: ReadonlyMap<string, OverviewCard>;
   readonly notes: readonly Rect[];
-  readonly ways: Graph["edges"];
+  readonly edges: Graph["edges"];
   readonly direction: Direction;
   readonly selection: ReadonlySet<string>;
   readonly bounds: Rect;
 }
 
 /** From this many cards on, cards out of sight are not drawn, and from afar all are one picture. */
-export const BIG_FROM = 150;
-/** Below this zoom a card is a box with its name; far below it only a box. */
-export const FAR_ZOOM = 0.45;
+export const LARGE_GRAPH = 150;
+/** Below this zoom a card is a box with its name; overview below it only a box. */
+export const OVERVIEW_ZOOM = 0.45;
 
 export function sceneOf(drawing: Drawing, toneOf: (id: string) => string | null): Scene {
   const { graph, places, direction, selection } = drawing;
-  const cards = new Map<string, FarCard>();
+  const cards = new Map<string, OverviewCard>();
   for (const node of graph.nodes) {
     const at = places.get(node.id) ?? { x: 0, y: 0 };
     cards.set(node.id, { id: node.id, title: node.title, tone: toneOf(node.id), ...at, ...sizeOf(node, direction) });
@@ -41,7 +41,7 @@ export function sceneOf(drawing: Drawing, toneOf: (id: string) => string | null)
   return {
     cards,
     notes: graph.notes,
-    ways: graph.edges,
+    edges: graph.edges,
     direction,
     selection,
     bounds: boundsOf([...cards.values(), ...graph.notes]),
@@ -62,14 +62,14 @@ export function boundsOf(boxes: readonly Rect[]): Rect {
 }
 
 /** The card under a point; of two that overlap the one that is drawn last. */
-export function cardAt(scene: Scene, point: Point): FarCard | null {
-  let found: FarCard | null = null;
-  for (const card of scene.cards.values()) if (meets(card, { ...point, width: 0, height: 0 })) found = card;
+export function cardAt(scene: Scene, point: Point): OverviewCard | null {
+  let found: OverviewCard | null = null;
+  for (const card of scene.cards.values()) if (intersects(card, { ...point, width: 0, height: 0 })) found = card;
   return found;
 }
 
 /** The card before or after one, as the workflow is read; the first (or last) one if there is none to begin with. */
-export function nextTo(scene: Scene, id: string | null, step: 1 | -1): FarCard | null {
+export function nextTo(scene: Scene, id: string | null, step: 1 | -1): OverviewCard | null {
   const isDown = scene.direction === "down";
   const cards = [...scene.cards.values()].sort((one, other) =>
     isDown ? one.y - other.y || one.x - other.x : one.x - other.x || one.y - other.y,
@@ -79,10 +79,10 @@ export function nextTo(scene: Scene, id: string | null, step: 1 | -1): FarCard |
 }
 
 export function cardsIn(scene: Scene, area: Rect): string[] {
-  return [...scene.cards.values()].filter((card) => meets(card, area)).map((card) => card.id);
+  return [...scene.cards.values()].filter((card) => intersects(card, area)).map((card) => card.id);
 }
 
-export function meets(one: Rect, other: Rect): boolean {
+export function intersects(one: Rect, other: Rect): boolean {
   return (
     one.x <= other.x + other.width &&
     other.x <= one.x + one.width &&
@@ -91,7 +91,7 @@ export function meets(one: Rect, other: Rect): boolean {
   );
 }
 
-/** Between two corners, whichever way they were drawn. */
+/** Between two corners, whichever edge they were drawn. */
 export function between(one: Point, other: Point): Rect {
   return {
     x: Math.min(one.x, other.x),

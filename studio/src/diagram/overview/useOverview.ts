@@ -4,81 +4,88 @@ import { getViewportForBounds, useReactFlow, useStore } from "@xyflow/react";
 import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
 import type { Point } from "../../model/graph";
 import { CARD_HEIGHT, CARD_WIDTH, type Direction, sizeOf } from "../../model/layout";
-import { gliding } from "../animation";
+import { viewportAnimation } from "../animation";
 import { toneOfMark } from "../Card";
 import type { Drawing } from "../flowElements";
-import { BIG_FROM, boundsOf, FAR_ZOOM, type Rect, type Scene, sceneOf } from "./scene";
+import { boundsOf, LARGE_GRAPH, OVERVIEW_ZOOM, type Rect, type Scene, sceneOf } from "./scene";
 
-const MOST_ZOOM = 1;
-export const LEAST_ZOOM = 0.02;
+const MAX_FIT_ZOOM = 1;
+export const MIN_ZOOM = 0.02;
 const PADDING = 0.16;
-const READABLE = 0.5;
-const BEGIN = 0.75;
+const MIN_READABLE_ZOOM = 0.5;
+const START_ZOOM = 0.75;
 const MARGIN = 40;
 
-export interface Far {
+export interface Overview {
   /** Null as long as the cards are near enough to be cards. */
   readonly scene: Scene | null;
-  /** Shows everything; at once, or gliding. */
-  readonly fit: (glides?: boolean) => void;
+  /** Shows everything; at once, or viewportAnimation. */
+  readonly fit: (animated?: boolean) => void;
 }
 
 /**
  * `where` names what is shown: another level is shown whole, or, if `first` is given and the cards would be too small to be
  * read, from there. `boxes` are the frames of a drawing that has any.
  */
-export function useFar(
+export function useOverview(
   drawing: Drawing,
   where: string,
   frame: RefObject<HTMLElement | null>,
   first: string | null,
   boxes?: readonly Rect[],
-): Far {
+): Overview {
   const flow = useReactFlow();
-  const isBig = drawing.graph.nodes.length > BIG_FROM && boxes === undefined;
-  const isFar = useStore((store) => isBig && (store.panZoom === null || store.transform[2] < FAR_ZOOM));
-  const scene = useMemo(() => (isFar ? sceneOf(drawing, (id) => toneOf(drawing, id)) : null), [isFar, drawing]);
+  const isBig = drawing.graph.nodes.length > LARGE_GRAPH && boxes === undefined;
+  const isOverview = useStore((store) => isBig && (store.panZoom === null || store.transform[2] < OVERVIEW_ZOOM));
+  const scene = useMemo(
+    () => (isOverview ? sceneOf(drawing, (id) => toneOf(drawing, id)) : null),
+    [isOverview, drawing],
+  );
   const bounds = useRef({ x: 0, y: 0, width: 0, height: 0 });
   bounds.current = useMemo(() => boundsOf(boxes ?? boxesOf(drawing)), [boxes, drawing]);
 
   const fit = useCallback(
-    (glides = false) => {
+    (animated = false) => {
       const box = frame.current?.getBoundingClientRect();
       if (frame.current !== null) frame.current.dataset.ready = "";
       if (box === undefined) return;
       // Where there is nothing yet, the first card will stand in the middle.
       if (bounds.current.width === 0)
-        void flow.setViewport({ x: (box.width - CARD_WIDTH) / 2, y: (box.height - CARD_HEIGHT) / 2, zoom: MOST_ZOOM });
+        void flow.setViewport({
+          x: (box.width - CARD_WIDTH) / 2,
+          y: (box.height - CARD_HEIGHT) / 2,
+          zoom: MAX_FIT_ZOOM,
+        });
       else
         void flow.setViewport(
-          getViewportForBounds(bounds.current, box.width, box.height, LEAST_ZOOM, MOST_ZOOM, PADDING),
-          glides ? gliding() : undefined,
+          getViewportForBounds(bounds.current, box.width, box.height, MIN_ZOOM, MAX_FIT_ZOOM, PADDING),
+          animated ? viewportAnimation() : undefined,
         );
     },
     [flow, frame],
   );
   useEffect(() => {
     fit();
-    if (first === null || isBig || flow.getZoom() >= READABLE) return;
+    if (first === null || isBig || flow.getZoom() >= MIN_READABLE_ZOOM) return;
     const box = frame.current?.getBoundingClientRect();
     const at = drawing.places.get(first);
     if (box === undefined || at === undefined) return;
     // Too much to be read at once: begin where it begins.
-    void flow.setViewport(beginning(boxesOf(drawing), at, drawing.direction, box));
+    void flow.setViewport(viewportFrom(boxesOf(drawing), at, drawing.direction, box));
     // Only when another level is opened: edits do not move what is looked at.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [where, fit]);
   return { scene, fit };
 }
 
-/** In a size that can be read: the first card at the edge, what stands beside and after it around the middle. */
-function beginning(
+/** In a size that can be read: the first card at the edge, what stands beside and after it context the middle. */
+function viewportFrom(
   boxes: readonly Rect[],
   at: Point,
   direction: Direction,
   seen: { readonly width: number; readonly height: number },
 ): { x: number; y: number; zoom: number } {
-  const [wide, high] = [seen.width / BEGIN, seen.height / BEGIN];
+  const [wide, high] = [seen.width / START_ZOOM, seen.height / START_ZOOM];
   const isDown = direction === "down";
   const near = boundsOf(
     boxes.filter((box) => (isDown ? box.y >= at.y && box.y < at.y + high : box.x >= at.x && box.x < at.x + wide)),
@@ -89,8 +96,8 @@ function beginning(
     ? within(near.x + near.width / 2, at.x, wide, CARD_WIDTH)
     : within(near.y + near.height / 2, at.y, high, CARD_HEIGHT);
   return isDown
-    ? { zoom: BEGIN, x: seen.width / 2 - middle * BEGIN, y: MARGIN - at.y * BEGIN }
-    : { zoom: BEGIN, x: MARGIN - at.x * BEGIN, y: seen.height / 2 - middle * BEGIN };
+    ? { zoom: START_ZOOM, x: seen.width / 2 - middle * START_ZOOM, y: MARGIN - at.y * START_ZOOM }
+    : { zoom: START_ZOOM, x: MARGIN - at.x * START_ZOOM, y: seen.height / 2 - middle * START_ZOOM };
 }
 
 function boxesOf({ graph, places, direction }: Drawing): Rect[] {

@@ -7,7 +7,7 @@ import { notesOf, type Point } from "../../model/graph";
 import { Ids } from "../../model/ids";
 import { isObject, type Json, type JsonObject, setAt } from "../../model/json";
 import { snap } from "../../model/layout";
-import { type Command, type Context, type EditorState, no, YES } from "../command";
+import { ALLOWED, type Command, type Context, type EditorState, refuse } from "../command";
 import { levelIn, mayAdd, mayRemove, mayRename, mayReorder, mayWrap } from "../rules";
 import { changeActivity, connection, setActivities, setConnections, setInside, setKey, withDocument } from "./levels";
 import { removeNotes } from "./notes";
@@ -120,7 +120,7 @@ export function removeSelection(): Command {
       const level = levelIn(state, context);
       const chosen = new Set(state.selection);
       if (level.kind === "states") return { ...removeTransitions(removeStates(state, level), level), selection: [] };
-      const connections = healed(
+      const connections = bridged(
         level.connections.filter((_, index) => !chosen.has(`edge:${index}`)),
         chosen,
       );
@@ -137,7 +137,7 @@ export function removeSelection(): Command {
   };
 }
 
-function healed(connections: readonly Connection[], gone: ReadonlySet<string>): readonly Connection[] {
+function bridged(connections: readonly Connection[], gone: ReadonlySet<string>): readonly Connection[] {
   let result = connections;
   for (const id of gone) {
     const into = result.filter((item) => item.to === id && item.from !== id);
@@ -319,7 +319,7 @@ export function replaceType(id: string, type: string): Command {
   return {
     name: "replace",
     label: `replace by ${type}`,
-    check: (state) => (placesOf(state.document).has(id) ? YES : no("It is gone.")),
+    check: (state) => (placesOf(state.document).has(id) ? ALLOWED : refuse("It is gone.")),
     do: (state, { catalogue }) =>
       changeActivity(state, id, (activity) => {
         const descriptor = catalogue.get(type);

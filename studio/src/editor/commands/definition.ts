@@ -4,7 +4,7 @@ import { type Definition, placesOf, walk } from "../../model/document";
 import { readInput } from "../../model/expressions";
 import { withIds } from "../../model/ids";
 import { isObject, type Json, type JsonObject, setAt } from "../../model/json";
-import { type Command, type EditorState, no, YES } from "../command";
+import { ALLOWED, type Command, type EditorState, refuse } from "../command";
 import { setInside, withDocument } from "./levels";
 
 export function setField(
@@ -55,10 +55,10 @@ export function declare(part: Part, index: number, value: JsonObject | null): Co
 }
 
 function mayDeclare(state: EditorState, part: Part, index: number, value: JsonObject | null) {
-  if (value === null) return YES;
+  if (value === null) return ALLOWED;
   const all = (state.document[part] ?? []) as readonly JsonObject[];
   const taken = all.some((item, at) => at !== index && item.name === value.name);
-  return taken ? no(`“${String(value.name)}” is declared already.`) : YES;
+  return taken ? refuse(`“${String(value.name)}” is declared already.`) : ALLOWED;
 }
 
 /** `$variable`, `$input` and output targets; the text of expressions is the author's. */
@@ -88,7 +88,7 @@ export function setSource(document: JsonObject): Command {
   return {
     name: "source",
     label: "edit the source",
-    check: () => (isObject(document.root) ? YES : no("A definition needs a root activity.")),
+    check: () => (isObject(document.root) ? ALLOWED : refuse("A definition needs a root activity.")),
     do(state) {
       const next = withIds(document);
       const focus =

@@ -4,7 +4,7 @@ import { placesOf } from "../../model/document";
 import { type Comment, notesOf, type Point } from "../../model/graph";
 import { isList, type Json, type JsonObject, setAt } from "../../model/json";
 import { snap } from "../../model/layout";
-import { type Command, type EditorState, no, YES } from "../command";
+import { ALLOWED, type Command, type EditorState, refuse } from "../command";
 import { levelIn } from "../rules";
 import { changeActivity, setInside, withDocument } from "./levels";
 
@@ -24,7 +24,7 @@ export function addNote(at: Point, text = ""): Command {
     name: "add-note",
     label: "add a note",
     check: (state, context) =>
-      levelIn(state, context).container === null ? no("There is no canvas to pin it to.") : YES,
+      levelIn(state, context).container === null ? refuse("There is no canvas to pin it to.") : ALLOWED,
     do(state, context) {
       const { container } = levelIn(state, context);
       if (container === null) return state;

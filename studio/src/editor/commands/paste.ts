@@ -5,7 +5,7 @@ import type { Activity } from "../../model/document";
 import { type Point, positionOf } from "../../model/graph";
 import { Ids, withFreshIds } from "../../model/ids";
 import { snap } from "../../model/layout";
-import { type Command, no, YES } from "../command";
+import { ALLOWED, type Command, refuse } from "../command";
 import { levelIn, mayAdd } from "../rules";
 import { setActivities, setConnections } from "./levels";
 
@@ -14,7 +14,7 @@ export function paste(clip: Clip, at: Point | null = null, label = "paste"): Com
     name: "paste",
     label,
     check: (state, context) =>
-      clip.activities.length === 0 ? no("There is nothing to paste.") : mayAdd(levelIn(state, context)),
+      clip.activities.length === 0 ? refuse("There is nothing to paste.") : mayAdd(levelIn(state, context)),
     do(state, context) {
       const level = levelIn(state, context);
       if (!mayAdd(level).ok || clip.activities.length === 0) return state;
@@ -42,8 +42,8 @@ export function duplicate(): Command {
     label: "duplicate",
     check: (state, context) =>
       copyOf(levelIn(state, context), new Set(state.selection)).activities.length > 0
-        ? YES
-        : no("Select what to duplicate."),
+        ? ALLOWED
+        : refuse("Select what to duplicate."),
     do: (state, context) =>
       paste(copyOf(levelIn(state, context), new Set(state.selection)), null, "duplicate").do(state, context),
   };

@@ -9,10 +9,10 @@ import type { Command, Context, EditorState } from "../command";
 import { levelIn, mayArrange } from "../rules";
 import { withDocument } from "./levels";
 
-export type Places = ReadonlyMap<string, Point>;
+export type Positions = ReadonlyMap<string, Point>;
 
 /** Where a person put them: they stay there when the rest is laid out. */
-export function move(places: Places): Command {
+export function move(places: Positions): Command {
   return {
     name: "move",
     label: places.size === 1 ? "move" : `move ${places.size} cards`,
@@ -20,28 +20,28 @@ export function move(places: Places): Command {
   };
 }
 
-function place(state: EditorState, level: Level, places: Places, pinned: boolean): EditorState {
+function place(state: EditorState, level: Level, places: Positions, pinned: boolean): EditorState {
   if (level.kind === "states") return placeStates(state, level, places);
   let document = state.document;
   if (level.kind === "flowchart") {
     const next = level.activities.map((activity) => {
       const at = places.get(activity.id);
-      return at === undefined ? activity : at_(activity, at, pinned);
+      return at === undefined ? activity : withPosition(activity, at, pinned);
     });
     if (next.some((activity, index) => activity !== level.activities[index]))
       document = setAt(document, level.path, next);
   }
-  return moveNotes(withDocument(state, document), level, places);
+  return placeNotes(withDocument(state, document), level, places);
 }
 
-function at_(activity: Activity, at: Point, pinned: boolean): Activity {
+function withPosition(activity: Activity, at: Point, pinned: boolean): Activity {
   const position = { x: snap(at.x), y: snap(at.y), ...(pinned ? { pinned: true } : {}) };
   const before = activity.metadata?.position;
   if (isObject(before) && before.x === position.x && before.y === position.y) return activity;
   return { ...activity, metadata: { ...activity.metadata, position } };
 }
 
-function placeStates(state: EditorState, level: Level, places: Places): EditorState {
+function placeStates(state: EditorState, level: Level, places: Positions): EditorState {
   const path = level.container === null ? undefined : placesOf(state.document).get(level.container.id)?.path;
   if (path === undefined) return state;
   const states = level.states.map((entry, index): JsonObject => {
@@ -50,10 +50,10 @@ function placeStates(state: EditorState, level: Level, places: Places): EditorSt
     const metadata = isObject(entry.metadata) ? entry.metadata : {};
     return { ...entry, metadata: { ...metadata, position: { x: snap(at.x), y: snap(at.y) } } };
   });
-  return moveNotes(withDocument(state, setAt(state.document, [...path, "states"], states)), level, places);
+  return placeNotes(withDocument(state, setAt(state.document, [...path, "states"], states)), level, places);
 }
 
-function moveNotes(state: EditorState, level: Level, places: Places): EditorState {
+function placeNotes(state: EditorState, level: Level, places: Positions): EditorState {
   const notes = level.container?.metadata?.notes;
   const path = level.container === null ? undefined : placesOf(state.document).get(level.container.id)?.path;
   if (path === undefined || !Array.isArray(notes) || ![...places.keys()].some((id) => id.startsWith("note:")))
@@ -174,7 +174,7 @@ export function autoLayout(everything = false, direction?: Direction): Command {
   };
 }
 
-function without(places: Places, given: Places): Places {
+function without(places: Positions, given: Positions): Positions {
   return new Map([...places].filter(([id]) => !given.has(id)));
 }
 

@@ -5,12 +5,12 @@ import { entriesOf, type Level } from "../../model/focus";
 import { type Point, STATE } from "../../model/graph";
 import { type Json, type JsonObject, setAt } from "../../model/json";
 import { snap } from "../../model/layout";
-import { type Command, type Context, type EditorState, no, type Verdict, YES } from "../command";
+import { ALLOWED, type Command, type Context, type EditorState, refuse, type Verdict } from "../command";
 import { levelIn } from "../rules";
 import { setInside, withDocument } from "./levels";
 
 function isMachineHere(state: EditorState, context: Context): Verdict {
-  return levelIn(state, context).kind === "states" ? YES : no("This is no state machine.");
+  return levelIn(state, context).kind === "states" ? ALLOWED : refuse("This is not a state machine.");
 }
 
 function change(state: EditorState, level: Level, edit: (machine: Activity) => Activity): EditorState {
@@ -84,8 +84,10 @@ export function renameState(index: number, name: string): Command {
     merge: `state ${index}`,
     check(state, context) {
       const level = levelIn(state, context);
-      if (name.trim() === "") return no("A state needs a name.");
-      return level.states.some((entry, at) => at !== index && entry.name === name) ? no(`“${name}” is taken.`) : YES;
+      if (name.trim() === "") return refuse("A state needs a name.");
+      return level.states.some((entry, at) => at !== index && entry.name === name)
+        ? refuse(`“${name}” is taken.`)
+        : ALLOWED;
     },
     do(state, context) {
       const level = levelIn(state, context);

@@ -1,14 +1,14 @@
 /** Editors of lists, maps, cases and JSON. */
 
 import { useEffect, useState } from "react";
-import { catalogue } from "../../i18n/messages";
+import { defineMessages } from "../../i18n/messages";
 import { isList, isObject, type Json } from "../../model/json";
 import { Button, IconButton } from "../../ui";
 import { CodeEditor } from "../CodeEditor";
 import type { EditorProps } from "../editorHints";
 import { withoutNull } from "../editorHints";
 
-const t = catalogue("lists", {
+const t = defineMessages("lists", {
   add: "Add",
   remove: "Remove",
   key: "Name",

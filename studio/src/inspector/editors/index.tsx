@@ -1,7 +1,7 @@
 /** Editors by hint. A plugin's editor comes first; a hint that nobody knows is edited by its JSON Schema. */
 
 import type { Json } from "../../model/json";
-import { Mounting } from "../../plugins/PluginMount";
+import { PluginMount } from "../../plugins/PluginMount";
 import { type EditorProperties, type Mount, usePlugins } from "../../plugins/registry";
 import { type EditorProps, hintOfSchema, type ValueEditor } from "../editorHints";
 import {
@@ -70,7 +70,7 @@ function PluginEditor({
   label,
 }: EditorProps & { readonly mount: Mount<EditorProperties> }) {
   return (
-    <Mounting
+    <PluginMount
       mount={mount}
       properties={{
         value,

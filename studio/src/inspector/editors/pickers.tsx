@@ -3,14 +3,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../../api/client";
 import { definitions } from "../../api/queries";
-import { catalogue } from "../../i18n/messages";
-import { When } from "../../ui";
+import { defineMessages } from "../../i18n/messages";
+import { Timestamp } from "../../ui";
 import { useDebounced } from "../../ui/useDebounced";
 import type { EditorProps } from "../editorHints";
-import { OpenWorkflow, referredTo } from "../WorkflowLinks";
+import { findWorkflow, OpenWorkflow } from "../WorkflowLinks";
 import { asText } from "./compound";
 
-const t = catalogue("pickers", {
+const t = defineMessages("pickers", {
   choose: "Choose …",
   noVariables: "No variable is declared yet: select nothing on the canvas and add one.",
   missing: "{name} (not declared)",
@@ -76,7 +76,7 @@ export function NameSelect({ id, value, onChange, readOnly, invalid, options }: 
 export function WorkflowEditor({ id, value, onChange, readOnly, invalid }: EditorProps) {
   const items = useQuery(definitions.known()).data?.items ?? [];
   const now = asText(value);
-  const chosen = referredTo(items, now);
+  const chosen = findWorkflow(items, now);
   return (
     <div className="row">
       <select
@@ -126,7 +126,7 @@ export function CronEditor({ id, value, onChange, readOnly, invalid, placeholder
         <ul className="hf-times small quiet" aria-label={t("next")}>
           {query.data.times.map((time) => (
             <li key={time}>
-              <When at={time} as="moment" /> <When at={time} className="faint" />
+              <Timestamp at={time} as="moment" /> <Timestamp at={time} className="faint" />
             </li>
           ))}
         </ul>

@@ -1,11 +1,11 @@
 /** Editors of single values. */
 
-import { catalogue } from "../../i18n/messages";
+import { defineMessages } from "../../i18n/messages";
 import { formatDuration, parseDuration, sayDuration } from "../../model/durations";
 import type { EditorProps } from "../editorHints";
 import { withoutNull } from "../editorHints";
 
-const t = catalogue("editors", {
+const t = defineMessages("editors", {
   on: "On",
   off: "Off",
   choose: "Choose …",
@@ -106,18 +106,18 @@ export function OptionsEditor({ id, value, onChange, options, readOnly, placehol
       disabled={readOnly}
       onChange={(event) => onChange(event.target.value === "" ? undefined : JSON.parse(event.target.value))}
     >
-      {namesDefault ? null : <option value="">{placeholder ? say(placeholder) : t("choose")}</option>}
+      {namesDefault ? null : <option value="">{placeholder ? humanize(placeholder) : t("choose")}</option>}
       {now !== "" && !known.includes(now) ? <option value={now}>{text(value)}</option> : null}
       {listed.map((option, index) => (
         <option key={index} value={known[index]}>
-          {say(text(option))}
+          {humanize(text(option))}
         </option>
       ))}
     </select>
   );
 }
 
-function say(name: string): string {
+function humanize(name: string): string {
   const words = name.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -142,7 +142,7 @@ export function ChoicesEditor({ value, onChange, options, readOnly, label }: Edi
                 onChange(next.length > 0 ? next : undefined);
               }}
             />
-            {say(text(option))}
+            {humanize(text(option))}
           </label>
         );
       })}
@@ -220,13 +220,13 @@ export function DurationEditor({ id, value, onChange, readOnly, label, invalid }
           </label>
         ))}
       </div>
-      {isOther ? <TextEditor {...arguments_(id, label, value, onChange, readOnly)} /> : null}
+      {isOther ? <TextEditor {...textEditorProps(id, label, value, onChange, readOnly)} /> : null}
       {raw === "" ? null : <p className="hint faint small">{isOther ? t("durationHint") : sayDuration(raw)}</p>}
     </div>
   );
 }
 
-function arguments_(
+function textEditorProps(
   id: string,
   label: string,
   value: EditorProps["value"],
