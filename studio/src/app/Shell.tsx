@@ -62,7 +62,9 @@ function Side({ onFind }: { onFind: () => void }) {
       <button type="button" className="entry" onClick={onFind} title={t("find")}>
         <Icon name="search" />
         <span className="word grow">{t("find")}</span>
-        <kbd aria-hidden="true">Ctrl K</kbd>
+        <span aria-hidden="true">
+          <kbd>Ctrl K</kbd>
+        </span>
       </button>
       <nav aria-label={t("pages")}>
         {(["work", "operate", "manage"] as const).map((group) => {

@@ -51,8 +51,8 @@ export function Tour() {
       <p className="quiet">{t(now[1])}</p>
       <div className="row">
         <div className="dots grow" aria-hidden="true">
-          {STEPS.map((_, index) => (
-            <i key={index} className={index === step ? "on" : ""} />
+          {STEPS.map(([name], index) => (
+            <i key={name} className={index === step ? "on" : ""} />
           ))}
         </div>
         {step < STEPS.length - 1 ? (

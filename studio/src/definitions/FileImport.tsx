@@ -46,8 +46,8 @@ export function ImportResult({ files, onClose }: { files: readonly ImportedFile[
         </Button>
       }
     >
-      {files.map((file, index) => (
-        <div key={index} className="stack">
+      {files.map((file) => (
+        <div key={file.file} className="stack">
           <div className="row">
             <Badge tone={file.ok ? "ok" : "bad"}>{file.ok ? t("importTitle") : file.file}</Badge>
             {file.ok && file.id ? (
@@ -57,8 +57,8 @@ export function ImportResult({ files, onClose }: { files: readonly ImportedFile[
             ) : null}
             <span className="faint grow clip">{file.ok ? file.file : ""}</span>
           </div>
-          {file.problems.slice(0, 6).map((problem, at) => (
-            <p key={at} className="small quiet">
+          {file.problems.slice(0, 6).map((problem) => (
+            <p key={`${problem.path ?? ""} ${problem.message}`} className="small quiet">
               {problem.path ? `${problem.path}: ` : ""}
               {problem.message}
             </p>

@@ -6,7 +6,7 @@ import { useActivityNames } from "../catalogue/activityNames";
 import { DiffGraph } from "../diagram/DiffGraph";
 import { GraphView } from "../diagram/GraphView";
 import { defineMessages } from "../i18n/messages";
-import { Badge, QueryView, type Tone, valueText } from "../ui";
+import { Badge, QueryView, ScrollRegion, type Tone, valueText } from "../ui";
 
 const t = defineMessages("compare", {
   version: "Version {n}",
@@ -190,7 +190,7 @@ function ChangeSubject({ line, onSelect }: { line: Line; onSelect: (id: string |
 function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: string | null) => void }) {
   if (lines.length === 0) return <div className="changes quiet">{t("same")}</div>;
   return (
-    <div className="changes" role="region" aria-label={t("changes")} tabIndex={0}>
+    <ScrollRegion className="changes" label={t("changes")}>
       <table>
         <thead>
           <tr>
@@ -201,9 +201,9 @@ function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: s
           </tr>
         </thead>
         <tbody>
-          {lines.flatMap((line, index) =>
+          {lines.flatMap((line) =>
             (line.fields.length > 0 ? line.fields : [null]).map((field, at) => (
-              <tr key={`${index}-${at}`}>
+              <tr key={`${line.what} ${line.change} ${field?.path ?? ""}`}>
                 <td>
                   {at === 0 ? <ChangeSubject line={line} onSelect={onSelect} /> : ""}
                   {field?.path ? <span className="faint"> {field.path}</span> : null}
@@ -222,6 +222,6 @@ function Changes({ lines, onSelect }: { lines: readonly Line[]; onSelect: (id: s
           )}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }

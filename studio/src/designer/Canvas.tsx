@@ -146,10 +146,11 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   const overview = useOverview(drawing, where, frame, firstOf(graph, places, direction));
   const isOverview = overview.scene !== null;
   useReveal(drawing, where, frame);
-  const edges = useMemo(
-    () => (isOverview ? NO_EDGES : (lastEdges.current = toEdges(drawing, lastEdges.current))),
-    [drawing, isOverview],
-  );
+  const edges = useMemo(() => {
+    if (isOverview) return NO_EDGES;
+    lastEdges.current = toEdges(drawing, lastEdges.current);
+    return lastEdges.current;
+  }, [drawing, isOverview]);
   const show = useCallback(
     (id: string) => {
       const at = drawn.current.places.get(id);
@@ -380,7 +381,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
   };
 
   handle.current = {
-    fit: () => overview.fit(true),
+    fit: () => overview.fitView(true),
     actualSize: () => void flow.zoomTo(1, viewportAnimation()),
     quickAdd: () => {
       const chosen = selection[0];
@@ -401,6 +402,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
     <CardActionsContext.Provider value={actions}>
       <InsertContext.Provider value={readOnly ? null : insert}>
         <NoteContext.Provider value={readOnly ? null : changeNote}>
+          {/* biome-ignore lint/a11y/noStaticElementInteractions: drop target of the library; a click or Enter there adds an activity too */}
           <div
             ref={frame}
             className="hf-canvas"
@@ -443,7 +445,7 @@ export function Canvas({ problems, handle, onComments }: CanvasProps) {
             >
               {overview.scene === null ? null : <OverviewCanvas scene={overview.scene} actions={overviewActions} />}
               <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
-              <ZoomControls onFit={() => overview.fit(true)} />
+              <ZoomControls onFit={() => overview.fitView(true)} />
               {isBig || isOverview || graph.nodes.length < MINIMAP_MIN_NODES ? null : (
                 <MiniMap pannable zoomable position="bottom-right" nodeStrokeWidth={0} style={MINIMAP_SIZE} />
               )}

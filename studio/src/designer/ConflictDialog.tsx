@@ -5,7 +5,7 @@ import { api } from "../api/client";
 import { apiPath } from "../api/queries";
 import type { DefinitionDetail } from "../api/types";
 import { defineMessages } from "../i18n/messages";
-import { diffDocuments } from "../model/diff";
+import { connectionKey, diffDocuments } from "../model/diff";
 import type { Definition } from "../model/document";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
@@ -80,8 +80,8 @@ export function ConflictDialog({ document, onMine, onTheirs, onClose }: Conflict
                 <span className="faint mono">{change.fields.map((field) => field.path).join(", ")}</span>
               </li>
             ))}
-            {diff.connections.map((change, index) => (
-              <li key={index} data-change={change.change}>
+            {diff.connections.map((change) => (
+              <li key={connectionKey(change)} data-change={change.change}>
                 {change.from} → {change.to} {t(change.change)}
               </li>
             ))}

@@ -283,6 +283,7 @@ export function Designer({ summary, saver, isCode, isLatest }: DesignerProps) {
     .filter(Boolean)
     .join(" ");
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: receives the shortcuts that bubble up from the focused element
     <div ref={frame} className="hf-designer" tabIndex={-1} onKeyDown={(event) => press(event.nativeEvent)}>
       <header className="hf-bar">
         <Heading className="visually-hidden">{name}</Heading>
@@ -490,15 +491,15 @@ function SaveAndRun({
   onClose: () => void;
 }) {
   const [isReady, setReady] = useState(saver.isClean);
+  const close = useRef(onClose);
+  close.current = onClose;
   useEffect(() => {
-    if (isReady) return;
+    if (saver.isClean) return;
     void saver.flush().then((isSaved) => {
       if (isSaved) return setReady(true);
       toast.failed(new Error(t("unsaved")));
-      onClose();
+      close.current();
     });
-    // Only once: whoever is told wants to press Run again himself.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, []);
+  }, [saver]);
   return isReady ? <RunDialog id={id} document={document} onClose={onClose} /> : null;
 }

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { ReactFlowProvider } from "@xyflow/react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useState } from "react";
 import { definitions } from "../api/queries";
 import { useCan } from "../api/session";
 import type { DefinitionDetail } from "../api/types";
@@ -15,7 +15,7 @@ import { placesOf } from "../model/document";
 import { focusOn, readFocus, writeFocus } from "../model/focus";
 import { withIds } from "../model/ids";
 import type { JsonObject } from "../model/json";
-import { useFilters } from "../navigation/filters";
+import { type Search, useFilters } from "../navigation/filters";
 import { Button, Dialog, Failed, Interpolate, Loading, Timestamp } from "../ui";
 import { Designer } from "./Designer";
 import "./designer.css";
@@ -52,6 +52,32 @@ export function DesignerPage() {
   );
 }
 
+function openSession(
+  { document: source, etag }: DefinitionDetail,
+  catalogue: Catalogue,
+  filters: Search,
+  readOnly: boolean,
+): { session: EditorSession; saver: AutoSaver } {
+  const document = withIds(source as unknown as JsonObject);
+  const session = new EditorSession(document, catalogue, { focus: readFocus(filters.at), readOnly });
+  const place = placesOf(document).get(filters.activity ?? "");
+  if (place !== undefined) session.open(focusOn(place), [place.activity.id]);
+  const saver = new AutoSaver(
+    {
+      save: async (next, base) => (await saveDefinition(next, base)).etag,
+      classifyFailure,
+      schedule: (milliseconds, run) => {
+        const timer = setTimeout(run, milliseconds);
+        return () => clearTimeout(timer);
+      },
+      drafts: localDraftStore(document.id),
+    },
+    etag,
+    document,
+  );
+  return { session, saver };
+}
+
 /** What was loaded first is what the session starts from; later answers of the query are our own saves. */
 function Opened({
   detail,
@@ -68,29 +94,8 @@ function Opened({
   const readOnly = !isLatest || isCode || !can("definitions:write");
   const [filters, setFilters] = useFilters();
   const [draft, setDraft] = useState<LocalDraft | null>(() => (readOnly ? null : readLocalDraft(first.summary.id)));
-  const { session, saver } = useMemo(() => {
-    const document = withIds(first.document as unknown as JsonObject);
-    const opened = new EditorSession(document, catalogue, { focus: readFocus(filters.at), readOnly });
-    const place = placesOf(document).get(filters.activity ?? "");
-    if (place !== undefined) opened.open(focusOn(place), [place.activity.id]);
-    const drafts = localDraftStore(document.id);
-    const saving = new AutoSaver(
-      {
-        save: async (next, etag) => (await saveDefinition(next, etag)).etag,
-        classifyFailure,
-        schedule: (milliseconds, run) => {
-          const timer = setTimeout(run, milliseconds);
-          return () => clearTimeout(timer);
-        },
-        drafts,
-      },
-      first.etag,
-      document,
-    );
-    return { session: opened, saver: saving };
-    // One session per opened document: later filters and catalogues are handed to it below.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [first]);
+  // One session per opened document. Later filters and catalogues are handed to it by the effects below.
+  const [{ session, saver }] = useState(() => openSession(first, catalogue, filters, readOnly));
   useEffect(() => session.setCatalogue(catalogue), [session, catalogue]);
   useEffect(() => session.setReadOnly(readOnly), [session, readOnly]);
 

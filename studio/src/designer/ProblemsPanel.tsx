@@ -50,11 +50,16 @@ export function ProblemList({
   const { document, catalogue } = useEditor((snapshot) => snapshot);
   return (
     <div className="hf-drawer-list">
-      {problems.map((problem, index) => {
+      {problems.map((problem) => {
         const activity = problem.activityId === null ? undefined : findActivity(document, problem.activityId);
         const said = [problem.message, problem.remedy].filter(Boolean).join(" ");
         return (
-          <button key={index} type="button" title={said} onClick={() => onShow(problem)}>
+          <button
+            key={`${problem.code} ${problem.path} ${problem.message}`}
+            type="button"
+            title={said}
+            onClick={() => onShow(problem)}
+          >
             <span className={`hf-problem ${problem.severity}`} role="img" aria-label={problem.severity} />
             <b className="clip">
               {activity === undefined ? t("workflow") : titleOf(activity, catalogue.get(activity.type)?.display_name)}

@@ -10,7 +10,7 @@ const frames = async (count: number): Promise<void> => {
 
 const beside = (open: boolean) => (
   <>
-    <button>Card</button>
+    <button type="button">Card</button>
     <input aria-label="Field" />
     {open ? (
       <Picker at={{ x: 0, y: 0 }} label="Pick" find={() => []} onPick={() => undefined} onClose={() => undefined} />

@@ -104,6 +104,7 @@ export function Picker({
   return createPortal(
     <div ref={box} className="hf-picker" style={place}>
       <input
+        // biome-ignore lint/a11y/noAutofocus: the user has just opened this list to type into it
         autoFocus
         className="input"
         role="combobox"
@@ -129,11 +130,13 @@ export function Picker({
       />
       <div id="hf-picker-list" role="listbox" aria-label={label} className="hf-choices">
         {choices.map((choice, index) => (
-          <div
+          <button
             key={choice.id}
             id={`hf-choice-${index}`}
             data-index={index}
+            type="button"
             role="option"
+            tabIndex={-1}
             aria-selected={index === active}
             onPointerMove={() => setActive(index)}
             onClick={() => pick(index)}
@@ -141,7 +144,7 @@ export function Picker({
             <ActivityIcon name={choice.icon} />
             <span className="grow clip">{choice.title}</span>
             <span className="faint small clip">{choice.detail}</span>
-          </div>
+          </button>
         ))}
         {choices.length === 0 ? <p className="faint small">{t("none")}</p> : null}
       </div>

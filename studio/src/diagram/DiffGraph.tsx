@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "react";
 import { defineMessages } from "../i18n/messages";
-import { type ActivityChange, diffDocuments } from "../model/diff";
+import { type ActivityChange, connectionKey, diffDocuments } from "../model/diff";
 import { type Activity, type Definition, placesOf } from "../model/document";
 import { withIds } from "../model/ids";
 import { isList, type Json, type JsonObject, setAt } from "../model/json";
@@ -78,8 +78,8 @@ export function DiffGraph({
           </button>
         ))}
         {diff.connections.length > 0 ? <h3>{t("connections")}</h3> : null}
-        {diff.connections.map((change, index) => (
-          <p key={index} data-change={change.change} className="small">
+        {diff.connections.map((change) => (
+          <p key={connectionKey(change)} data-change={change.change} className="small">
             {change.from} → {change.to} {change.outcome ? `(${change.outcome}) ` : ""}
             {t(change.change)}
           </p>

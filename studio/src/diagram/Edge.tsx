@@ -36,6 +36,7 @@ export const Edge = memo(function Edge(props: EdgeProps<ConnectionEdge>) {
         </g>
       ) : null}
       {mayInsert ? (
+        // biome-ignore lint/a11y/useSemanticElements: an SVG group cannot contain a <button>
         <g
           className="hf-edge-add"
           transform={`translate(${middleX} ${label && Math.hypot(middleX - labelX, middleY - labelY) < 24 ? labelY + 22 : middleY})`}

@@ -33,8 +33,8 @@ export const Frame = memo(function Frame({ data, selected }: NodeProps<FrameNode
         </span>
         {mark?.count !== undefined && mark.count > 1 ? <span className="hf-count">{mark.count}</span> : null}
       </div>
-      {box.lanes.map((lane, index) => (
-        <span key={index} className="hf-lane" style={{ left: lane.x, width: lane.width }}>
+      {box.lanes.map((lane) => (
+        <span key={lane.x} className="hf-lane" style={{ left: lane.x, width: lane.width }}>
           {lane.title}
         </span>
       ))}

@@ -110,13 +110,14 @@ function Inner({
   const lastNodes = useRef<AnyNode[]>([]);
   const lastEdges = useRef<ConnectionEdge[]>([]);
   const nodes = useMemo<Shown[]>(() => {
-    const cards = (lastNodes.current = toNodes(drawing, lastNodes.current));
+    const cards = toNodes(drawing, lastNodes.current);
+    lastNodes.current = cards;
     return nested === null ? cards : framed(nested, cards, marks, selected);
   }, [drawing, nested, marks, selected]);
-  const edges = useMemo(
-    () => (lastEdges.current = toEdges(drawing, lastEdges.current, edgeMarks)),
-    [drawing, edgeMarks],
-  );
+  const edges = useMemo(() => {
+    lastEdges.current = toEdges(drawing, lastEdges.current, edgeMarks);
+    return lastEdges.current;
+  }, [drawing, edgeMarks]);
 
   // An activity chosen elsewhere (in the journal, say) is shown where it stands.
   useEffect(() => {
@@ -170,7 +171,7 @@ function Inner({
         >
           {overview.scene === null ? null : <OverviewCanvas scene={overview.scene} actions={overviewActions} />}
           <Background variant={BackgroundVariant.Dots} gap={16} size={1} color="var(--canvas-dot)" />
-          <ZoomControls onFit={() => overview.fit(true)} />
+          <ZoomControls onFit={() => overview.fitView(true)} />
         </ReactFlow>
         {crumbs.length > 1 ? (
           <div className="hf-crumbs-float">

@@ -31,11 +31,18 @@ class SaverHarness {
       schedule: (milliseconds, run) => {
         const timer = { at: this.now + milliseconds, run };
         this.timers.push(timer);
-        return () => void (this.timers = this.timers.filter((item) => item !== timer));
+        return () => {
+          this.timers = this.timers.filter((item) => item !== timer);
+        };
       },
       drafts: {
-        put: (document, etag) => void ([this.stored, this.storedEtag] = [document, etag]),
-        drop: () => void (this.stored = null),
+        put: (document, etag) => {
+          this.stored = document;
+          this.storedEtag = etag;
+        },
+        drop: () => {
+          this.stored = null;
+        },
       },
     },
     "v1",
@@ -59,7 +66,9 @@ const version = (name: string): Definition => ({ ...order, name });
 
 describe("saving", () => {
   let harness: SaverHarness;
-  beforeEach(() => void (harness = new SaverHarness()));
+  beforeEach(() => {
+    harness = new SaverHarness();
+  });
 
   it("keeps with what was drawn during a save the version that it builds on", async () => {
     harness.saver.change(version("a"));

@@ -17,7 +17,10 @@ export function shapeErrors(document: Json): string[] {
 type Report = (path: string, what: string) => void;
 
 function activity(value: Json | undefined, path: string, report: Report, ids: Set<string>): void {
-  if (!isObject(value)) return report(path, "an activity");
+  if (!isObject(value)) {
+    report(path, "an activity");
+    return;
+  }
   const { type, id, name, inputs, outputs, options, metadata, connections } = value;
   if (typeof type !== "string" || !type) report(path, "a type");
   if (typeof id !== "string" || !id) report(path, "an id");
@@ -48,7 +51,10 @@ function ports(value: Json, path: string, report: Report, ids: Set<string>): voi
 
 function links(connections: Json | undefined, activities: Json | undefined, path: string, report: Report): void {
   if (connections === undefined) return;
-  if (!isList(connections)) return report(`${path}/connections`, "a list");
+  if (!isList(connections)) {
+    report(`${path}/connections`, "a list");
+    return;
+  }
   const known = new Set(isList(activities) ? activities.map((item) => (isObject(item) ? item.id : null)) : []);
   for (const [index, item] of connections.entries()) {
     const here = `${path}/connections/${index}`;

@@ -239,7 +239,7 @@ function Comments({ activity }: { activity: Activity }) {
   return (
     <Section id="comments" title={t("comments")} count={comments.length} open={comments.length > 0}>
       {comments.map((comment, index) => (
-        <div key={index} className="hf-comment">
+        <div key={`${comment.at} ${comment.by} ${comment.text}`} className="hf-comment">
           <div className="row small faint">
             <span className="grow clip">{comment.by || "–"}</span>
             <Timestamp at={comment.at || null} />

@@ -41,6 +41,7 @@ export function CasesEditor({ activity, names, readOnly, onChange }: CasesProps)
     <>
       {entries.length === 0 && !isTry ? <p className="faint small">{t("none")}</p> : null}
       {entries.map((entry, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their position, and their content changes while it is typed
         <div key={index} className="hf-declaration">
           <div className="row">
             {isTry ? (

@@ -58,6 +58,7 @@ export function Declarations({ kind, items, readOnly, onChange }: DeclarationsPr
     <>
       {items.map((item, index) => (
         <Declaration
+          // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their position, and their content changes while it is typed
           key={index}
           isNew={index === added}
           place={`${kind}/${index}`}
@@ -122,6 +123,7 @@ function Declaration({ isNew, place, kind, item, types, readOnly, onChange }: De
           className="input mono"
           aria-label={t("name")}
           placeholder={t("name")}
+          // biome-ignore lint/a11y/noAutofocus: the user has just added this row and names it next
           autoFocus={isNew}
           value={name}
           readOnly={readOnly}

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { JournalEntry } from "../api/types";
 import type { ActivityNames } from "../catalogue/activityNames";
-import { duration, toneOf } from "../ui";
+import { duration, ScrollRegion, toneOf } from "../ui";
 import { t } from "./instanceMessages";
 import "./gantt.css";
 
@@ -54,7 +54,7 @@ export function Gantt({ entries, names, ended, selected, onSelect }: Props) {
   const end = Math.max(last, ...spans.map((span) => span.end ?? 0), begin + 1);
   const share = (at: number): string => `${((at - begin) / (end - begin)) * 100}%`;
   return (
-    <div className="gantt" role="region" aria-label={t("timeline")} tabIndex={0}>
+    <ScrollRegion className="gantt" label={t("timeline")}>
       <table>
         <thead>
           <tr>
@@ -86,6 +86,6 @@ export function Gantt({ entries, names, ended, selected, onSelect }: Props) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }

@@ -135,6 +135,7 @@ function Instance({ detail }: { detail: InstanceDetail }) {
           ]}
           onChange={(tab) => setFilters({ tab })}
         />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a tab panel takes the focus, so that the keyboard can scroll it */}
         <div className="body" role="tabpanel" tabIndex={0}>
           {panel === "journal" ? (
             <JournalPanel

@@ -201,7 +201,7 @@ function StatusChips({ value, counts, onChange }: ChipsProps) {
     onChange(next.size > 0 ? [...next].join(",") : undefined);
   };
   return (
-    <div className="row wrap" role="group" aria-label={t("status")} style={{ gap: 4 }}>
+    <fieldset className="row wrap" aria-label={t("status")} style={{ gap: 4 }}>
       {STATUSES.map((status) => (
         <button
           key={status}
@@ -214,7 +214,7 @@ function StatusChips({ value, counts, onChange }: ChipsProps) {
           {counts ? <b>{counts[status] ?? 0}</b> : null}
         </button>
       ))}
-    </div>
+    </fieldset>
   );
 }
 

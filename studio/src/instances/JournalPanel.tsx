@@ -39,8 +39,9 @@ export function JournalPanel({ entries, names, at, selected, onSelect, onMoment 
   const [onlySelected, setOnlySelected] = useState(false);
   const [trouble, setTrouble] = useState(false);
   const here = useRef<HTMLButtonElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `here` refers to another entry after `at` has changed
   useEffect(() => {
-    // Newer browsers answer with a promise, which React would take for a clean-up.
+    // `void`: newer browsers return a promise, which React would take for a clean-up function.
     void here.current?.scrollIntoView({ block: "nearest" });
   }, [at]);
   const shown = entries

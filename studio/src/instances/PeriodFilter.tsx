@@ -20,7 +20,7 @@ export function PeriodFilter({ filters, onChange }: Props) {
     </label>
   );
   return (
-    <div className="row wrap" role="group" aria-label={t("period")}>
+    <fieldset className="row wrap" aria-label={t("period")}>
       <select
         className="select"
         style={{ width: 112 }}
@@ -59,7 +59,7 @@ export function PeriodFilter({ filters, onChange }: Props) {
           {moment("to")}
         </>
       ) : null}
-    </div>
+    </fieldset>
   );
 }
 

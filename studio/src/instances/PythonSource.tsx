@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { ScrollRegion } from "../ui";
 import { t } from "./instanceMessages";
 import "./pythonSource.css";
 
@@ -40,22 +41,25 @@ function linesOf(document: Record<string, unknown>): InstanceRow[] {
 }
 
 export function PythonSource({ document, here }: { document: Record<string, unknown>; here: string | null }) {
-  const lines = useMemo(() => (sourceOf(document) ?? "").split("\n"), [document]);
-  const places = useMemo(() => linesOf(document), [document]);
   const first = firstLineOf(document);
+  const lines = useMemo(
+    () => (sourceOf(document) ?? "").split("\n").map((text, index) => ({ number: index + first, text })),
+    [document, first],
+  );
+  const places = useMemo(() => linesOf(document), [document]);
   const current = places.find((place) => place.activity === here)?.line;
   return (
-    <pre className="source-lines" role="region" aria-label={t("source")} tabIndex={0}>
-      {lines.map((line, index) => (
+    <ScrollRegion className="source-lines mono" label={t("source")}>
+      {lines.map(({ number, text }) => (
         <div
-          key={index}
-          className={index + first === current ? "here" : ""}
-          aria-current={index + first === current ? "true" : undefined}
+          key={number}
+          className={number === current ? "here" : ""}
+          aria-current={number === current ? "true" : undefined}
         >
-          <span className="number">{index + first}</span>
-          {line || " "}
+          <span className="number">{number}</span>
+          {text || " "}
         </div>
       ))}
-    </pre>
+    </ScrollRegion>
   );
 }

@@ -43,8 +43,8 @@ export function VariablesPanel({ detail, names, entries, moment, onMoment }: Pro
         <h3>{t("changes")}</h3>
         {changes.length === 0 ? <p className="quiet">{t("noChanges")}</p> : null}
         <ol className="journal" style={{ marginBottom: 0 }}>
-          {changes.map((change, index) => (
-            <li key={index}>
+          {changes.map((change) => (
+            <li key={`${change.sequence} ${change.name}`}>
               <button
                 type="button"
                 onClick={() => onMoment(entries.findIndex((one) => one.sequence === change.sequence) + 1)}

@@ -20,8 +20,8 @@ export function WaitBanner({ detail, names, onShow }: Props) {
   return (
     <div className={`banner ${detail.status === "faulted" ? "bad" : "wait"}`}>
       <ul className="waits grow">
-        {detail.waits.slice(0, MAX_SHOWN).map((wait, index) => (
-          <li key={index}>
+        {detail.waits.slice(0, MAX_SHOWN).map((wait) => (
+          <li key={`${wait.activity_id ?? ""} ${wait.what} ${wait.due ?? ""}`}>
             <span>
               <WaitText
                 wait={wait}

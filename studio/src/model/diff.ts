@@ -34,6 +34,10 @@ export interface DocumentDiff {
   readonly fields: readonly FieldChange[];
 }
 
+/** Identifies a connection change within one diff. */
+export const connectionKey = ({ container, from, outcome, to, change }: ConnectionChange): string =>
+  [container, from, outcome ?? "Done", to, change].join(" ");
+
 export function diffDocuments(before: Definition, after: Definition): DocumentDiff {
   const old = placesOf(before);
   const now = placesOf(after);

@@ -163,12 +163,11 @@ const places = new WeakMap<Definition, ReadonlyMap<string, Place>>();
 
 /** Every activity by its id; kept per document, which never changes. */
 export function placesOf(definition: Definition): ReadonlyMap<string, Place> {
-  let found = places.get(definition);
-  if (found === undefined) {
-    const map = new Map<string, Place>();
-    for (const place of walk(definition)) if (!map.has(place.activity.id)) map.set(place.activity.id, place);
-    places.set(definition, (found = map));
-  }
+  const known = places.get(definition);
+  if (known !== undefined) return known;
+  const found = new Map<string, Place>();
+  for (const place of walk(definition)) if (!found.has(place.activity.id)) found.set(place.activity.id, place);
+  places.set(definition, found);
   return found;
 }
 

@@ -28,6 +28,7 @@ export const order: Definition = withIds({
         id: "check",
         type: "If",
         inputs: { condition: { $variable: "result" } },
+        // biome-ignore lint/suspicious/noThenProperty: `then` is a port of the activity If
         then: {
           id: "steps",
           type: "Sequence",

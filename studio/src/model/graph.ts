@@ -72,11 +72,20 @@ export function graphOf(level: Level, catalogue: Catalogue): Graph {
 }
 
 export function nodeOf(activity: Activity, catalogue: Catalogue): GraphNode {
-  let known = cache.get(catalogue);
-  if (known === undefined) cache.set(catalogue, (known = new WeakMap()));
-  let node = known.get(activity);
-  if (node === undefined) known.set(activity, (node = buildNode(activity, catalogue)));
+  const known = nodesOf(catalogue);
+  const cached = known.get(activity);
+  if (cached !== undefined) return cached;
+  const node = buildNode(activity, catalogue);
+  known.set(activity, node);
   return node;
+}
+
+function nodesOf(catalogue: Catalogue): WeakMap<Activity, GraphNode> {
+  const known = cache.get(catalogue);
+  if (known !== undefined) return known;
+  const nodes = new WeakMap<Activity, GraphNode>();
+  cache.set(catalogue, nodes);
+  return nodes;
 }
 
 function buildNode(activity: Activity, catalogue: Catalogue): GraphNode {

@@ -144,8 +144,10 @@ const bare = new WeakMap<GraphNode, GraphNode>();
 
 /** A frame shows what is inside: no chips to open it. */
 function withoutChips(node: GraphNode): GraphNode {
-  let found = bare.get(node);
-  if (found === undefined) bare.set(node, (found = { ...node, chips: [] }));
+  const known = bare.get(node);
+  if (known !== undefined) return known;
+  const found = { ...node, chips: [] };
+  bare.set(node, found);
   return found;
 }
 

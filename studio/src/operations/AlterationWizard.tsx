@@ -148,6 +148,7 @@ export function AlterationWizard({
           <h3>{t("what")}</h3>
           {drafts.map((draft, index) => (
             <AlterationForm
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their position, and their content changes while it is typed
               key={index}
               draft={draft}
               suggestions={suggestions}

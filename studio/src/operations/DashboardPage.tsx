@@ -166,8 +166,8 @@ function Figures({ data }: { data: Statistics }) {
               </p>
             ) : (
               <ul className="attention">
-                {groupByCause(data.needs_attention).map(({ one, count }, index) => (
-                  <li key={index}>
+                {groupByCause(data.needs_attention).map(({ one, count }) => (
+                  <li key={`${one.kind} ${one.message}`}>
                     <Badge tone="bad">{one.kind.replace("_", " ")}</Badge>
                     <span className="grow" style={{ overflowWrap: "anywhere" }}>
                       {one.instance_id ? (

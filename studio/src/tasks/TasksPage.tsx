@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { api } from "../api/client";
 import { apiPath, invalidate, tasks } from "../api/queries";
 import { useCan, useSession } from "../api/session";
@@ -150,7 +150,6 @@ function Detail({ task }: { task: Task }) {
   const [busy, setBusy] = useState(false);
   const open = task.state === "open" || task.state === "claimed";
   const others = task.claimed_by !== null && task.claimed_by !== me?.id && task.claimed_by !== me?.name;
-  useEffect(() => setShown({}), [task.id]);
 
   const act = async (verb: "claim" | "release" | "complete", body: unknown = {}) => {
     setBusy(true);

@@ -94,7 +94,7 @@ export function Checkbox({ label, ...rest }: { label: string } & InputHTMLAttrib
 export function Switch({ label, ...rest }: { label: string } & InputHTMLAttributes<HTMLInputElement>) {
   return (
     <label className="check">
-      <input type="checkbox" role="switch" className="switch" {...rest} />
+      <input type="checkbox" role="switch" aria-checked={rest.checked} className="switch" {...rest} />
       {label}
     </label>
   );
@@ -102,9 +102,9 @@ export function Switch({ label, ...rest }: { label: string } & InputHTMLAttribut
 
 export function SearchField({ label, ...rest }: { label: string } & InputHTMLAttributes<HTMLInputElement>) {
   return (
-    <div className="search-field" role="search">
+    <search className="search-field">
       <Icon name="search" />
       <input className="input" type="search" aria-label={label} placeholder={label} {...rest} />
-    </div>
+    </search>
   );
 }

@@ -1,8 +1,7 @@
-import { Fragment, type ReactNode } from "react";
+import { createElement, Fragment, type ReactNode } from "react";
 
-/** A sentence whose `{name}` are elements: links and times stand inside of it, wherever a language puts them. */
+/** A sentence whose `{name}` placeholders are replaced by elements, in the word order of the translation. */
 export function Interpolate({ sentence, parts }: { sentence: string; parts: Record<string, ReactNode> }) {
-  return sentence
-    .split(/\{(\w+)\}/)
-    .map((piece, index) => <Fragment key={index}>{index % 2 === 0 ? piece : parts[piece]}</Fragment>);
+  const pieces = sentence.split(/\{(\w+)\}/).map((piece, index) => (index % 2 === 0 ? piece : parts[piece]));
+  return createElement(Fragment, null, ...pieces);
 }

@@ -51,6 +51,8 @@ const visibleItems = (items: MenuProps["items"]): MenuItem[] =>
       (item, index, all) => item !== "line" || (index > 0 && index < all.length - 1 && all[index - 1] !== "line"),
     );
 
+const labelOf = (item: MenuItem | undefined): string => (item === undefined || item === "line" ? "" : item.label);
+
 type Anchor = { left: number; right: number; top: number; bottom: number };
 
 export function MenuList({
@@ -96,10 +98,10 @@ export function MenuList({
     >
       {items.map((item, index) =>
         item === "line" ? (
-          <hr key={index} />
+          <hr key={`line after ${labelOf(items[index - 1])}`} />
         ) : (
           <button
-            key={index}
+            key={item.label}
             type="button"
             role="menuitem"
             className={item.danger ? "danger" : ""}

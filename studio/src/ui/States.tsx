@@ -42,8 +42,8 @@ export function Empty({
 export function Loading({ rows = 4 }: { rows?: number }) {
   return (
     <div className="stack loose" role="status" aria-label={t("loading")} style={{ padding: 16 }}>
-      {Array.from({ length: rows }, (_, index) => (
-        <div key={index} className="skeleton" style={{ width: `${90 - ((index * 23) % 50)}%` }} />
+      {Array.from({ length: rows }, (_, index) => `${90 - ((index * 23) % 50)}%`).map((width) => (
+        <div key={width} className="skeleton" style={{ width }} />
       ))}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { defineMessages } from "../i18n/messages";
 import { Icon } from "./Icon";
+import { ScrollRegion } from "./ScrollRegion";
 
 const t = defineMessages("table", { all: "Select all", one: "Select {name}" });
 
@@ -36,7 +37,7 @@ type TableProps<Row> = {
 export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selection, onOpen }: TableProps<Row>) {
   const allSelected = rows.length > 0 && rows.every((row) => selection?.ids.has(id(row)));
   return (
-    <div className="card table-frame" role="region" aria-label={label} tabIndex={0}>
+    <ScrollRegion className="card table-frame" label={label}>
       <table className="table">
         <thead>
           <tr>
@@ -84,7 +85,7 @@ export function Table<Row>({ label, rows, columns, id, name, sort, onSort, selec
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

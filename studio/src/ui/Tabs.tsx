@@ -55,12 +55,12 @@ export function Segments<Id extends string>({
   label: string;
 }) {
   return (
-    <div className="segments" role="group" aria-label={label}>
+    <fieldset className="segments" aria-label={label}>
       {options.map((option) => (
         <button key={option.id} type="button" aria-pressed={option.id === value} onClick={() => onChange(option.id)}>
           {option.label}
         </button>
       ))}
-    </div>
+    </fieldset>
   );
 }

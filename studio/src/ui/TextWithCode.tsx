@@ -1,6 +1,8 @@
+import { createElement, Fragment } from "react";
 import { codeParts } from "./codeParts";
 
-/** What the server says of a setting or an input: `code` in it is shown as code. */
+/** A text from the server, such as the description of a setting. Text in backticks is shown as code. */
 export function TextWithCode({ text }: { text: string }) {
-  return <>{codeParts(text).map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>;
+  const pieces = codeParts(text).map((part, index) => (index % 2 === 1 ? createElement("code", null, part) : part));
+  return createElement(Fragment, null, ...pieces);
 }

@@ -1,5 +1,6 @@
 import { defineMessages } from "../i18n/messages";
 import { IconButton } from "./Button";
+import { ScrollRegion } from "./ScrollRegion";
 import { toast } from "./Toast";
 
 const t = defineMessages("value", { copy: "Copy", copied: "Copied" });
@@ -21,9 +22,9 @@ export function Value({ value, max = 160 }: { value: unknown; max?: number }) {
 
 export function Json({ value, label }: { value: unknown; label: string }) {
   return (
-    <pre className="code" aria-label={label} tabIndex={0}>
+    <ScrollRegion className="code mono" label={label}>
       {typeof value === "string" ? value : JSON.stringify(value, null, 2)}
-    </pre>
+    </ScrollRegion>
   );
 }
 

@@ -7,6 +7,7 @@ export * from "./Interpolate";
 export * from "./Menu";
 export * from "./Pager";
 export * from "./SchemaForm";
+export * from "./ScrollRegion";
 export * from "./States";
 export * from "./Status";
 export * from "./Table";

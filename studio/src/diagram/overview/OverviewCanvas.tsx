@@ -51,7 +51,8 @@ export function OverviewCanvas({ scene, actions }: OverviewCanvasProps) {
       const [x, y, zoom] = store.getState().transform;
       return { x, y, zoom, width: below.clientWidth, height: below.clientHeight };
     };
-    const made = (painter.current = new Painter(below, top, view, () => now.current));
+    const made = new Painter(below, top, view, () => now.current);
+    painter.current = made;
     const sizes = new ResizeObserver(() => made.paint());
     sizes.observe(below);
     let last = store.getState().transform;
@@ -89,7 +90,7 @@ export function OverviewCanvas({ scene, actions }: OverviewCanvasProps) {
     now.current = { ...now.current, scene, actions };
     painter.current?.paint();
   }, [scene, actions]);
-  // The colours are those of the page once its theme has changed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme sets the CSS variables that paint() reads
   useEffect(() => painter.current?.paint(), [theme]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -121,12 +122,14 @@ export function OverviewCanvas({ scene, actions }: OverviewCanvasProps) {
         onKeyDown={onKeyDown}
       >
         {current === null ? null : (
-          <span id={chosen} role="option" aria-selected="true">
+          <span id={chosen} role="option" tabIndex={-1} aria-selected="true">
             {current.title}
           </span>
         )}
       </canvas>
-      <canvas ref={overlay} className="hf-overview" aria-hidden="true" />
+      <div aria-hidden="true" style={{ display: "contents" }}>
+        <canvas ref={overlay} className="hf-overview" />
+      </div>
     </>
   );
 }
@@ -198,7 +201,9 @@ class Painter {
     const { scene, pointer } = this.now();
     const context = this.#sheet(this.overlay);
     if (context === null) return;
-    const [view, colours] = [this.view(), (this.#colours ??= coloursOf(this.overlay))];
+    const view = this.view();
+    this.#colours ??= coloursOf(this.overlay);
+    const colours = this.#colours;
     const { drag, frame, hover } = pointer;
     if (drag !== null) {
       const part: Part = {

@@ -20,7 +20,7 @@ export interface Overview {
   /** Null as long as the cards are near enough to be cards. */
   readonly scene: Scene | null;
   /** Shows everything; at once, or viewportAnimation. */
-  readonly fit: (animated?: boolean) => void;
+  readonly fitView: (animated?: boolean) => void;
 }
 
 /**
@@ -44,7 +44,7 @@ export function useOverview(
   const bounds = useRef({ x: 0, y: 0, width: 0, height: 0 });
   bounds.current = useMemo(() => boundsOf(boxes ?? boxesOf(drawing)), [boxes, drawing]);
 
-  const fit = useCallback(
+  const fitView = useCallback(
     (animated = false) => {
       const box = frame.current?.getBoundingClientRect();
       if (frame.current !== null) frame.current.dataset.ready = "";
@@ -64,18 +64,17 @@ export function useOverview(
     },
     [flow, frame],
   );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another level moves the viewport; edits of the shown level do not
   useEffect(() => {
-    fit();
+    fitView();
     if (first === null || isBig || flow.getZoom() >= MIN_READABLE_ZOOM) return;
     const box = frame.current?.getBoundingClientRect();
     const at = drawing.places.get(first);
     if (box === undefined || at === undefined) return;
     // Too much to be read at once: begin where it begins.
     void flow.setViewport(viewportFrom(boxesOf(drawing), at, drawing.direction, box));
-    // Only when another level is opened: edits do not move what is looked at.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [where, fit]);
-  return { scene, fit };
+  }, [where, fitView]);
+  return { scene, fitView };
 }
 
 /** In a size that can be read: the first card at the edge, what stands beside and after it context the middle. */

@@ -34,12 +34,14 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
   const isNumber = type === "integer" || type === "number";
   const set = (next: readonly Json[]): void => onChange(next.length > 0 ? next : undefined);
   return (
-    <div className="hf-list" role="group" aria-label={label}>
+    <fieldset className="hf-list" aria-label={label}>
       {items.map((item, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their position, and their content changes while it is typed
         <div key={index} className="row">
           <input
             className="input"
             aria-label={t("item", { n: index + 1 })}
+            // biome-ignore lint/a11y/noAutofocus: the user has just added this row and fills it in next
             autoFocus={index === added}
             type={isNumber ? "number" : "text"}
             value={String(item ?? "")}
@@ -53,7 +55,7 @@ export function ListEditor({ value, onChange, schema, readOnly, label, placehold
         </div>
       ))}
       {readOnly ? null : <Add onAdd={() => add(items.length, () => onChange([...items, isNumber ? 0 : ""]))} />}
-    </div>
+    </fieldset>
   );
 }
 
@@ -84,13 +86,15 @@ export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
   const set = (next: readonly (readonly [string, Json | undefined])[]): void =>
     onChange(next.length > 0 ? (Object.fromEntries(next) as Json) : undefined);
   return (
-    <div className="hf-list" role="group" aria-label={label}>
+    <fieldset className="hf-list" aria-label={label}>
       {entries.map(([key, item], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their position, and their content changes while it is typed
         <div key={index} className="row">
           <input
             className="input mono"
             aria-label={t("key")}
             placeholder={t("key")}
+            // biome-ignore lint/a11y/noAutofocus: the user has just added this row and fills it in next
             autoFocus={index === added}
             value={key}
             readOnly={readOnly}
@@ -112,7 +116,7 @@ export function MapEditor({ value, onChange, readOnly, label }: EditorProps) {
       {readOnly || entries.some(([key]) => key === "") ? null : (
         <Add onAdd={() => add(entries.length, () => set([...entries, ["", ""]]))} />
       )}
-    </div>
+    </fieldset>
   );
 }
 
@@ -213,7 +217,7 @@ const COMMON_CODES = [200, 201, 204, 400, 401, 403, 404, 409, 422, 429, 500, 503
 export function StatusCodesEditor({ value, onChange, readOnly, label }: EditorProps) {
   const codes = isList(value) ? value.map(Number) : [];
   return (
-    <div className="hf-list" role="group" aria-label={label}>
+    <fieldset className="hf-list" aria-label={label}>
       <div className="row wrap">
         {codes.map((code) => (
           <span key={code} className="chip">
@@ -250,7 +254,7 @@ export function StatusCodesEditor({ value, onChange, readOnly, label }: EditorPr
         />
       )}
       <CodeList />
-    </div>
+    </fieldset>
   );
 }
 

@@ -80,6 +80,7 @@ export function SwitchEditor({ id, value, onChange, readOnly, label, placeholder
         id={id}
         type="checkbox"
         role="switch"
+        aria-checked={isOn}
         className="switch"
         aria-label={label}
         checked={isOn}
@@ -109,7 +110,7 @@ export function OptionsEditor({ id, value, onChange, options, readOnly, placehol
       {namesDefault ? null : <option value="">{placeholder ? humanize(placeholder) : t("choose")}</option>}
       {now !== "" && !known.includes(now) ? <option value={now}>{text(value)}</option> : null}
       {listed.map((option, index) => (
-        <option key={index} value={known[index]}>
+        <option key={known[index]} value={known[index]}>
           {humanize(text(option))}
         </option>
       ))}
@@ -126,7 +127,7 @@ function humanize(name: string): string {
 export function ChoicesEditor({ value, onChange, options, readOnly, label }: EditorProps) {
   const chosen = Array.isArray(value) ? value.map((item) => JSON.stringify(item)) : [];
   return (
-    <div role="group" aria-label={label} className="stack">
+    <fieldset aria-label={label} className="stack">
       {options.map((option) => {
         const key = JSON.stringify(option);
         return (
@@ -146,7 +147,7 @@ export function ChoicesEditor({ value, onChange, options, readOnly, label }: Edi
           </label>
         );
       })}
-    </div>
+    </fieldset>
   );
 }
 
@@ -192,7 +193,7 @@ export function DurationEditor({ id, value, onChange, readOnly, label, invalid }
   const isOther = raw !== "" && length === null;
   return (
     <div className="stack">
-      <div className="hf-duration" role="group" aria-label={label}>
+      <fieldset className="hf-duration" aria-label={label}>
         {UNITS.map((unit, index) => (
           <label key={unit}>
             <input
@@ -219,7 +220,7 @@ export function DurationEditor({ id, value, onChange, readOnly, label, invalid }
             <span>{t(unit)}</span>
           </label>
         ))}
-      </div>
+      </fieldset>
       {isOther ? <TextEditor {...textEditorProps(id, label, value, onChange, readOnly)} /> : null}
       {raw === "" ? null : <p className="hint faint small">{isOther ? t("durationHint") : sayDuration(raw)}</p>}
     </div>
