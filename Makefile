@@ -17,14 +17,14 @@ PORT ?= 8600
 export PYTHONDONTWRITEBYTECODE :=
 # Stamp of the Studio build. The build goes into the package and is not committed.
 STUDIO := src/holdfast/server/studio/.built
-STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' ! -name schema.ts -print 2>/dev/null)
+STUDIO_SOURCES := $(shell find studio -path studio/node_modules -prune -o -type f ! -name '*.test.ts*' ! -path studio/src/api/schema.ts -print 2>/dev/null)
 # The documentation site, built by `make site`.
 SITE := build/docs/site
 
 # Tests wait half of their time for databases, processes and browsers: three workers keep two cores busy.
 PYTEST := $(BIN)/pytest -n 3 --dist worksteal
 
-.PHONY: help run openapi load wheel release unit one test check format docs site bench chaos studio studio-test studio-bench \
+.PHONY: help run openapi load wheel release unit one test check format docs site bench chaos studio studio-check studio-test studio-bench \
   studio-pictures clean
 
 help: ## List the commands
@@ -69,8 +69,11 @@ format: $(READY) ## Format the source and apply the safe lint fixes
 
 studio: $(STUDIO) ## Build the Studio (web) into the package; run, test and wheel do this too
 
-studio-test: $(STUDIO) ## Run the Studio's unit tests; needs no browser
-	@if [ -d studio/node_modules ]; then cd studio && npm test --silent; else echo "Studio: no npm, its unit tests are skipped."; fi
+studio-check: $(STUDIO) ## Check lint, format and types of the Studio
+	@if [ -d studio/node_modules ]; then cd studio && npm run check --silent; else echo "Studio: npm was not found, lint and types are skipped."; fi
+
+studio-test: studio-check ## Run studio-check and the Studio's unit tests; needs no browser
+	@if [ -d studio/node_modules ]; then cd studio && npm test --silent; else echo "Studio: npm was not found, unit tests are skipped."; fi
 
 studio-bench: $(READY) $(STUDIO) ## Measure the Studio in a browser, write benchmarks/results/studio.json
 	$(BIN)/python -m benchmarks.studio
