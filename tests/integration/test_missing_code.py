@@ -172,7 +172,7 @@ async def test_inputs_that_are_gone_are_told(folder: Path, store: MemoryStore, c
     module = deploy(folder, ACTIVITY.replace("price(x: int)", "price(y: int)").replace("2 * x", "2 * y"))
     engine = Holdfast(entry_points=False, clock=clock, activities=[module.price])
     async with engine.runtime_on(store, node="new") as new:
-        with pytest.raises(CodeMissing, match=r"'price' has no input 'x'.*Keep the inputs that it had"):
+        with pytest.raises(CodeMissing, match=r"'price' has no input 'x'.*Keep its old inputs"):
             await new.resume(started.result.instance_id)
 
 

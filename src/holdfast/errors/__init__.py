@@ -1,86 +1,86 @@
-"""Every exception that Holdfast raises: one family, data on the error, a message that names the remedy.
+"""Exceptions that Holdfast raises: one hierarchy, data as attributes, messages that name the remedy.
 
     HoldfastError
-    ├── DefinitionError                 what was written cannot be run
-    │   ├── InvalidDefinition           all problems of a document at once
-    │   ├── WorkflowRefused             a workflow function that cannot be compiled as it is written
+    ├── DefinitionError                 a definition that cannot run
+    │   ├── InvalidDefinition           problems in a document, all listed
+    │   ├── WorkflowRefused             a workflow function that cannot be compiled
     │   ├── CompositionCycle            a workflow contains itself as an activity
     │   ├── DefinitionNotFound          no definition of that id or version
-    │   ├── CodeMissing                 a workflow of functions whose code is not in this process
-    │   └── DefinitionNotPublished      none of its versions is published
-    ├── InvalidCron                     a cron expression or time zone that cannot be read
-    ├── InvalidInput                    inputs do not fit the declared ones: all problems at once
-    ├── ValueRefused                    a value that cannot be kept in an instance's state
-    ├── UnknownValueType                stored data names a type that nobody registered
+    │   ├── CodeMissing                 a workflow of functions whose code is not loaded in this process
+    │   └── DefinitionNotPublished      the definition has no published version
+    ├── InvalidCron                     an unreadable cron expression or time zone
+    ├── InvalidInput                    inputs that do not match their declaration, all problems listed
+    ├── ValueRefused                    a value that cannot be stored in the state of an instance
+    ├── UnknownValueType                stored data names an unregistered type
     ├── ExpressionError
-    │   ├── ExpressionSyntax            the text is not of its language
+    │   ├── ExpressionSyntax            the text is not valid in its language
     │   ├── ExpressionRefused           the sandbox does not allow it
-    │   ├── ExpressionLimit             time, memory, size or recursion ran out
-    │   ├── ExpressionFailed            it was evaluated and raised
-    │   └── UnknownLanguage             no evaluator is registered for it
+    │   ├── ExpressionLimit             a limit of time, memory, size or recursion was exceeded
+    │   ├── ExpressionFailed            evaluation raised an error
+    │   └── UnknownLanguage             no evaluator is registered for the language
     ├── ExecutionError
     │   ├── ActivityFault               a fault that an activity declares (the Fault activity)
-    │   ├── InputEvaluationFailed       an input's expression failed
+    │   ├── InputEvaluationFailed       the expression of an input failed
     │   ├── VariableNotFound            a name that no scope declares
-    │   ├── PureActivityWaited          a pure activity did something only an effect may do
-    │   ├── ActivityTimeout             an activity took longer than its timeout
-    │   ├── BookmarkNotFound            no such bookmark, or it is burned
-    │   ├── PayloadRefused              an event of another shape than the one that is waited for
-    │   ├── InstanceNotFound            no instance of that id is stored
-    │   ├── AlreadyStarted              an instance of that id is there, or the workflow allows one at a time
-    │   ├── ScheduleNotFound            no schedule of that id
-    │   ├── StateNotKept                the state of that moment is not kept
-    │   ├── EffectHeld                  nothing has failed, but an effect waits for somebody's word
-    │   ├── InstanceAtRest              the instance has ended and takes no more work
-    │   │   ├── InstanceEnded           finished or canceled: it takes nothing any more
-    │   │   └── PlaceTaken              another instance holds the place that is there once
-    │   ├── MigrationRefused            another version has no place for what is at work in an instance
+    │   ├── PureActivityWaited          a pure activity awaited, which only effects may do
+    │   ├── ActivityTimeout             an activity exceeded its timeout
+    │   ├── BookmarkNotFound            the bookmark does not exist or is already consumed
+    │   ├── PayloadRefused              the payload of an event does not match its declared type
+    │   ├── InstanceNotFound            no instance with that id is stored
+    │   ├── AlreadyStarted              the instance id is taken, or the workflow allows one instance at a time
+    │   ├── ScheduleNotFound            no schedule with that id
+    │   ├── StateNotKept                no snapshot of that version is stored
+    │   ├── EffectHeld                  nothing to retry: an effect is held until an operator recovers it
+    │   ├── InstanceAtRest              the instance has ended and accepts no more work
+    │   │   ├── InstanceEnded           the instance is finished or canceled
+    │   │   └── PlaceTaken              another instance holds the only slot of the activation strategy
+    │   ├── MigrationRefused            the target version cannot continue the open work of the instance
     │   ├── InvalidState                a state document that cannot be continued
-    │   └── NoResult                    a workflow that has returned nothing (yet)
-    │       └── InstanceFaulted         it failed; the first incident says with what
-    ├── TaskError                       a human task that cannot be worked on as asked
-    │   ├── TaskNotFound                no task of that id is stored
-    │   ├── TaskTaken                   somebody else has claimed it
-    │   ├── TaskClosed                  it was completed, or its workflow went on without it
-    │   ├── TaskNotYours                it is meant for somebody else
-    │   └── AnswerRefused               the answer does not fit the form: all problems at once
-    ├── PluginError                     plugins that do not fit together
-    ├── ActivityDeclarationError        an @activity or Activity class that cannot be described
-    ├── SettingsError                   a setting that does not exist or has no sense
+    │   └── NoResult                    the workflow has no result (yet)
+    │       └── InstanceFaulted         the workflow failed; the first incident has the details
+    ├── TaskError                       an operation on a human task that was refused
+    │   ├── TaskNotFound                no task with that id is stored
+    │   ├── TaskTaken                   another user has claimed the task
+    │   ├── TaskClosed                  the task is completed, or its workflow continued without it
+    │   ├── TaskNotYours                the task is assigned to another user or role
+    │   └── AnswerRefused               the answer does not match the form, all problems listed
+    ├── PluginError                     plugins that conflict or do not load
+    ├── ActivityDeclarationError        an @activity function or Activity class that cannot be described
+    ├── SettingsError                   an unknown setting or an invalid value
     ├── AccessError                     sign-in, permissions and accounts
-    │   ├── NotSignedIn                 no credentials, or wrong, expired or revoked ones
-    │   ├── PermissionDenied            the caller is known and may not do this
-    │   ├── TooManyAttempts             sign-in failed too often; wait a while
+    │   ├── NotSignedIn                 credentials are missing, wrong, expired or revoked
+    │   ├── PermissionDenied            the authenticated caller lacks a permission
+    │   ├── TooManyAttempts             too many failed sign-ins; retry later
     │   ├── AccountNotFound             no user, role or API key of that name
-    │   └── AccountRefused              a user, role or API key that cannot be as asked for
+    │   └── AccountRefused              an invalid change to a user, role or API key
     ├── ClientError                     between the client and the server
-    │   ├── ServerUnavailable           nobody answers, or the connection broke
-    │   └── RequestRefused              the server's problem, as it told it
-    ├── ConversionError                 an Elsa document that is not one
-    ├── TransportError                  a broker did not carry it
-    │   ├── TransportUnavailable        it does not answer, or the connection broke; tried again, without success
-    │   ├── TransportMisconfigured      a wrong address, a missing driver, no rights, a queue of another make
+    │   ├── ServerUnavailable           the server does not answer, or the connection broke
+    │   └── RequestRefused              the problem that the server returned
+    ├── ConversionError                 a document that is not an Elsa 3 workflow definition
+    ├── TransportError                  a message broker failed
+    │   ├── TransportUnavailable        the broker does not answer, or the connection broke; retries failed
+    │   ├── TransportMisconfigured      a wrong address, a missing driver or right, an incompatible queue
     │   ├── TransportClosed             used before open, after close, or from another event loop
-    │   ├── DelayUnsupported            this broker holds nothing back; the work table does
-    │   └── UnreadableTicket            bytes from a queue that are no ticket
+    │   ├── DelayUnsupported            the broker cannot delay tickets; use the work table
+    │   └── UnreadableTicket            bytes from a queue that do not decode to a ticket
     └── PersistenceError
-        ├── InvalidId                   a text that cannot be an id
-        ├── UnstorableText              a text with a character that no column keeps
-        ├── InvalidCursor               a list's cursor that this list did not make
-        ├── BatchRefused                commits that no store may write
-        ├── OriginRefused               trusted code through a way that is not trusted
-        ├── UndecodablePayload          stored bytes whose codec, key or content is not ours
-        ├── AlreadyStored               something of that identity is there already
-        │   └── KeyReused               an idempotency key of a request with another body
-        ├── VersionConflict             a definition was changed by somebody else since it was read
-        ├── DeletionRefused             an instance that lives, or whose child or parent does
-        └── StoreError                  the database did not do it
-            ├── StoreUnavailable        it does not answer, or the connection broke; tried again, without success
-            ├── StoreMisconfigured      a wrong address, a missing driver, no rights
+        ├── InvalidId                   a text that is not a valid id
+        ├── UnstorableText              a text with a character that databases cannot store
+        ├── InvalidCursor               a cursor that does not belong to the list
+        ├── BatchRefused                a batch of commits that breaks the rules of the store
+        ├── OriginRefused               trusted code that arrived through an untrusted path
+        ├── UndecodablePayload          stored bytes with an unknown codec, a missing key or altered content
+        ├── AlreadyStored               the identity is already stored
+        │   └── KeyReused               an idempotency key that belongs to a different request
+        ├── VersionConflict             a concurrent change of the definition
+        ├── DeletionRefused             the instance, its child or its parent has not ended
+        └── StoreError                  the database failed
+            ├── StoreUnavailable        the database does not answer, or the connection broke; retries failed
+            ├── StoreMisconfigured      a wrong address, a missing driver or right
             ├── SchemaMismatch          the schema is older or newer than this version of Holdfast
             └── StoreClosed             used before open, after close, or after a fork
 
-Import them from here, whichever module they stand in.
+Import every error from this package; the modules inside are internal.
 """
 
 from __future__ import annotations
@@ -266,5 +266,5 @@ __all__ = [
 ]
 
 for _name in __all__:
-    # The public name of an error is `holdfast.errors:…`, wherever it stands: stored faults and tracebacks say it.
+    # The public name of an error is `holdfast.errors:…`, in stored faults and tracebacks too.
     globals()[_name].__module__ = __name__

@@ -1,4 +1,4 @@
-"""Somebody asked for what they may not have, or did not say who they are."""
+"""Errors of sign-in, permissions and accounts."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from holdfast.errors.base import HoldfastError
 
 
 class AccessError(HoldfastError):
-    """Sign-in, permissions and accounts."""
+    """Base class: sign-in, permissions and accounts."""
 
 
 class NotSignedIn(AccessError):
-    """A request without credentials, or with ones that are wrong, expired or revoked."""
+    """The request has no credentials, or they are wrong, expired or revoked."""
 
 
 class PermissionDenied(AccessError):
-    """The caller is known and may not do this."""
+    """The caller is authenticated but lacks a permission."""
 
     def __init__(self, permission: str, who: str) -> None:
         self.permission = permission
         self.who = who
-        super().__init__(f"'{who}' lacks the permission '{permission}'. An admin can give a role that has it.")
+        super().__init__(f"'{who}' lacks the permission '{permission}'. An admin can assign a role that grants it.")
 
 
 class TooManyAttempts(AccessError):
-    """Sign-in failed too often; the next attempt is taken after a while."""
+    """Sign-in failed too often; attempts are refused until `wait` has passed."""
 
     def __init__(self, wait: timedelta) -> None:
         self.wait = wait
@@ -42,4 +42,4 @@ class AccountNotFound(AccessError):
 
 
 class AccountRefused(AccessError):
-    """A user, role or API key that cannot be as it was asked for."""
+    """An invalid change to a user, role or API key."""

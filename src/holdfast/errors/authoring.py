@@ -1,4 +1,4 @@
-"""What was written or given cannot be used: definitions, inputs, values, expressions, plugins, settings."""
+"""Errors in definitions, inputs, values, expressions, plugins and settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class DefinitionError(HoldfastError):
-    """A definition cannot be run as it is written."""
+    """A definition that cannot run."""
 
 
 def _listed(problems: Sequence[Problem]) -> str:
@@ -33,13 +33,13 @@ class CompositionCycle(DefinitionError):
     def __init__(self, chain: Sequence[str]) -> None:
         self.chain = tuple(chain)
         super().__init__(
-            f"Workflows use each other as activities in a circle: {' → '.join(self.chain)}. "
+            f"Workflows use each other as activities in a cycle: {' → '.join(self.chain)}. "
             "Start one of them as an instance of its own with ExecuteWorkflow instead."
         )
 
 
 class WorkflowRefused(DefinitionError):
-    """A workflow function that cannot be compiled as it is written."""
+    """A workflow function that cannot be compiled."""
 
     def __init__(self, rule: str, message: str, remedy: str, *, file: str, line: int, shown: str = "") -> None:
         self.rule = rule
@@ -56,7 +56,7 @@ class InvalidCron(HoldfastError, ValueError):
         self.text = text
         self.reason = reason
         super().__init__(
-            f"'{text}' cannot be used in a schedule: {reason}. Write five fields (minute hour day month weekday), six with "
+            f"'{text}' is not a valid schedule: {reason}. Write five fields (minute hour day month weekday), six with "
             "seconds first, or @hourly, @daily, @weekly, @monthly, @yearly; and a zone such as Europe/Berlin."
         )
 
@@ -65,7 +65,7 @@ class InvalidCron(HoldfastError, ValueError):
 
 
 class InvalidInput(HoldfastError):
-    """Inputs do not fit what the definition declares; `problems` holds all of them. Nothing was written."""
+    """Inputs do not match their declaration; `problems` lists every mismatch. Nothing was written."""
 
     def __init__(self, problems: Sequence[Problem], *, name: str) -> None:
         self.problems = tuple(problems)
@@ -73,7 +73,7 @@ class InvalidInput(HoldfastError):
 
 
 class ValueRefused(HoldfastError, TypeError):
-    """A value of a type that cannot go through an instance's state."""
+    """A value of a type that cannot be stored in the state of an instance."""
 
     def __init__(self, name: str, type_name: str, *, remedy: str) -> None:
         self.name = name
@@ -110,15 +110,15 @@ class ExpressionSyntax(ExpressionError):
 
 
 class ExpressionRefused(ExpressionError):
-    """The sandbox does not allow what the text asks for."""
+    """The sandbox does not allow an operation in the text."""
 
 
 class ExpressionLimit(ExpressionError):
-    """Time, memory, size or recursion ran out."""
+    """A limit of time, memory, size or recursion was exceeded."""
 
 
 class ExpressionFailed(ExpressionError):
-    """The expression was evaluated and raised an error of its own."""
+    """The evaluation of the expression raised an error."""
 
 
 class UnknownLanguage(ExpressionError):
@@ -129,15 +129,15 @@ class UnknownLanguage(ExpressionError):
 
 
 class PluginError(HoldfastError):
-    """Plugins that do not fit together."""
+    """Plugins that conflict or do not load."""
 
 
 class ActivityDeclarationError(HoldfastError, TypeError):
-    """An @activity function or Activity class that cannot be described."""
+    """An @activity function or Activity class that cannot be described as an activity."""
 
 
 class SettingsError(HoldfastError, ValueError):
-    """A setting that does not exist or whose value makes no sense."""
+    """An unknown setting or an invalid value."""
 
 
 class ConversionError(HoldfastError):

@@ -1,7 +1,7 @@
-"""The root of the family."""
+"""The base class of all errors."""
 
 from __future__ import annotations
 
 
 class HoldfastError(Exception):
-    """Something went wrong in Holdfast."""
+    """Base class of every error that Holdfast raises."""

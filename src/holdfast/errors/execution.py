@@ -1,4 +1,4 @@
-"""An instance could not go on."""
+"""Errors in the execution of an instance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ExecutionError(HoldfastError):
-    """An instance could not go on."""
+    """Base class: an instance could not continue."""
 
 
 class ActivityFault(ExecutionError):
@@ -26,7 +26,7 @@ class ActivityFault(ExecutionError):
 
 
 class InputEvaluationFailed(ExecutionError):
-    """An input's expression failed; the cause is chained."""
+    """The expression of an input failed; the cause is chained."""
 
     def __init__(self, input_name: str, cause: BaseException) -> None:
         self.input_name = input_name
@@ -44,27 +44,29 @@ class VariableNotFound(ExecutionError):
 
 
 class PureActivityWaited(ExecutionError):
-    """A pure activity awaited something that was not ready."""
+    """A pure activity awaited an operation that was not ready."""
 
     def __init__(self, type_name: str) -> None:
         self.type_name = type_name
         super().__init__(
-            f"'{type_name}' is declared pure but waits for something. Pure activities run inside a segment and must end "
-            "without waiting: remove pure=True so that it becomes an effect."
+            f"'{type_name}' is declared pure but awaits an operation. Pure activities run inside a segment and must return "
+            "without waiting: remove pure=True to make it an effect."
         )
 
 
 class ActivityTimeout(ExecutionError, TimeoutError):
-    """An activity took longer than its timeout."""
+    """An activity exceeded its timeout."""
 
     def __init__(self, activity_id: str, limit: str) -> None:
         self.activity_id = activity_id
         self.limit = limit
-        super().__init__(f"Activity '{activity_id}' did not end within {limit}. Raise its timeout or make it faster.")
+        super().__init__(
+            f"Activity '{activity_id}' exceeded its timeout of {limit}. Raise the timeout or make it faster."
+        )
 
 
 class BookmarkNotFound(ExecutionError):
-    """No such bookmark, or it is burned."""
+    """The bookmark does not exist or is already consumed."""
 
     def __init__(self, bookmark_id: str, *, instance_id: str, open_ids: Sequence[str] = ()) -> None:
         self.bookmark_id = bookmark_id
@@ -75,7 +77,8 @@ class BookmarkNotFound(ExecutionError):
 
 
 class PayloadRefused(ExecutionError):
-    """What was sent has not the shape that the waiting activity declares; `problems` says where. Nothing was changed."""
+    """The payload of an event does not match the type that the waiting activity declares; `problems` lists every
+    mismatch. Nothing was changed."""
 
     def __init__(self, event_name: str, problems: Sequence[Problem], *, instance_id: str, bookmark_id: str) -> None:
         self.event_name = event_name
@@ -84,13 +87,13 @@ class PayloadRefused(ExecutionError):
         self.bookmark_id = bookmark_id
         listed = "\n".join(f"  {problem}" for problem in self.problems)
         super().__init__(
-            f"The event '{event_name}' is not what instance {instance_id} waits for, which waits on. Correct it, and send "
-            f"it again:\n{listed}"
+            f"The payload of event '{event_name}' does not match the type that instance {instance_id} waits for. The instance "
+            f"is still waiting: correct the payload and send the event again:\n{listed}"
         )
 
 
 class InstanceNotFound(ExecutionError, LookupError):
-    """No instance of that id is stored."""
+    """No instance with that id is stored."""
 
     def __init__(self, instance_id: str) -> None:
         self.instance_id = instance_id
@@ -100,30 +103,30 @@ class InstanceNotFound(ExecutionError, LookupError):
 
 
 class ScheduleNotFound(ExecutionError, LookupError):
-    """No schedule of that id."""
+    """No schedule with that id."""
 
     def __init__(self, schedule_id: str) -> None:
         self.schedule_id = schedule_id
         super().__init__(
-            f"There is no schedule '{schedule_id}'. A schedule is there while a definition with a Timer, Cron or StartAt "
-            "trigger is published: list them, or publish the definition."
+            f"There is no schedule '{schedule_id}'. Schedules exist while a definition with a Timer, Cron or StartAt "
+            "trigger is published: list the schedules, or publish the definition."
         )
 
 
 class StateNotKept(ExecutionError):
-    """The state that an instance had at a version is not kept."""
+    """No snapshot of the instance at that version is stored."""
 
     def __init__(self, instance_id: str, version: int) -> None:
         self.instance_id = instance_id
         self.version = version
         super().__init__(
-            f"The state of instance {instance_id} at version {version} is not kept. "
-            "With the setting `history = snapshots` states are kept from then on."
+            f"The state of instance {instance_id} at version {version} is not stored. "
+            "The setting `history = snapshots` stores every state from then on."
         )
 
 
 class InstanceAtRest(ExecutionError):
-    """The instance has ended and takes no more work."""
+    """The instance has ended and accepts no more work."""
 
     def __init__(self, instance_id: str, status: str, *, remedy: str) -> None:
         self.instance_id = instance_id
@@ -132,27 +135,28 @@ class InstanceAtRest(ExecutionError):
 
 
 class EffectHeld(ExecutionError):
-    """Nothing failed that could be retried: an effect was lost with its process and waits for somebody's word."""
+    """Nothing failed that could be retried: the process of an effect was lost, and the effect is held until an operator
+    recovers it."""
 
     def __init__(self, instance_id: str, activity_ids: Sequence[str]) -> None:
         self.instance_id = instance_id
         self.activity_ids = tuple(activity_ids)
         held = ", ".join(f"'{name}'" for name in self.activity_ids)
         super().__init__(
-            f"Nothing of instance {instance_id} has failed: {held} was lost with its process and is held (on_lost: hold). "
-            f"Look how far it came, then run it again: holdfast instances recover {instance_id}"
+            f"Instance {instance_id} has no failed activity to retry. The process that ran {held} was lost, and the effect is "
+            f"held (on_lost: hold). Check how far it came, then run it again: holdfast instances recover {instance_id}"
         )
 
 
 class MigrationRefused(ExecutionError):
-    """The instance cannot go on with another version as it is; `reasons` says why. Nothing was changed."""
+    """The instance cannot continue with the target version; `reasons` lists why. Nothing was changed."""
 
     def __init__(self, instance_id: str, version: int, reasons: Sequence[str]) -> None:
         self.instance_id = instance_id
         self.version = version
         self.reasons = tuple(reasons)
         listed = "\n".join(f"  {reason}" for reason in self.reasons)
-        super().__init__(f"Instance {instance_id} cannot migrate to version {version} as it is:\n{listed}")
+        super().__init__(f"Instance {instance_id} cannot migrate to version {version}:\n{listed}")
 
 
 class InvalidState(ExecutionError):
@@ -160,7 +164,7 @@ class InvalidState(ExecutionError):
 
 
 class NoResult(ExecutionError):
-    """The workflow has returned nothing: it failed, was canceled, still waits, or is not there yet."""
+    """The workflow has no result: it failed, was canceled, is still waiting, or has not started."""
 
     def __init__(self, instance_id: str, status: str, reason: str) -> None:
         self.instance_id = instance_id
@@ -169,11 +173,11 @@ class NoResult(ExecutionError):
 
 
 class InstanceFaulted(NoResult):
-    """The workflow failed: the first incident says with what."""
+    """The workflow failed; the first incident has the details."""
 
     def __init__(self, instance_id: str, *, fault_type: str, message: str, incident_id: str | None = None) -> None:
         self.fault_type = fault_type
         self.fault_message = message
         self.incident_id = incident_id
-        told = f"{fault_type}: {message}".rstrip(".")
-        super().__init__(instance_id, "faulted", f"{told}. Correct the cause, then retry the instance.")
+        fault = f"{fault_type}: {message}".rstrip(".")
+        super().__init__(instance_id, "faulted", f"{fault}. Correct the cause, then retry the instance.")

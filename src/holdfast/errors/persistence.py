@@ -1,4 +1,4 @@
-"""Something could not be kept, or could not be read again."""
+"""Errors of stores, stored data and identities."""
 
 from __future__ import annotations
 
@@ -6,70 +6,72 @@ from holdfast.errors.base import HoldfastError
 
 
 class PersistenceError(HoldfastError):
-    """Something could not be kept, found or read back."""
+    """Base class: data could not be stored, found or read."""
 
 
 class InvalidId(PersistenceError, ValueError):
-    """A text that cannot be an id."""
+    """A text that is not a valid id."""
 
     def __init__(self, text: str, what: str) -> None:
         self.text = text
-        super().__init__(f"{text!r} is no {what}: use 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
+        super().__init__(f"{text!r} is not a valid {what}: use 1 to 64 of the characters A-Z a-z 0-9 . _ : -")
 
 
 class UnstorableText(PersistenceError, ValueError):
-    """A text with a character that no column keeps: NUL, or half of one (a lone surrogate)."""
+    """A text with a character that databases cannot store: NUL or a lone surrogate."""
 
     def __init__(self, text: str, what: str) -> None:
         self.text = text
-        sign = "the character NUL" if "\0" in text else "half a character (a lone surrogate)"
-        shown = ascii(text if len(text) <= 60 else f"{text[:60]}…")
-        self.finding = f"The {what} {shown} holds {sign}, which no database keeps."
+        character = "the character NUL" if "\0" in text else "a lone surrogate (half a character)"
+        excerpt = ascii(text if len(text) <= 60 else f"{text[:60]}…")
+        self.finding = f"The {what} {excerpt} contains {character}, which databases cannot store."
         super().__init__(f"{self.finding} Remove it, or encode it.")
 
 
 class InvalidCursor(PersistenceError, ValueError):
-    """A cursor that this list did not make."""
+    """A cursor that does not belong to the list."""
 
     def __init__(self, cursor: str) -> None:
         self.cursor = cursor
-        super().__init__(f"The cursor {cursor!r} is not of this list. Ask for the first page without a cursor.")
+        super().__init__(
+            f"The cursor {cursor!r} does not belong to this list. Request the first page without a cursor."
+        )
 
 
 class BatchRefused(PersistenceError, ValueError):
-    """A batch of commits that no store may write. Nothing of it was written."""
+    """A batch of commits that breaks the rules of the store. Nothing was written."""
 
 
 class OriginRefused(PersistenceError):
-    """Trusted code that came through a way that is not trusted."""
+    """Trusted code that arrived through an untrusted path."""
 
 
 class UndecodablePayload(PersistenceError):
-    """Stored bytes that cannot be read back: another codec, a key that is missing, or tampered content."""
+    """Stored bytes that cannot be decoded: unknown codec, missing key or altered content."""
 
 
 class AlreadyStored(PersistenceError):
-    """Something of that identity is stored already, and is not overwritten."""
+    """The identity is already stored and is not overwritten."""
 
 
 class DeletionRefused(PersistenceError):
-    """An instance that is not at rest, or whose child or parent is not."""
+    """The instance, its child or its parent has not ended."""
 
     def __init__(self, instance_id: str, reason: str) -> None:
         self.instance_id = instance_id
-        super().__init__(f"Instance {instance_id} is not deleted: {reason}. Cancel what still lives first.")
+        super().__init__(f"Instance {instance_id} was not deleted: {reason}. Cancel the running instances first.")
 
 
 class StoreError(PersistenceError):
-    """The database did not do what it was asked."""
+    """The database failed."""
 
 
 class StoreUnavailable(StoreError):
-    """The database does not answer, or the connection broke; it was tried again without success."""
+    """The database does not answer, or the connection broke; retries failed."""
 
 
 class StoreMisconfigured(StoreError):
-    """An address, a driver or a right that is not as it must be."""
+    """A wrong address, a missing driver or a missing right."""
 
 
 class SchemaMismatch(StoreError):
@@ -77,4 +79,4 @@ class SchemaMismatch(StoreError):
 
 
 class StoreClosed(StoreError):
-    """A store that was used before `open`, after `close`, or in a process forked from the one that opened it."""
+    """The store was used before `open`, after `close`, or in a process forked from the one that opened it."""

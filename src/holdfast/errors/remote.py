@@ -1,4 +1,4 @@
-"""A server was asked, and did not do it."""
+"""Errors of the client: the server is unreachable or refused the request."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from holdfast.errors.base import HoldfastError
 
 
 class ClientError(HoldfastError):
-    """Between the client and the server."""
+    """Base class: between the client and the server."""
 
 
 class ServerUnavailable(ClientError):
-    """Nobody answers, or the connection broke. Whether the request was done is not known: ask again with the same
+    """The server does not answer, or the connection broke. The request may have been processed: repeat it with the same
     idempotency key."""
 
     def __init__(self, url: str, reason: str) -> None:
@@ -22,7 +22,7 @@ class ServerUnavailable(ClientError):
 
 
 class RequestRefused(ClientError):
-    """The server's problem, as it told it."""
+    """The problem that the server returned."""
 
     def __init__(self, status: int, code: str, detail: str, errors: Sequence[Any] = ()) -> None:
         self.status = status

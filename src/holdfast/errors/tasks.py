@@ -1,4 +1,4 @@
-"""A human task that cannot be claimed, released or completed as somebody asked."""
+"""Errors of human tasks: an operation that cannot be done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class TaskError(HoldfastError):
-    """A task that cannot be worked on as asked."""
+    """Base class: an operation on a human task was refused."""
 
     def __init__(self, task_id: str, message: str) -> None:
         self.task_id = task_id
@@ -20,40 +20,40 @@ class TaskError(HoldfastError):
 
 
 class TaskNotFound(TaskError, LookupError):
-    """No task of that id is stored."""
+    """No task with that id is stored."""
 
     def __init__(self, task_id: str) -> None:
-        super().__init__(task_id, f"There is no task '{task_id}'. It may have gone with its instance.")
+        super().__init__(task_id, f"There is no task '{task_id}'. It may have been deleted with its instance.")
 
 
 class TaskTaken(TaskError):
-    """Somebody else has claimed it."""
+    """Another user has claimed the task."""
 
     def __init__(self, task_id: str, holder: str) -> None:
         self.holder = holder
-        super().__init__(task_id, f"Task '{task_id}' is claimed by '{holder}'. They can release it.")
+        super().__init__(task_id, f"Task '{task_id}' is claimed by '{holder}', who can release it.")
 
 
 class TaskClosed(TaskError):
-    """It was completed, or its workflow went on without it."""
+    """The task is completed, or its workflow continued without it."""
 
     def __init__(self, task_id: str, state: str) -> None:
         self.state = state
-        super().__init__(task_id, f"Task '{task_id}' is {state}. There is nothing left to do about it.")
+        super().__init__(task_id, f"Task '{task_id}' is {state}. No further action is possible.")
 
 
 class TaskNotYours(TaskError):
-    """It is meant for somebody else."""
+    """The task is assigned to another user or role."""
 
     def __init__(self, task_id: str, meant_for: str) -> None:
         self.meant_for = meant_for
-        super().__init__(task_id, f"Task '{task_id}' is for {meant_for}. Ask them, or an admin to give you the role.")
+        super().__init__(task_id, f"Task '{task_id}' is for {meant_for}. Ask them, or ask an admin for the role.")
 
 
 class AnswerRefused(TaskError):
-    """The answer does not fit the form; `problems` holds all that is wrong. Nothing was changed."""
+    """The answer does not match the form; `problems` lists every mismatch. Nothing was changed."""
 
     def __init__(self, task_id: str, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
         listed = "\n".join(f"  {problem}" for problem in self.problems)
-        super().__init__(task_id, f"The answer to task '{task_id}' does not fit its form:\n{listed}")
+        super().__init__(task_id, f"The answer to task '{task_id}' does not match its form:\n{listed}")

@@ -1,4 +1,4 @@
-"""A broker did not carry it."""
+"""Errors of message brokers."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from holdfast.errors.base import HoldfastError
 
 
 class TransportError(HoldfastError):
-    """A broker did not carry what it was given."""
+    """Base class: a message broker failed."""
 
 
 class TransportUnavailable(TransportError):
-    """The broker does not answer, or the connection broke; it was tried again without success."""
+    """The broker does not answer, or the connection broke; retries failed."""
 
 
 class TransportMisconfigured(TransportError):
-    """An address, a driver, a right or a queue that is not as it must be."""
+    """A wrong address, a missing driver, a missing right or an incompatible queue."""
 
 
 class TransportClosed(TransportError):
-    """A transport that was used before `open`, after `close`, or from another event loop than the one that opened it."""
+    """The transport was used before `open`, after `close`, or from an event loop other than the one that opened it."""
 
 
 class DelayUnsupported(TransportError):
-    """This broker cannot hold a ticket back. Put a row with a due time on the work table instead."""
+    """The broker cannot delay a ticket. Put a row with a due time on the work table instead."""
 
     def __init__(self, transport: str) -> None:
         self.transport = transport
         super().__init__(
-            f"The transport '{transport}' cannot hold a ticket back (`can_schedule` is False). "
+            f"The transport '{transport}' cannot delay a ticket (`can_schedule` is False). "
             "Put a row with a due time on the work table instead."
         )
 
 
 class UnreadableTicket(TransportError, ValueError):
-    """Bytes from a queue that are no ticket of this version."""
+    """Bytes from a queue that do not decode to a ticket of this version."""

@@ -1,7 +1,7 @@
-"""The map for extenders: everything in Holdfast that can be replaced or added, with its obligations in prose.
+"""Ports: every protocol that an extension can implement, with its obligations.
 
-Adapters carry no contract text; what they must keep is written here, once. Each port with several adapters has one
-contract suite in `holdfast.testing`, which outsiders run as we do.
+The obligations of an adapter are written here and nowhere else. Each port with several adapters has one contract suite in
+`holdfast.testing`; run it against your adapter, as we run it against ours.
 """
 
 from __future__ import annotations
@@ -70,47 +70,48 @@ T = TypeVar("T")
 
 
 class Clock(Protocol):
-    """Where time comes from. Execution never asks a clock of its own: it is handed one, so that tests move it."""
+    """Source of time. Execution receives a clock and never reads the system clock, so tests can control time."""
 
     def now_ns(self) -> int:
-        """Nanoseconds since 1970, UTC. Called once per journal entry: make it cheap."""
+        """Nanoseconds since 1970, UTC. Called once per journal entry, so it must be cheap."""
 
     def now(self) -> datetime:
-        """The same moment, aware, in UTC."""
+        """The same time as an aware datetime in UTC."""
 
     async def wait_until(self, moment: datetime) -> None:
-        """Return when the moment has come."""
+        """Return when that time is reached."""
 
 
 class CronCalendar(Protocol):
-    """Reads cron expressions. Ours is `holdfast.model.cron`; register another as a service of this type.
+    """Cron expressions. The default is `holdfast.model.cron`; register another implementation as a service of this type.
 
-    Pure: the same answer for the same question, whenever and wherever it is asked. Raises `InvalidCron`.
+    Methods are pure: equal arguments always give equal results. They raise `InvalidCron`.
     """
 
     def check(self, expression: str, zone: str) -> None:
-        """Raise if it cannot be read."""
+        """Raise if the expression or the zone is invalid."""
 
     def next(self, expression: str, zone: str, after: datetime) -> datetime | None:
-        """The first moment after that one, in UTC; None if there is none."""
+        """The first due time after `after`, in UTC, or None if there is none."""
 
 
 # -- expressions -------------------------------------------------------------------------------------------------------
 
 
 class CompiledExpression(Struct, frozen=True):
-    """An expression made ready once: calling `evaluate` is all that a burst does."""
+    """An expression that is compiled once; a burst only calls `evaluate`."""
 
     evaluate: Callable[[Scope], Any]
-    """Called with the scope of the activity. Raises an `ExpressionError`; never anything else, never waits."""
+    """Called with the scope of the activity. Must not wait. Raises only `ExpressionError`."""
     reads: tuple[tuple[str, Callable[[Scope], Any]], ...] = ()
-    """The names it depends on with a reader each, at most 8: the journal shows what a condition saw."""
+    """The names that the expression depends on, at most 8, with a reader for each. The journal records the values that a
+    condition read."""
     constant: bool = False
-    """It gives the same value always; the value may be taken at compile time."""
+    """The expression always has the same value, so it may be evaluated at compile time."""
 
 
 class ScriptResult(Struct, frozen=True):
-    """What a script of several statements left behind. Variables that it set are already in the scope."""
+    """Result of a script of several statements. Variables that the script set are already in the scope."""
 
     value: Any = None
     outcomes: tuple[str, ...] | None = None
@@ -123,43 +124,44 @@ class CompiledScript(Struct, frozen=True):
 class ExpressionEvaluator(Protocol):
     """One expression language.
 
-    Compiled from text alone, so that data can never become code: a value that looks like an expression is a value.
-    `compile` is called once per place in a definition, `evaluate` millions of times, possibly twice for the same step
-    (a segment may be thrown away and run again), so it must not have effects outside the scope it is given.
-    Untrusted text must be bounded in time, memory, size and recursion, whatever it says.
+    Compilation uses the source text only, so data never becomes code: a value that looks like an expression stays a value.
+    `compile` is called once per position in a definition. `evaluate` is called many times, and twice for one step if a
+    segment is discarded and run again; it must have no effects outside the given scope. The evaluation of untrusted text
+    must be bounded in time, memory, size and recursion.
     """
 
     language: str
-    """`python` stands in JSON as `{"$python": …}`."""
+    """Key in JSON: `python` is written as `{"$python": …}`."""
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
-        """Raise `ExpressionSyntax` or `ExpressionRefused` here, not when it is evaluated, wherever it can be known."""
+        """Raise `ExpressionSyntax` or `ExpressionRefused` here rather than in `evaluate`, whenever the text allows it."""
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
-        """The same for a script (RunScript). Raise `ExpressionRefused` if the language has no scripts."""
+        """Compile a script (RunScript). Raise `ExpressionRefused` if the language has no scripts."""
 
 
 # -- activities --------------------------------------------------------------------------------------------------------
 
 
 class ActivityType(Protocol):
-    """An activity that can be placed in a definition: how it describes itself, and how it is compiled into a plan."""
+    """An activity that can be placed in a definition: its descriptor and its compilation into a plan."""
 
     @property
     def descriptor(self) -> ActivityDescriptor: ...
 
     def compile(self, builder: Any) -> Any:
-        """Make the operation of one node. `builder` is a `holdfast.execution.builder.NodeBuilder`; see there.
+        """Build the operation of one node. `builder` is a `holdfast.execution.builder.NodeBuilder`.
 
-        `Activity` and `@activity` implement this for everyone who writes `execute`; only those who need the last tenth
-        of a microsecond write it themselves, as our own control flow does.
+        `Activity` and `@activity` implement this method. Implement it yourself only where the cost of a method call matters,
+        as the built-in control flow does.
         """
 
 
 class ActivityProvider(Protocol):
-    """Yields activity types that are known only at run time: workflows used as activities, operations of an OpenAPI
-    document. Asked at start and whenever it is refreshed; a type that is yielded no more stays usable by instances
-    that pinned it."""
+    """Activity types that are known only at run time: workflows used as activities, operations of an OpenAPI document.
+
+    The provider is queried at start and at each refresh. Instances that pinned a type can still use it after the provider
+    stops yielding it."""
 
     name: str
 
@@ -167,20 +169,20 @@ class ActivityProvider(Protocol):
 
 
 class DefinitionSource(Protocol):
-    """Finds the definitions that a workflow names: for workflow-as-activity and for ExecuteWorkflow."""
+    """Lookup of the definitions that a workflow refers to: workflow-as-activity and ExecuteWorkflow."""
 
     def find(self, reference: str, *, version: int | None = None) -> Definition | None:
-        """By definition id, then by name, then by activity type name; the published or else the latest version."""
+        """Search by definition id, then name, then activity type name. The published version wins over the latest."""
 
 
 # -- services ----------------------------------------------------------------------------------------------------------
 
 
 class Services(Protocol):
-    """What activities ask for by type."""
+    """Services that activities request by type."""
 
     def get(self, service: type[T]) -> T:
-        """The registered object; raises `ExecutionError` that names the type and the remedy when there is none."""
+        """The registered object. Raises an `ExecutionError` that names the type and the remedy if there is none."""
 
 
 # -- middleware --------------------------------------------------------------------------------------------------------
@@ -188,10 +190,10 @@ class Services(Protocol):
 
 @runtime_checkable
 class PureMiddleware(Protocol):
-    """Wraps pure activities. Synchronous, composed when the plan is built; costs nothing where it does not match.
+    """Wraps pure activities. Synchronous, and composed when the plan is built, so activity types without it cost nothing.
 
-    Call `proceed()` exactly once, or do not call it and complete, fault or cancel through the context. Exceptions of
-    the activity pass through `proceed()` when the middleware stands inside `faults`.
+    Call `proceed()` exactly once, or skip it and complete, fault or cancel through the context. Exceptions of the
+    activity pass through `proceed()` if the middleware is placed inside `faults`.
     """
 
     def around(self, context: Any, proceed: Callable[[], None]) -> None: ...
@@ -199,42 +201,42 @@ class PureMiddleware(Protocol):
 
 @runtime_checkable
 class EffectMiddleware(Protocol):
-    """Wraps effects: asynchronous, runs outside the segment, around each attempt."""
+    """Wraps effects. Asynchronous; runs outside the segment, around each attempt."""
 
     async def around_effect(self, context: Any, proceed: Callable[[], Awaitable[Any]]) -> Any: ...
 
 
 class MiddlewarePlacement(Struct, frozen=True, kw_only=True):
-    """A user's middleware and where it stands: before or after a named one, for all types or some."""
+    """A user's middleware and its position: before or after a named middleware, for all activity types or some."""
 
     middleware: Any
     name: str
     before: str | None = None
     after: str | None = None
     types: tuple[str, ...] = ()
-    """Activity types that it wraps; empty wraps all."""
+    """Activity types to wrap; empty wraps all."""
 
 
 # -- strategies --------------------------------------------------------------------------------------------------------
 
 IncidentRule = Callable[[Incident], bool]
-"""Whether an incident ends its instance as faulted. False: it is kept, and the rest of the instance goes on. Pure: asked
-inside a segment, perhaps twice."""
+"""Whether an incident ends its instance as faulted. If False, the incident is stored and the rest of the instance
+continues. Must be pure: it is called inside a segment, possibly twice."""
 
 ActivationRule = Callable[[Definition, str | None], str | None]
-"""The place that an instance of this definition with that correlation id needs: a name that one instance has at a time. None
-needs none. Pure: asked when an instance starts, ends, or gets another correlation id."""
+"""Name of the activation slot that an instance of this definition with that correlation id needs, or None. One instance
+holds a slot at a time. Must be pure: it is called when an instance starts, ends or changes its correlation id."""
 
 CommitRule = Callable[[ActivityNode], tuple[bool, bool]]
-"""Whether an extra commit is wanted before and after an activity; asked once, when the plan is built. No rule removes the
-commit before an effect."""
+"""Whether to commit additionally before and after an activity. Called once, when the plan is built. No rule can remove
+the commit before an effect."""
 
 
 # -- plugins -----------------------------------------------------------------------------------------------------------
 
 
 class Registration(Protocol):
-    """Handed to a plugin once, at start. Each method refuses a name that is taken, naming who took it."""
+    """Passed to a plugin once, at start. Each method refuses a name that is taken and names its owner."""
 
     def activity(self, *types: Any) -> None: ...
     def activity_provider(self, provider: ActivityProvider) -> None: ...
@@ -250,7 +252,7 @@ class Registration(Protocol):
     def recurring(
         self, name: str, every: timedelta, task: Callable[[], Awaitable[None]], *, single_node: bool = False
     ) -> None:
-        """Run again and again while the engine is open; with `single_node` by one node of the cluster at a time."""
+        """Run repeatedly while the engine is open; with `single_node`, on one node of the cluster at a time."""
 
     def endpoint_policy(self, name: str, policy: EndpointPolicy) -> None: ...
     def store(self, scheme: str, factory: StoreFactory) -> None: ...
@@ -260,7 +262,7 @@ class Registration(Protocol):
 
 
 class Plugin(Protocol):
-    """One object that brings a whole feature."""
+    """One object that registers a complete feature."""
 
     @property
     def name(self) -> str: ...
@@ -271,7 +273,7 @@ class Plugin(Protocol):
     def register(self, registration: Registration) -> None: ...
 
 
-# `Store`, `Transport` and the others stand beside this file, one port each.
+# `Store`, `Transport` and the other large ports have a module each in this package.
 
 __all__ = [
     "ActivationRule",

@@ -1,4 +1,4 @@
-"""Who may come in: authentication is a port, from a request to a principal."""
+"""Port of authentication and authorisation: identifies the principal of a request and applies endpoint policies."""
 
 from __future__ import annotations
 
@@ -12,48 +12,48 @@ from holdfast.model.principal import Principal
 
 
 class RequestFacts(Struct, frozen=True, kw_only=True):
-    """What is known of a request before its body is read."""
+    """The parts of a request that are known before its body is read."""
 
     method: str
     path: str
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Keys are lower case."""
     query: Mapping[str, str]
     client: str | None = None
-    """The address of the other side, as far as proxies that we trust tell it."""
+    """Address of the client, as reported by trusted proxies."""
 
 
 class Authenticator(Protocol):
-    """Tells whom a request comes from.
+    """Identifies the principal of a request.
 
-    Several are asked one after the other; the first that knows the caller answers. Return None where the request
-    carries nothing for you; raise `NotSignedIn` where it does and that is wrong, so that nobody else is asked.
+    Authenticators are called in order until one returns a principal. Return None if the request carries no credentials of
+    your kind. Raise `NotSignedIn` if it carries invalid ones: later authenticators are then not called.
     """
 
     async def authenticate(self, request: RequestFacts) -> Principal | None: ...
 
 
 class EndpointPolicy(Protocol):
-    """A rule for HTTP endpoints, registered by its name: whether this caller may use this endpoint.
+    """A named rule that decides whether a caller may use an HTTP endpoint.
 
-    Asked after authentication, so `principal` is None only where the endpoint does not ask for one.
+    Called after authentication: `principal` is None only if the endpoint allows anonymous requests.
     """
 
     async def __call__(self, principal: Principal | None, request: RequestFacts) -> bool: ...
 
 
 class EndpointPolicies(Struct, frozen=True):
-    """The policies that were registered, by name; a service of the engine."""
+    """Registered policies by name; a service of the engine."""
 
     by_name: Mapping[str, EndpointPolicy] = {}
 
 
 Selector = Callable[[RequestFacts], str | None]
-"""Finds in a request whom it names; None where it names nobody."""
+"""Reads an id from a request; None if the request has none."""
 
 
 def named_by(header: str, *query: str) -> Selector:
-    """A selector that looks into a header, then into parameters of the query."""
+    """A selector that reads a header, then query parameters, and returns the first that is set."""
 
     def select(request: RequestFacts) -> str | None:
         found = (request.headers.get(header), *(request.query.get(name) for name in query))
@@ -63,14 +63,15 @@ def named_by(header: str, *query: str) -> Selector:
 
 
 class HttpSelectors(Struct, frozen=True, kw_only=True):
-    """How a request to an HTTP endpoint names an instance or a correlation id. Register your own as a service."""
+    """Selectors for the instance id and the correlation id of a request to an HTTP endpoint. Register your own as a
+    service."""
 
     instance: Selector = named_by("x-workflow-instance-id", "workflow_instance_id", "workflowInstanceId")
     correlation: Selector = named_by("x-correlation-id", "correlation_id", "correlationId")
 
 
 class ResumeLinks(Protocol):
-    """Makes links that resume an instance: whoever has one needs no other key, until it expires."""
+    """Creates links that resume an instance. The link is the only credential that its holder needs until it expires."""
 
     async def link(self, instance_id: str, bookmark_name: str, expires: datetime) -> str:
-        """The whole address. `bookmark_name` is the stimulus that a call of it sends to the instance, now or later."""
+        """The complete URL. A request to it sends the stimulus `bookmark_name` to the instance, now or later."""

@@ -1,4 +1,4 @@
-"""What activity authors work with: the context of an execution, and how they see their children."""
+"""Port of activity authors: the context of an execution and its view of children."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Child(Protocol):
-    """An activity in a port, as the activity that owns the port sees it: to be scheduled, nothing else."""
+    """A child activity as its parent sees it: an opaque handle to schedule."""
 
     @property
     def id(self) -> str: ...
@@ -25,16 +25,16 @@ class ChildResult(Struct, frozen=True, kw_only=True):
 
     child_id: str
     outcomes: tuple[str, ...] = ()
-    """Empty when it completed without naming one."""
+    """Empty if it completed without naming an outcome."""
     tag: Any = None
-    """What the schedule call gave it."""
+    """The tag that was passed to `schedule`."""
 
 
 class Context(Protocol):
-    """What an activity can ask for and do while it executes.
+    """Data and operations available to an activity while it executes.
 
-    Everything that it does is recorded and applied when `execute` (or the callback) has returned; for an effect, when its
-    result is committed. An execution that leaves no bookmark and no child to wait for completes by itself.
+    Operations are recorded and applied when `execute` (or the callback) returns; those of an effect are applied when its
+    result is committed. An execution that leaves no bookmark and no scheduled child completes automatically.
     """
 
     @property
@@ -49,33 +49,33 @@ class Context(Protocol):
     def execution_id(self) -> int: ...
     @property
     def idempotency_key(self) -> str:
-        """The same over crash, take-over and retry: hand it to whoever must not do this twice."""
+        """Equal across crash, take-over and retry: pass it to systems that must not repeat the operation."""
 
     @property
     def attempt(self) -> int:
-        """1 for the first; a fencing token beside the key."""
+        """1 for the first attempt. Usable as a fencing token together with the key."""
 
     @property
     def now(self) -> datetime: ...
     @property
     def state(self) -> dict[str, Any]:
-        """What this activity remembers between its callbacks."""
+        """State of this activity that persists between its callbacks."""
 
     @property
     def trigger_payload(self) -> Any:
-        """The stimulus that started the instance here; None if this activity did not start it."""
+        """Payload of the stimulus that started the instance; None if this activity did not start it."""
 
     @property
     def started_instance(self) -> bool:
-        """This activity is the trigger that started the instance."""
+        """Whether this activity is the trigger that started the instance."""
 
     @property
     def is_trigger(self) -> bool:
-        """The same."""
+        """Alias of `started_instance`."""
 
     @property
     def canceled(self) -> bool:
-        """For effects in threads: someone wants this to end; look now and then."""
+        """For effects in threads: cancellation was requested. Poll it in long loops."""
 
     def service(self, service_type: type[T]) -> T: ...
     def get_variable(self, name: str) -> Any: ...
@@ -94,7 +94,7 @@ class Context(Protocol):
         local: bool = False,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Wait for a stimulus of that name and payload; `resume(context, payload)` is a method of the activity."""
+        """Wait for a stimulus of that name and payload. `resume(context, payload)` is a method of the activity."""
 
     def schedule(
         self,
@@ -104,10 +104,10 @@ class Context(Protocol):
         variables: Mapping[str, Any] | None = None,
         tag: Any = None,
     ) -> None:
-        """Run a child; `then(context, result)` is a method of the activity. Variables must be declared on the port."""
+        """Run a child. `then(context, result)` is a method of the activity. Variables must be declared on the port."""
 
     def cancel_children(self, tag: Any = None) -> None:
-        """Cancel the children scheduled with that tag, or all."""
+        """Cancel the children that were scheduled with that tag, or all."""
 
     def cancel(self) -> None:
         """Cancel this activity itself."""

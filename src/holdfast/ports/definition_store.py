@@ -1,4 +1,4 @@
-"""The part of the store's port that keeps definitions."""
+"""Port of the definition store, a part of `Store`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from holdfast.model.catalog import DefinitionContent, DefinitionQuery, Definitio
 
 
 class DefinitionStore(Protocol):
-    """Definitions: immutable content, labels on it, and the index of triggers.
+    """Definitions: immutable content, version labels that refer to it, and the index of triggers.
 
-    Every write bumps the epoch, in its transaction. Content with `$code` is refused unless its origin is code, and a
-    definition whose versions come from code takes none from documents (`OriginRefused`), here as in the validator.
+    Every write increments the epoch in its transaction. Content with `$code` is refused unless its origin is code. A
+    definition whose versions come from code accepts none from documents. Both raise `OriginRefused`, as in the validator.
     """
 
     async def epoch(self) -> int:
-        """Grows with each change of any tenant's definitions; who sees it grow reloads before matching triggers."""
+        """A number that grows with each change of any tenant's definitions. Caches reload when it has grown."""
 
     async def save_version(
         self,
@@ -26,33 +26,37 @@ class DefinitionStore(Protocol):
         *,
         expected: str | None = None,
     ) -> DefinitionVersion:
-        """Put the label on the content, in one transaction; returns it as stored. A label of that number moves (a draft
-        saved over). If it is published, the one published before is so no more, and `triggers` replace the
-        definition's. `latest` is worked out: the highest number. Content that is there stays as it is.
+        """Point the label at the content in one transaction; returns the label as stored.
 
-        With `expected`, only if the latest version has that content (empty: only if there is none); else
-        `VersionConflict`, and nothing is written. Of two that save at once with the same expectation, one does."""
+        A label with that number moves to the new content (a saved draft). If the label is published, the previously
+        published version is not any more, and `triggers` replace those of the definition. `latest` is computed: the
+        highest number. Existing content is not overwritten.
+
+        With `expected`, write only if the latest version has that content (empty text: only if there is no version).
+        Otherwise raise `VersionConflict` and write nothing. Of two concurrent saves with the same expectation, one
+        succeeds."""
 
     async def deploy(
         self, label: DefinitionVersion, content: DefinitionContent, triggers: Sequence[TriggerRow], deployment: str
     ) -> DefinitionVersion:
-        """Offer code-first content. It is published once per (definition, deployment): a restart, or a node that
-        is rolled later, changes nothing. Content that has a version keeps its number, else it gets the next one
-        (`label.version` is ignored). Returns the version that holds this content. `triggers` are written under that
-        number and only if it becomes published."""
+        """Offer code-first content, which is published once per (definition, deployment). A restart, or a node that is
+        upgraded later in a rolling deployment, therefore changes nothing.
+
+        Content that has a version keeps its number; new content gets the next one (`label.version` is ignored). Returns
+        the version of this content. `triggers` are written under that number if it becomes the published version."""
 
     async def retract(self, tenant: str, definition_id: str) -> bool:
-        """Published no more; its triggers go. False if nothing was published."""
+        """Unpublish the definition and remove its triggers. False if no version was published."""
 
     async def delete_version(self, tenant: str, definition_id: str, version: int) -> bool:
-        """Take the label away (and the triggers, if it was published). Content stays while an instance needs it."""
+        """Remove the label, and the triggers if it was published. Content stays while an instance needs it."""
 
     async def find_version(
         self, tenant: str, definition_id: str, version: int | Which = Which.PUBLISHED
     ) -> DefinitionVersion | None: ...
 
     async def list_versions(self, tenant: str, query: DefinitionQuery) -> tuple[Sequence[DefinitionVersion], int]:
-        """One page, and how many there are in all. Ties are broken by id, then version."""
+        """One page and the total number of matches. Ties are ordered by id, then version."""
 
     async def load_content(self, tenant: str, content: str) -> DefinitionContent | None: ...
 

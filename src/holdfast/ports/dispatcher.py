@@ -1,4 +1,4 @@
-"""The port of dispatching: how requests for work reach those who do it."""
+"""Port of the dispatcher: accepts requests for work and gets them executed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from holdfast.model.requests import DispatchRequest, DispatchResponse
 
 
 class WorkflowDispatcher(Protocol):
-    """Takes requests: to start, to go on, to trigger, to resume, to tell whoever waits.
+    """Accepts requests to start, continue, trigger or resume instances and to publish events.
 
-    Ours is durable: what was accepted is done, also if this process dies. One of your own is given to
-    `Holdfast(dispatcher=…)` as a class or function that is called with the runtime. It may carry requests anywhere
-    (`holdfast.model.requests.encode_request`) and have them done there by `runtime.inline` or `runtime.durable`; it answers
-    with the ids that it knows. A refusal is raised before anything is queued, by one of the named errors:
+    The default dispatcher is durable: an accepted request is executed even if this process dies. Pass your own to
+    `Holdfast(dispatcher=…)` as a class or function that is called with the runtime. It may send requests to another
+    process (`holdfast.model.requests.encode_request`) that executes them with `runtime.inline` or `runtime.durable`. The
+    response contains the ids that are known at that time. A request is refused before it is queued, with one of
     `DefinitionNotFound`, `DefinitionNotPublished`, `InstanceNotFound`, `InstanceEnded`, `KeyReused`, `PlaceTaken`.
     """
 
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
-        """Accept the request. Answers without waiting for a burst, unless `wait` says how long it may; when that time is
-        over, the answer is what is known then, and the work goes on. `runtime.dispatcher` waits by itself, so a dispatcher
-        that only carries may ignore it."""
+        """Accept the request and return without waiting for its execution.
+
+        With `wait`, return after the burst or after that time; the response then holds the state so far, and the work
+        continues. `runtime.dispatcher` implements the waiting itself, so a dispatcher that only forwards requests may
+        ignore `wait`."""

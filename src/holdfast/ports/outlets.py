@@ -1,4 +1,4 @@
-"""The port of telling the world: where lifecycle events of instances go once they are committed."""
+"""Port of outlets: publish committed lifecycle events of instances outside the database."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from msgspec import Struct
 
 
 class LifecycleEvent(Struct, frozen=True, kw_only=True):
-    """Something that happened to an instance. It left the database after the commit that it tells of."""
+    """A change of an instance, published after the commit that caused it."""
 
     id: str
-    """The same, however often it is delivered: drop what you have seen."""
+    """Equal in every delivery of this event: use it to drop duplicates."""
     event: str
     """`instance.started`, `.resumed`, `.suspended`, `.finished`, `.faulted`, `.canceled`, `.pending`, or `segment.committed`."""
     at: datetime
@@ -23,7 +23,7 @@ class LifecycleEvent(Struct, frozen=True, kw_only=True):
     definition_version: int
     status: str
     version: int
-    """Of the instance: orders its events."""
+    """Version of the instance; orders its events."""
     correlation_id: str | None = None
     parent_id: str | None = None
     principal: str | None = None
@@ -31,25 +31,25 @@ class LifecycleEvent(Struct, frozen=True, kw_only=True):
 
 
 class Outlet(Protocol):
-    """Takes lifecycle events out of the database: to a webhook, a broker, a log.
+    """Publishes lifecycle events to a webhook, a broker or a log.
 
-    Each event is a row of the commit that it tells of, and is delivered at least once, in no certain order. What `deliver`
-    raises puts it back, to be tried again later, by any node that has an outlet of that name.
+    Each event is a row of the commit that caused it. Delivery is at-least-once and unordered. If `deliver` raises, the
+    event is retried later by any node that has an outlet of that name.
     """
 
     @property
     def name(self) -> str:
-        """The topic of its rows: the same on every node."""
+        """Topic of its rows; must be equal on every node."""
 
     @property
     def events(self) -> Collection[str]:
-        """Which events it wants; empty wants all of them."""
+        """Events to deliver; empty means all."""
 
     async def deliver(self, event: LifecycleEvent) -> None: ...
 
 
 @runtime_checkable
 class ClosableOutlet(Protocol):
-    """An outlet that holds a connection: closed with the node."""
+    """An outlet that holds a connection; the node closes it."""
 
     async def close(self) -> None: ...

@@ -1,8 +1,8 @@
-"""The port of carrying: what a broker must do to bring tickets to workers.
+"""Port of transports: the obligations of a broker adapter that carries tickets to workers.
 
-The store holds the truth, a transport only says where to look. Tickets may therefore be lost, repeated and reordered:
-the sweeper sends again what nobody took, and a worker drops what is no longer so. A transport tries hard all the same,
-for each loss is late work. Run `holdfast.testing.transport_contract` against yours.
+The store is the source of truth; a ticket only says where to look. Tickets may be lost, repeated and reordered: the sweeper
+sends unclaimed tickets again, and a worker drops stale ones. A transport should still avoid losses, since each one delays
+work. Run `holdfast.testing.transport_contract` against your implementation.
 """
 
 from __future__ import annotations
@@ -21,47 +21,48 @@ DEFAULT_PREFETCH = 16
 
 
 class Delivery(Protocol):
-    """A ticket in hand. It is settled once, by the first call of the three; further calls do nothing.
+    """A ticket that was delivered to a consumer. The first call of `ack`, `nack` or `reject` settles it; further calls do
+    nothing.
 
-    Settle it as soon as the store knows who works on it, not when the work is done. A delivery that is never settled
-    comes back, to whomever, when its consumer ends or dies, and not while the consumer lives. Settling never raises
-    because the connection broke: the ticket then comes again, and whoever takes it finds out.
+    Settle a delivery as soon as the store records the owner of the work, not when the work is done. An unsettled delivery is
+    redelivered to any consumer when its consumer ends or dies, and not earlier. Settling never raises because of a broken
+    connection: the ticket is then redelivered, and its receiver compares it with the store.
     """
 
     @property
     def ticket(self) -> Ticket: ...
     @property
     def queue(self) -> str:
-        """The queue it was taken from."""
+        """The queue it was consumed from."""
 
     @property
     def redelivered(self) -> bool:
-        """It was in somebody's hand before. A hint: False proves nothing."""
+        """Whether it was delivered before. A hint: False proves nothing."""
 
     async def ack(self) -> None:
-        """Done with: it does not come back."""
+        """Settle as accepted: it is not redelivered."""
 
     async def nack(self, *, requeue: bool = True) -> None:
-        """Not now, not here: it comes back soon, to this consumer or another. With `requeue=False` it is forgotten: the
-        store will send it again if it still holds."""
+        """Return it to the queue for redelivery soon, to this consumer or another. With `requeue=False` it is dropped: the
+        store sends it again if it is still valid."""
 
     async def reject(self, reason: str) -> None:
-        """Never: it goes to the dead letters of its queue with the reason, and no consumer gets it any more."""
+        """Move it to the dead letters of its queue, with the reason. It is not redelivered."""
 
 
 class Consumer(Protocol):
-    """Deliveries as they come. The iterator ends after `stop`, and only then: a lost connection is made again, with
-    back-off, for as long as it takes, and the deliveries go on."""
+    """An iterator of deliveries. It ends only after `stop`. After a lost connection it reconnects with back-off, without a
+    limit, and continues."""
 
     def __aiter__(self) -> AsyncIterator[Delivery]: ...
     async def __anext__(self) -> Delivery: ...
     async def stop(self) -> None:
-        """Take no more; what is fetched and not handed out goes back at once. Deliveries in hand may still be settled
-        until the block ends: so a worker drains."""
+        """Stop fetching and return fetched but undelivered tickets at once. Open deliveries can be settled until the block
+        ends, which lets a worker drain."""
 
 
 class DeadTicket(Struct, frozen=True, kw_only=True):
-    """What lies in the dead letters of a queue: bytes, since they may be no ticket."""
+    """A message in the dead letters of a queue, as bytes: it may not be a valid ticket."""
 
     queue: str
     data: bytes
@@ -69,7 +70,7 @@ class DeadTicket(Struct, frozen=True, kw_only=True):
 
 
 class Poisoned(Struct, frozen=True, kw_only=True):
-    """An undecodable message was put to the dead letters."""
+    """An undecodable message was moved to the dead letters."""
 
     transport: str
     queue: str
@@ -78,7 +79,7 @@ class Poisoned(Struct, frozen=True, kw_only=True):
 
 
 class Disconnected(Struct, frozen=True, kw_only=True):
-    """The connection broke, or could not be made again; it is being tried."""
+    """The connection broke, or a reconnect failed; the transport keeps trying."""
 
     transport: str
     reason: str
@@ -90,59 +91,58 @@ class Reconnected(Struct, frozen=True, kw_only=True):
 
 TransportEvent = Poisoned | Disconnected | Reconnected
 TransportListener = Callable[[TransportEvent], None]
-"""Told what happens to a transport, on the event loop: returns at once, and what it raises is the transport's end of
-patience, not the work's: it is logged and ignored."""
+"""Receives the events of a transport on the event loop. It must return at once. Exceptions that it raises are logged and
+ignored."""
 
 
 class Transport(Protocol):
-    """Carries tickets between processes. Made from an address, belongs to the event loop that opens it.
+    """Carries tickets between processes. Created from an address; bound to the event loop that opens it.
 
-    Queues have names as `holdfast.model.ticket.checked_queue` allows, are made on first use and are shared by all
-    processes with the same address; two queues never mix. Of a queue's consumers, each ticket goes to one. Order is by
-    arrival, more or less. Errors of a driver are never shown bare: a `TransportError` names the remedy, the cause is
-    chained, and no message contains a password.
+    Queue names follow `holdfast.model.ticket.checked_queue`. Queues are created on first use, shared by all processes with
+    the same address and isolated from each other. Each ticket goes to one of the queue's consumers, roughly in order of
+    arrival. A driver's error is never raised as it is: a `TransportError` names the remedy and chains the cause. No message
+    contains a password.
     """
 
     name: str
     """`local`, `rabbitmq`, `nats`, `redis` …"""
     can_schedule: bool
-    """Whether `schedule` works. Where it does not, the work table holds work back."""
+    """Whether `schedule` works. If not, the work table delays the work."""
     can_prioritise: bool
-    """Whether a ticket of higher priority overtakes. Where not, give urgent work a queue of its own."""
+    """Whether tickets with a higher priority overtake others. If not, use a separate queue for urgent work."""
 
     async def open(self) -> None:
-        """Connect. Raises `TransportUnavailable` or `TransportMisconfigured`; may be called again after that."""
+        """Connect. Raises `TransportUnavailable` or `TransportMisconfigured`, after which it may be called again."""
 
     async def close(self) -> None:
-        """Publishing that is under way ends first; consumers stop, and what they have in hand goes back. Twice does no
-        harm."""
+        """Finish publishing, stop the consumers and return their open deliveries. Idempotent."""
 
     async def publish(self, queue: str, tickets: Sequence[Ticket]) -> None:
-        """Returns when the broker has confirmed all of them, on disk where it can. A broken connection is tried again
-        for a while; then `TransportUnavailable`, and any part of the tickets may be on the queue, also twice. No
-        tickets: nothing happens."""
+        """Return when the broker has confirmed all tickets, on disk if it can. A broken connection is retried for a limited
+        time. Then `TransportUnavailable` is raised, and any of the tickets may be queued, also twice. An empty sequence is a
+        no-op."""
 
     async def schedule(self, queue: str, ticket: Ticket, delay: timedelta) -> None:
-        """Like `publish`, but nobody gets it before the delay has passed; a tenth later is soon enough. It outlives this
-        process if the broker is durable. Raises `DelayUnsupported` where `can_schedule` is False."""
+        """Like `publish`, but deliver after the delay, at most a tenth of it late. The delayed ticket survives this process
+        if the broker is durable. Raises `DelayUnsupported` if `can_schedule` is False."""
 
     def consume(self, queues: Sequence[str], prefetch: int = DEFAULT_PREFETCH) -> AbstractAsyncContextManager[Consumer]:
-        """Deliveries of these queues, at most `prefetch` of each unsettled. What is not settled when the block ends goes
-        back at once; when the process dies, within the transport's `hold`.
+        """Deliveries of these queues, with at most `prefetch` unsettled per queue. Unsettled deliveries are returned at once
+        when the block ends, and within the transport's `hold` when the process dies.
 
-        A message that is no ticket is never delivered: it goes to the dead letters, and the listener is told."""
+        A message that is not a ticket is never delivered: it moves to the dead letters, and the listener is notified."""
 
     async def dead_letters(self, queue: str, limit: int = 100) -> Sequence[DeadTicket]:
-        """For people: what was rejected or could not be read, oldest first. Reading leaves it there."""
+        """Rejected and undecodable messages for operators, oldest first. Reading does not remove them."""
 
     async def delete_queue(self, queue: str) -> None:
-        """Remove a queue with all that is in it, its dead letters too. One that is not there is no error. Who consumes it
-        finds a new, empty one after a moment; better that nobody does."""
+        """Delete a queue, its messages and its dead letters. A missing queue is not an error. A running consumer of the queue
+        continues on a new, empty queue after a moment; stop consumers first."""
 
 
 class StepContext(Protocol):
-    """What a step dispatcher may know of the instance. Of this, only ids, priority, principal, tenant and trace go on a wire;
-    trigger data stays in the store."""
+    """The instance data that a step dispatcher can read. Only ids, priority, principal, tenant and trace may leave the
+    process; trigger data stays in the store."""
 
     @property
     def tenant(self) -> str: ...
@@ -154,30 +154,29 @@ class StepContext(Protocol):
     def trace(self) -> str: ...
     @property
     def priority(self) -> int:
-        """Of the step: higher goes first, where the carrier can."""
+        """Priority of the step; higher runs first if the transport supports it."""
 
     @property
     def trigger_data(self) -> object: ...
 
 
 class StepDispatcher(Protocol):
-    """Brings a step (an effect that waits on a queue) to whoever runs it, in another process or at another time.
+    """Sends a step (an effect that waits on a queue) to a worker in another process.
 
-    Called after the commit that wrote the effect's row, never before. What it hands on must survive serialisation: a
-    ticket, from which another process finds the row and re-enters the engine. The row decides: a step that is dispatched
-    twice runs once per attempt, one that is lost is sent again. Raises a `TransportError` when it could not hand on; the
-    row stays, and the sweeper tries later.
+    Called only after the commit that wrote the effect's row. It sends a serialisable ticket, from which another process
+    finds the row and re-enters the engine. The row decides: a step that is dispatched twice runs once per attempt, and a lost
+    ticket is sent again. Raises a `TransportError` if sending failed; the row stays, and the sweeper retries.
     """
 
     async def enqueue_step(self, context: StepContext, definition: DefinitionRef, step: EffectRow) -> str | None:
-        """To be run now. An opaque id for people (job or message), or None where the carrier has none."""
+        """Send a step to run now. Returns an opaque id for operators (job or message), or None if there is none."""
 
     async def schedule_step(
         self, context: StepContext, definition: DefinitionRef, step: EffectRow, delay: timedelta
     ) -> str | None:
-        """To be run when the delay has passed: polling, back-off, delayed connections. Raises `DelayUnsupported` if the
-        carrier cannot wait; the caller then leaves it to the work table."""
+        """Send a step to run after the delay: polling, back-off, delayed connections. Raises `DelayUnsupported` if the
+        transport cannot delay; the caller then uses the work table."""
 
 
 TransportFactory = Callable[..., Transport]
-"""Makes a transport of its address, not open yet."""
+"""Creates a transport from its address without opening it."""

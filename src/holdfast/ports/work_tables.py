@@ -1,4 +1,4 @@
-"""Stores whose work table others can reach in the same database: work that is committed with their own rows."""
+"""Port of stores whose work table is reachable by SQL, so that work commits together with the rows of an application."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.model.work import WorkRow
 @runtime_checkable
 class WorkTables(Protocol):
     def work_statements(self, row: WorkRow) -> Sequence[tuple[str, Mapping[str, Any]]]:
-        """SQL that writes the row, with named parameters (`:name`), for a transaction of the caller's."""
+        """SQL that inserts the row, with named parameters (`:name`), to run in the caller's transaction."""
 
     async def has_work(self, tenant: str, work_id: str) -> bool:
-        """Whether the row is there, committed and not used up."""
+        """Whether the row is committed and not yet consumed."""

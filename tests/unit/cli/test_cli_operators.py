@@ -135,7 +135,7 @@ def test_moments_say_when_nothing_is_kept(call: Call, instance: str) -> None:
 
     assert "history = snapshots" in told.stderr
     assert refused.exit_code == 2
-    assert f"The state of instance {instance} at version 1 is not kept." in refused.stderr
+    assert f"The state of instance {instance} at version 1 is not stored." in refused.stderr
 
 
 def test_moments_are_listed_and_shown(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
