@@ -19,10 +19,11 @@ from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence import faultpoints
 from holdfast.persistence.retry import RetryPolicy, retrying
+from holdfast.persistence.sql.commit_grouping import SAME_VERSIONS
+from holdfast.persistence.sql.group_commit import GroupCommit
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 from holdfast.persistence.sql.mysql.change_poll import Changes, count_changes
 from holdfast.persistence.sql.mysql.errors import DEADLOCK, DUPLICATE, MysqlError, code_of, explained
-from holdfast.persistence.sql.mysql.group_commit import Lanes
 from holdfast.persistence.sql.mysql.migrate import check_schema, migrate
 from holdfast.persistence.sql.mysql.pool import Pool
 from holdfast.persistence.sql.mysql.session import Session, Use
@@ -62,7 +63,7 @@ class MysqlDriver:
         self._readers = Pool(self.address, Use.READ, READERS)
         self._writers = Pool(self.address, Use.WRITE, WRITERS)
         self.claims = Pool(self.address, Use.WRITE, CLAIMS)
-        self._lanes = Lanes(self._commit_group)
+        self._group_commit = GroupCommit(self._commit_group, SAME_VERSIONS, inline=False)
         self.changes = Changes(self._count)
 
     async def open(self, *, migrating: bool) -> None:
@@ -86,7 +87,7 @@ class MysqlDriver:
         if self._process is None or self._process != os.getpid():
             return
         self._process = None
-        await self._lanes.finished()
+        await self._group_commit.close()
         while self._under_way:
             self._quiet.clear()
             await self._quiet.wait()
@@ -126,10 +127,10 @@ class MysqlDriver:
         with self._counted():
             return await self._patiently(lambda: self._transaction(make))
 
-    async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         self.check_open()
         with self._counted():
-            return await self._patiently(lambda: self._lanes.commit(batch))
+            return await self._patiently(lambda: self._group_commit.submit(batch))
 
     async def claimed(self, make: Callable[[], Script[T]], hold: Callable[[Session, T], C]) -> C:
         """A script whose locks last: its transaction stays open in the hands of what `hold` makes of it."""

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence.retry import RetryPolicy, retrying
+from holdfast.persistence.sql.commit_grouping import DISJOINT_INSTANCES
+from holdfast.persistence.sql.group_commit import GroupCommit
 from holdfast.persistence.sql.postgresql.batch_commit import Committer
 from holdfast.persistence.sql.postgresql.claim import Claims, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import (
@@ -24,7 +26,6 @@ from holdfast.persistence.sql.postgresql.connection import (
     run,
 )
 from holdfast.persistence.sql.postgresql.fallback_commit import SNAPSHOT, Settler
-from holdfast.persistence.sql.postgresql.group_commit import Lanes
 from holdfast.persistence.sql.postgresql.inserts import insert_new
 from holdfast.persistence.sql.postgresql.instance_list import Projector
 from holdfast.persistence.sql.postgresql.migrate import check_schema, check_server, migrate
@@ -59,7 +60,7 @@ class PostgresDriver:
         self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
         settler = Settler(self._ordinary, self._lookup_pool, codec, url)
         self.committer = Committer(self._lane_pool, settler, codec, url, transient, policy)
-        self._lanes = Lanes(self.committer.commit, lanes)
+        self._group_commit = GroupCommit(self.committer.commit, DISJOINT_INSTANCES, lanes=lanes, inline=True)
         self._claims = Claims(self._claim_pool, codec, self._retried)
         self.listener = Listener(lambda: connect(url, LISTENER))
         self._listing_pool = Pool(lambda: connect(url, LANE), 1)
@@ -93,7 +94,7 @@ class PostgresDriver:
             await end(connection)
 
     async def close(self) -> None:
-        await self._lanes.close()
+        await self._group_commit.close()
         await self.lookups.close()
         await self.enqueuing.close()
         await self.listener.close()
@@ -108,7 +109,7 @@ class PostgresDriver:
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         try:
-            outcomes = await self._lanes.submit(batch)
+            outcomes = await self._group_commit.submit(batch)
         except DATABASE_ERRORS as error:
             raise explained(error, self._url) from error
         self.changed()

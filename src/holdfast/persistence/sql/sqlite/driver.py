@@ -103,7 +103,7 @@ class SqliteDriver:
         result: T = await job.future
         return result
 
-    async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
+    async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         job = CommitJob(batch)
         self._open_writer().submit(job)
         return await job.future

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from os.path import samestat
 from pathlib import Path
 from typing import Any, TypeVar
 
 from holdfast.errors import StoreUnavailable
 from holdfast.model.commit import Commit, CommitOutcome, Failed
-from holdfast.model.stored import InstanceKey
 from holdfast.persistence import faultpoints
+from holdfast.persistence.sql.commit_grouping import DISJOINT_INSTANCES, commits_of, split
 from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.sqlite.connection import explained, is_broken, patiently, run
 from holdfast.persistence.sql.sqlite.threads import Job
 
-BATCH_MAX = 128
-BATCH_BYTES_MAX = 4_000_000
 _POLITENESS = 0.001
 """How long the writer leaves the file to other processes after a commit, if there are any."""
 
@@ -39,15 +38,13 @@ class ScriptJob(Job[Any]):
         self.make = make
 
 
-class CommitJob(Job[list[CommitOutcome]]):
-    __slots__ = ("batch", "keys", "size")
+class CommitJob(Job[Sequence[CommitOutcome]]):
+    __slots__ = ("batch", "size", "versions")
 
     def __init__(self, batch: Sequence[Commit]) -> None:
         super().__init__()
         self.batch = batch
-        rows = [commit.instance for commit in batch if commit.instance is not None]
-        self.keys = {InstanceKey(row.tenant, row.id) for row in rows}
-        self.size = sum(len(row.state) for row in rows)
+        self.versions, self.size = DISJOINT_INSTANCES.measure(batch)
 
 
 WriteJob = ScriptJob | CommitJob
@@ -75,8 +72,9 @@ class Writer:
         self._check_file()
         try:
             patiently(lambda: self._connection.execute("begin immediate"))
-            for group in grouped_commits([job for job in jobs if isinstance(job, CommitJob)]):
-                self._commit(group)
+            commits = deque(job for job in jobs if isinstance(job, CommitJob))
+            while commits:
+                self._commit(DISJOINT_INSTANCES.next_group(commits))
             for job in jobs:
                 if isinstance(job, ScriptJob):
                     self._run(job)
@@ -116,9 +114,8 @@ class Writer:
             job.error = explained(error, self._path) if isinstance(error, sqlite3.Error) else error
 
     def _commit(self, jobs: Sequence[CommitJob]) -> None:
-        outcomes = self._bisected([commit for job in jobs for commit in job.batch])
-        for job in jobs:
-            job.result, outcomes = outcomes[: len(job.batch)], outcomes[len(job.batch) :]
+        for job, outcomes in split(jobs, self._bisected(commits_of(jobs))):
+            job.result = outcomes
 
     def _bisected(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
         """All at once; if the database refuses, each half by itself, until the poison stands alone."""
@@ -143,24 +140,3 @@ class Writer:
             raise
         self._connection.execute("release part")
         return result
-
-
-def grouped_commits(jobs: Sequence[CommitJob]) -> Iterator[list[CommitJob]]:
-    """Batches of several callers together, up to the limits; none names an instance twice."""
-    waiting = list(jobs)
-    while waiting:
-        group: list[CommitJob] = []
-        left: list[CommitJob] = []
-        keys: set[InstanceKey] = set()
-        count = size = 0
-        for job in waiting:
-            fits = count + len(job.batch) <= BATCH_MAX and size + job.size <= BATCH_BYTES_MAX
-            if group and (not fits or keys & job.keys):
-                left.append(job)
-                continue
-            group.append(job)
-            keys |= job.keys
-            count += len(job.batch)
-            size += job.size
-        yield group
-        waiting = left

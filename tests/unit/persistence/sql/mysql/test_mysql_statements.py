@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import pytest
 
 pytest.importorskip("asyncmy", reason="mysql: the driver asyncmy is not installed")
@@ -12,10 +10,8 @@ from asyncmy.converters import escape_bytes_prefixed as quote
 
 from holdfast.errors import StoreError
 from holdfast.persistence.sql.mysql.errors import MysqlError, MysqlTransient, is_lost
-from holdfast.persistence.sql.mysql.group_commit import BATCH_MAX, CommitJob, next_group
 from holdfast.persistence.sql.mysql.statements import rewritten, text_of, texts_of
 from holdfast.persistence.sql.script import Script, ask, each
-from holdfast.testing.store_rows import commit_of, instance
 
 PACKET = 1_000_000
 
@@ -102,31 +98,3 @@ def test_what_does_not_pass_by_itself() -> None:
     assert not MysqlTransient().is_transient(ValueError(2006))
     assert not is_lost(MysqlError(1213, "…"))
     assert is_lost(MysqlError("Packet sequence number wrong"))
-
-
-async def test_jobs_go_together_up_to_the_limits() -> None:
-    jobs = deque(CommitJob([commit_of(instance(f"i{number}"))]) for number in range(200))
-
-    groups = []
-    while jobs:
-        groups.append(len(next_group(jobs)))
-
-    assert groups == [BATCH_MAX, 200 - BATCH_MAX]
-
-
-async def test_large_jobs_go_alone() -> None:
-    jobs = deque(CommitJob([commit_of(instance(f"i{number}", state=b"x" * 1_900_000))]) for number in range(3))
-
-    assert [len(next_group(jobs)), len(next_group(jobs))] == [2, 1]
-
-
-async def test_versions_of_one_instance_keep_their_order_and_racers_go_together() -> None:
-    versions = (2, 3, 2, 4)
-    jobs = deque(CommitJob([commit_of(instance("i", version))]) for version in versions)
-    jobs.append(CommitJob([commit_of(instance("other"))]))
-
-    groups = []
-    while jobs:
-        groups.append([job.batch[0].instance.version for job in next_group(jobs) if job.batch[0].instance is not None])
-
-    assert groups == [[2, 2, 1], [3], [4]]

@@ -10,13 +10,12 @@ from importlib.resources import files
 import pytest
 from msgspec.structs import replace
 
-from holdfast.model.commit import COMMITTED, Commit, CommitOutcome
+from holdfast.model.commit import Commit
 from holdfast.model.guard import activation_slot
 from holdfast.model.work import EffectRef, Owner
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.postgresql.connection import numbered
-from holdfast.persistence.sql.postgresql.group_commit import BATCH_BYTES_MAX, BATCH_MAX, Lanes
 from holdfast.persistence.sql.postgresql.query_batch import Together
 from holdfast.persistence.sql.postgresql.rows import rows_of
 from holdfast.persistence.sql.postgresql.statement import KINDS, ROW_TYPE, statement_of, type_of
@@ -135,78 +134,6 @@ def test_no_limit_is_a_parameter() -> None:
 def test_questions_are_numbered() -> None:
     assert numbered("a = ? and b in (?, ?)") == "a = $1 and b in ($2, $3)"
     assert numbered("select 1") == "select 1"
-
-
-async def _batches(batches: Sequence[Sequence[Commit]]) -> list[list[str]]:
-    """Which instances are committed together when all of these are asked for at once, on one lane."""
-    seen: list[list[str]] = []
-
-    async def commit(batch: Sequence[Commit]) -> list[CommitOutcome]:
-        seen.append([each.instance.id for each in batch if each.instance is not None])
-        await asyncio.sleep(0)
-        return [COMMITTED] * len(batch)
-
-    lanes = Lanes(commit, 1)
-    outcomes = await asyncio.gather(*(lanes.submit(batch) for batch in batches))
-    await lanes.close()
-    assert [len(outcome) for outcome in outcomes] == [len(batch) for batch in batches]
-    return seen
-
-
-async def test_what_queued_up_is_one_batch_up_to_the_limit() -> None:
-    seen = await _batches([[commit_of(instance(f"i{number}"))] for number in range(300)])
-
-    assert [len(batch) for batch in seen] == [1, BATCH_MAX, BATCH_MAX, 299 - 2 * BATCH_MAX]
-
-
-async def test_a_batch_never_names_an_instance_twice() -> None:
-    same = [commit_of(instance("a", version)) for version in (1, 2, 3)]
-    seen = await _batches([[same[0]], [same[1]], [commit_of(instance("b"))], [same[2]]])
-
-    assert seen == [["a"], ["a", "b"], ["a"]]
-
-
-async def test_batches_are_capped_by_bytes() -> None:
-    large = [commit_of(instance(f"i{number}", state=b"x" * (BATCH_BYTES_MAX // 3))) for number in range(7)]
-
-    assert [len(batch) for batch in await _batches([[commit] for commit in large])] == [1, 3, 3]
-
-
-@pytest.mark.parametrize("hangs_up", [0, 1, 2])
-async def test_who_hangs_up_cancels_nothing_of_others(hangs_up: int) -> None:
-    started, go = asyncio.Event(), asyncio.Event()
-    done: set[str] = set()
-
-    async def commit(batch: Sequence[Commit]) -> list[CommitOutcome]:
-        started.set()
-        await go.wait()
-        done.update(each.burst_id for each in batch)
-        return [COMMITTED] * len(batch)
-
-    lanes = Lanes(commit, 1)
-    commits = [commit_of(instance(name)) for name in "abc"]
-    callers = [asyncio.create_task(lanes.submit([each])) for each in commits]
-    await started.wait()
-    callers[hangs_up].cancel()
-    go.set()
-    await lanes.close()
-
-    own = {commits[0].burst_id} if hangs_up == 0 else set()  # The first is under way in its caller's task.
-    assert done == {each.burst_id for each in commits} - own
-    assert [caller.cancelled() for caller in callers] == [place == hangs_up for place in range(3)]
-
-
-async def test_a_batch_that_fails_is_told_to_its_callers_only() -> None:
-    async def commit(batch: Sequence[Commit]) -> list[CommitOutcome]:
-        if any(each.instance is not None and each.instance.id == "bad" for each in batch):
-            raise LookupError("broken")
-        return [COMMITTED] * len(batch)
-
-    lanes = Lanes(commit, 1)
-
-    with pytest.raises(LookupError):
-        await lanes.submit([commit_of(instance("bad"))])
-    assert await lanes.submit([commit_of(replace(instance("good")))]) == [COMMITTED]
 
 
 async def test_questions_that_queue_up_are_asked_together() -> None:

@@ -22,7 +22,6 @@ from holdfast.persistence.codec import EncryptingCodec
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.sqlite import SqliteStore
 from holdfast.persistence.sql.sqlite.connection import explained, patiently
-from holdfast.persistence.sql.sqlite.writer import BATCH_MAX, CommitJob, grouped_commits
 from holdfast.testing import faults
 from holdfast.testing.store_process import answer_of, start
 from holdfast.testing.store_rows import (
@@ -174,17 +173,6 @@ async def test_a_failing_script_does_not_take_others_along(store: SqliteStore) -
     assert isinstance(poison, list)
     assert isinstance(poison[0], Failed)
     assert (await store.stats()).work_ready == 1
-
-
-async def test_batches_of_many_callers_go_together() -> None:
-    jobs = [CommitJob([commit_of(instance(f"i{number}"))]) for number in range(5)]
-    twice = CommitJob([commit_of(instance("i0", 2))])
-    large = CommitJob([commit_of(instance(f"l{number}")) for number in range(BATCH_MAX)])
-    heavy = CommitJob([commit_of(instance("heavy", state=bytes(5_000_000)))])
-
-    groups = list(grouped_commits([*jobs, twice, large, heavy]))
-
-    assert groups == [jobs, [twice], [large], [heavy]]
 
 
 async def test_a_million_sleepers_on_one_event_are_found_by_their_index(store: SqliteStore, database: Path) -> None:
