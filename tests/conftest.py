@@ -56,3 +56,10 @@ def mysql() -> Iterator[str]:
     """An empty MySQL or MariaDB database for the tests of a module."""
     with Needed("mysql"), mysql_database() as url:
         yield url
+
+
+@pytest.fixture
+def fresh_mysql() -> Iterator[str]:
+    """An empty MySQL or MariaDB database for one test."""
+    with Needed("mysql"), mysql_database() as url:
+        yield url
