@@ -21,7 +21,6 @@ import pytest
 from holdfast import Holdfast, Status
 from holdfast.errors import AlreadyStarted, EffectHeld
 from holdfast.server import create_app
-from holdfast.testing.mysql_server import executed
 from tests.integration.stored_data import documents
 from tests.integration.stored_data.generate import FOLDER, PASSWORD
 from tests.integration.stored_data.workflows import (
@@ -36,10 +35,11 @@ from tests.integration.stored_data.workflows import (
     knocking,
     world,
 )
+from tests.support.services.mysql import executed
 
 STATUSES = {
-    "suspended": "announced approving asking calling calling-3 due far holding kept knocking not-matched shop single task "
-    "touring waiting-1 waiting-2 whole whole-8",
+    "suspended": "announced approving asking branching calling calling-3 due far holding kept knocking not-matched shop single "
+    "task touring waiting-1 waiting-2 whole whole-8",
     "running": "capturing charging packing",
     "faulted": "faulted",
     "finished": "charged whole-7",
@@ -239,6 +239,12 @@ async def test_a_loop_continues_where_it_was(app: Holdfast) -> None:
         "ended": "tour charged",
         "branches": ["Rome charged", "Oslo charged", "Bern charged"],
     }
+
+
+async def test_the_results_of_parallel_branches_are_kept(app: Holdfast) -> None:
+    await app.send("next", "a letter", instance_id="branching")
+
+    assert await result(app, "branching") == ["Rome charged", "Oslo charged", "a letter"]
 
 
 async def test_a_canceled_instance_runs_its_stored_compensations(app: Holdfast) -> None:

@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 
 from holdfast import Holdfast
 from holdfast.model.requests import DispatchDefinition
-from holdfast.testing.mysql_server import mysql_database
-from holdfast.testing.servers import postgres_database
 from tests.integration.stored_data import documents, workflows
 from tests.integration.stored_data.workflows import BASKET, FUNCTIONS, Basket, Colour, holding, knocking, world
+from tests.support.services.mysql import mysql_database
+from tests.support.services.postgresql import postgres_database
 
 FOLDER = Path(__file__).parent
 SOON = timedelta(seconds=30)
@@ -99,7 +99,9 @@ async def with_worker(app: Holdfast) -> None:
     await app.start(workflows.in_order.options(instance_id="kept"))
     await runtime.stimuli.event("two", 2, instance_id="kept", wait=SOON)
     await app.start(workflows.touring.options(instance_id="touring"), ["Rome", "Oslo", "Bern"])
-    await runtime.wait_burst("touring", SOON)
+    await app.start(workflows.branching.options(instance_id="branching"), ["Rome", "Oslo"])
+    for name in ("touring", "branching"):
+        await runtime.wait_burst(name, SOON)
 
 
 async def parents_wait(app: Holdfast) -> None:

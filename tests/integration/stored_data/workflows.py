@@ -297,6 +297,15 @@ async def touring(stops: list[str]) -> dict[str, Any]:
     return {"seen": [str(item) for item in seen], "ended": ended, "branches": branches.results}
 
 
+@workflow
+async def branching(stops: list[str]) -> list[str]:
+    async with parallel() as branches:
+        for stop in stops:
+            branches.start(charge(stop))
+    answer = await wait_for("next")
+    return [*branches.results, str(answer)]
+
+
 FUNCTIONS = (
-    approving, reminding, part, whole, charging, capturing, reserving, packing, asking, in_order, announced, touring,
+    approving, reminding, part, whole, charging, capturing, reserving, packing, asking, in_order, announced, touring, branching,
 )  # fmt: skip
