@@ -17,15 +17,6 @@ from typing import Any
 MAIN = "__main__"
 
 
-def home_of(module: str) -> str:
-    return _script(sys.modules.get(MAIN)) if module == MAIN else module
-
-
-def public_name(item: Any) -> str:
-    """`module:qualname` of a class or function."""
-    return f"{home_of(item.__module__)}:{item.__qualname__}"
-
-
 _MOVED = {
     "holdfast.activities.http.sending": "holdfast.activities.http.send_request",
     "holdfast.authoring.calling": "holdfast.authoring.start_options",
@@ -34,17 +25,35 @@ _MOVED = {
     "holdfast.runtime.runner": "holdfast.runtime.inline.runner",
     "holdfast.runtime.webhook": "holdfast.runtime.outbox.webhook",
 }
-"""Modules of ours that stored definitions may name and that have another name since."""
+"""Modules of Holdfast that have moved, by the name that stored data has for them. A moved module keeps its stored name:
+stored values stay readable, workflow functions compile to the same content, and nodes of the release before read what this
+release writes."""
+_STORED = {current: stored for stored, current in _MOVED.items()}
 
 
 def current_name(module: str) -> str:
-    """The name that a stored module name has now."""
+    """The import name of a module, by its stored name."""
     return _MOVED.get(module, module)
+
+
+def stored_name(module: str) -> str:
+    """The stored name of a module, by its import name."""
+    return _STORED.get(module, module)
+
+
+def home_of(module: str) -> str:
+    """The stored name of a module; for `__main__` the name that other processes import it by."""
+    return _script(sys.modules.get(MAIN)) if module == MAIN else stored_name(module)
+
+
+def public_name(item: Any) -> str:
+    """`module:qualname` of a class or function, as stored data names it."""
+    return f"{home_of(item.__module__)}:{item.__qualname__}"
 
 
 def module_at(home: str) -> ModuleType | None:
     """The module that has this home, if it is in this process."""
-    found = sys.modules.get(home)
+    found = sys.modules.get(current_name(home))
     return sys.modules.get(MAIN) if found is None and home == home_of(MAIN) else found
 
 

@@ -18,6 +18,7 @@ from holdfast.authoring.primitives import Finished
 from holdfast.model.definition import Expression
 from holdfast.model.descriptor import Kind
 from holdfast.model.forms import form_of
+from holdfast.model.module_names import stored_name
 from holdfast.model.policy import ActivityOptions
 from holdfast.model.values.registry import default_name, is_registrable
 
@@ -357,7 +358,7 @@ class Calls:
     def helped(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.expr:
         """A function of ours that the stored code calls by reference."""
         alias = f"__holdfast_{name}"
-        self.unit.helpers[alias] = {"of": f"{primitives.__name__}:{name}"}
+        self.unit.helpers[alias] = {"of": f"{stored_name(primitives.__name__)}:{name}"}
         if name == Finished.__name__:
             self.unit.value_types[Finished] = None
         found: ast.expr = located(ast.Call(ast.Name(alias, ast.Load()), arguments, []), at)

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.authoring.compiler.source import Source
 from holdfast.authoring.compiler.walk import children_of, nodes_of
 from holdfast.errors import ValueRefused
-from holdfast.model.module_names import home_of, module_at
+from holdfast.model.module_names import home_of, module_at, stored_name
 from holdfast.model.values import SCALARS, encode
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
@@ -101,7 +101,7 @@ class World:
 
     def _reference(self, name: str, value: Any) -> str:
         if isinstance(value, types.ModuleType):
-            return value.__name__
+            return stored_name(value.__name__)
         own = f"{home_of(getattr(value, '__module__', None) or 'builtins')}:{getattr(value, '__qualname__', name)}"
         if not isinstance(value, Enum) and _find(own) is value:
             return own
