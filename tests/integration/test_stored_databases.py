@@ -22,7 +22,6 @@ from holdfast import Holdfast, Status
 from holdfast.errors import AlreadyStarted, EffectHeld
 from holdfast.server import create_app
 from tests.integration.stored_data import documents
-from tests.integration.stored_data.generate import FOLDER, PASSWORD
 from tests.integration.stored_data.workflows import (
     BASKET,
     FUNCTIONS,
@@ -46,6 +45,7 @@ STATUSES = {
     "pending": "queued",
 }
 INSTANCES = {name: status for status, names in STATUSES.items() for name in names.split()}
+FOLDER = Path(__file__).parent / "stored_data"
 SOON = timedelta(seconds=20)
 
 
@@ -433,7 +433,7 @@ async def test_definitions_open_and_new_versions_are_published(idle: Holdfast) -
 async def test_users_and_keys_sign_in(stored: Stored, idle: Holdfast) -> None:
     key = json.loads((FOLDER / "api_keys.json").read_text(encoding="utf-8"))[stored.kind]
     async with served(idle, auth=True) as client:
-        signed = await client.post("/api/auth/login", json={"user": "kim", "password": PASSWORD})
+        signed = await client.post("/api/auth/login", json={"user": "kim", "password": documents.PASSWORD})
         by_token = await client.get(
             "/api/auth/me", headers={"Authorization": f"Bearer {signed.json()['access_token']}"}
         )

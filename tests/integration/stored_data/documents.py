@@ -41,6 +41,9 @@ CALLING = definition(
     outputs=[{"name": "answer"}],
 )
 
+PASSWORD = "a long password"
+"""Of the user `kim`."""
+
 FORM = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
 
 TASK = definition(

@@ -25,7 +25,6 @@ from tests.support.services.postgresql import postgres_database
 
 FOLDER = Path(__file__).parent
 SOON = timedelta(seconds=30)
-PASSWORD = "a long password"
 
 
 class Bus:
@@ -122,7 +121,7 @@ async def children(app: Holdfast) -> list[Any]:
 async def lose(url: str, name: str, node: str) -> None:
     """Start a workflow in a process of its own and kill the process in the middle of the effect."""
     dying = subprocess.Popen(  # noqa: ASYNC220 - the generator does nothing else meanwhile
-        [sys.executable, "-m", "tests.integration.stored_data.generate", url, name, node], stdout=subprocess.PIPE
+        [sys.executable, "-m", "tests.integration.stored_data", url, name, node], stdout=subprocess.PIPE
     )
     assert dying.stdout is not None
     assert await asyncio.to_thread(dying.stdout.readline) == b"begun\n"
@@ -178,7 +177,7 @@ async def without_worker(app: Holdfast) -> None:
 def accounts(url: str) -> str:
     """A user and an API key, by the command line; the key."""
     program = [sys.executable, "-m", "holdfast.cli"]
-    add = [*program, "users", "add", "kim", "--password", PASSWORD, "--role", "admin", "--store", url]
+    add = [*program, "users", "add", "kim", "--password", documents.PASSWORD, "--role", "admin", "--store", url]
     subprocess.run(add, check=True)
     made = [*program, "keys", "add", "import", "--role", "viewer", "--json", "--store", url]
     return str(json.loads(subprocess.run(made, check=True, capture_output=True, text=True).stdout)["key"])
