@@ -9,13 +9,13 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 TRAPS = TESTS / "simulation/test_compiled_traps.py"
-REFUSALS = TESTS / "unit/authoring/test_compiler_refusals.py"
+REFUSALS = TESTS / "unit/authoring/compiler/test_refusals.py"
 
 INTRODUCTION = """\
 Made from the tables of the tests. Each program of the first part runs twice, as plain Python and compiled, with a suspension,
 an export and an import at every await: results, errors, the order of effects and the final locals must agree
 (`tests/simulation/test_compiled_traps.py`; `test_compiled_programs.py` does the same with programs made by chance). Each of
-the second part is refused at import, with its line and what to write instead (`tests/unit/authoring/test_compiler_refusals.py`).
+the second part is refused at import, with its line and what to write instead (`tests/unit/authoring/compiler/test_refusals.py`).
 
 In the programs `act`, `same`, `numbers` and `table` are activities, `see` and `h` plain functions that take down when they were
 called, `a` and `xs` inputs."""

@@ -70,9 +70,3 @@ def test_unit_tests_mirror_the_source(root: Path) -> None:
     rooms = {path.name for path in (root / "tests/unit").iterdir() if path.is_dir() and path.name != "__pycache__"}
 
     assert rooms <= {name for name in HOUSE if not name.endswith(".py")} | {"benchmarks"}
-
-
-def test_names_of_test_files_are_unique(root: Path) -> None:
-    names = [path.name for path in (root / "tests").rglob("test_*.py")]
-
-    assert sorted(names) == sorted(set(names))

@@ -173,7 +173,7 @@ TABLE = {
     """,
 }
 """What a route asks for: all of these permissions. Some ask for more of some bodies: tests of their own say which
-(`test_server_permissions.py`)."""
+(`test_security.py`)."""
 DOORS = {"/workflows", "/api/live"}
 """No routes of FastAPI: each has tests of its own on who may come in."""
 QUESTIONS = {

@@ -20,7 +20,7 @@ from holdfast.testing.worker_process import WorkerProcess
 from tests.integration.fixtures import killers
 from tests.support.worker_group import keep_alive
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 ALIVE = {"HOLDFAST_NODE_ALIVE": "1500ms", "HOLDFAST_NODE_SWEEP": "300ms", "HOLDFAST_CANCEL_GRACE": "200ms"}
 
 

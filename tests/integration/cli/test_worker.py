@@ -27,7 +27,7 @@ from holdfast.testing.transport_contract import Wire
 from holdfast.testing.worker_process import WorkerProcess
 from tests.integration.fixtures import gated
 
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 hello = Workflow(WriteLine("hello"), id="hello")
 
 Made = Callable[..., "Probed"]

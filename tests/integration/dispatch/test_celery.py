@@ -18,7 +18,7 @@ from tests.support.services.brokers import broker_at_hand
 
 pytest.importorskip("celery", reason="celery: not installed")
 BROKER = broker_at_hand("redis")
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 @pytest.fixture
