@@ -43,7 +43,7 @@ async def run_order(store: Store, node: str, ledger: str) -> dict[str, Any]:
         async with runtime, asyncio.timeout(PATIENCE):
             for workflow in (item, order):
                 await runtime.definitions.deploy(workflow)
-            runtime.take_work()
+            runtime.node.take_work()
             await runtime.dispatcher.dispatch(
                 DispatchDefinition(definition_id=order.definition.id, instance_id=NAME, idempotency_key="start")
             )

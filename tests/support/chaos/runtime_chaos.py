@@ -94,7 +94,7 @@ async def _checked(url: str, fight: Fight, charges: Path) -> ChaosReport:
     await store.open()
     try:
         async with node_on(store, "last") as runtime:
-            runtime.take_work()
+            runtime.node.take_work()
             ids = await _all_waiting(runtime)
             return await _compared(runtime, ids, fight, charges)
     finally:

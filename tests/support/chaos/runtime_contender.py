@@ -74,7 +74,7 @@ def node_on(store: Store, name: str) -> Runtime:
 async def contend(store: Store, worker: str, instances: int, keys: int, acknowledged: str) -> dict[str, Any]:
     """Never returns: the test kills it."""
     async with node_on(store, worker) as runtime:
-        runtime.take_work()
+        runtime.node.take_work()
         await asyncio.gather(
             *(_resume(runtime, f"{worker}-{number}", instances, acknowledged) for number in range(AT_ONCE)),
             _start(runtime, keys, acknowledged),

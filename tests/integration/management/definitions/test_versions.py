@@ -206,7 +206,7 @@ async def test_a_workflow_that_is_used_is_part_of_its_users_content(cluster: Any
 
 
 async def _says_two(runtime: Any) -> bool:
-    return bool((await runtime.client(runtime.node.next_id()).create_and_run("greet")).lines == ["two"])
+    return bool((await runtime.client(runtime.new_id()).create_and_run("greet")).lines == ["two"])
 
 
 # -- code --------------------------------------------------------------------------------------------------------------
