@@ -154,5 +154,5 @@ async def test_around_durable_effects_it_stands_where_it_was_placed(cluster: Clu
 
 
 async def test_a_place_that_does_not_exist_is_refused_with_those_that_do() -> None:
-    with pytest.raises(PluginError, match=r"No middleware is called 'faulst'.*faults, commit, retry, journal"):
+    with pytest.raises(PluginError, match=r"Unknown middleware 'faulst'.*faults, commit, retry, journal"):
         await run(WriteLine("x"), MiddlewarePlacement(name="lost", middleware=Watch([]), after="faulst"))

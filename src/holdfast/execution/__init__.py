@@ -1,1 +1,1 @@
-"""Thinking: a definition compiled to a plan, and bursts that run it. No clock, no store, no network in here."""
+"""Execution core: compiles a definition to a plan and runs bursts of it. No clock, no store and no network."""

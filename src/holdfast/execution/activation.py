@@ -1,6 +1,7 @@
-"""An activity that lives on: a container with running children, or one that waits for a bookmark or an effect.
+"""Activation: an activity that outlives its own execution.
 
-Activities that complete at once never become an activation: most of a burst leaves nothing behind but its journal.
+Containers with running children and activities that wait for a bookmark or an effect have an activation. Activities
+that complete at once have none; they leave only journal entries.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ CONTINUING = 2
 
 class Activation(Struct, eq=False):
     id: int
-    """Execution id: counted in the instance, the same over every attempt."""
+    """Execution id: unique in the instance, and the same for every attempt."""
     node: Node
     owner: Activation | None
     outer: Scope
-    """The scope that the owner ran it in."""
+    """Scope in which the owner ran it."""
     scope: Scope
-    """The scope of its children: `outer`, or one of its own variables inside `outer`."""
+    """Scope of its children: `outer`, or a scope with its own variables inside `outer`."""
     status: int = RUNNING
     flags: int = 0
     attempt: int = 1
     kids: dict[int, Activation] | None = None
     bookmarks: list[str] | None = None
     data: Any = None
-    """What the activity itself remembers; JSON-able through its node's `dump` and `load`."""
+    """State of the activity. The node's `dump` and `load` convert it to and from JSON."""
 
     def descendants(self) -> list[Activation]:
-        """Everything that lives below, nearest first."""
+        """All activations below, nearest first."""
         found: list[Activation] = []
         level = list(self.kids.values()) if self.kids else []
         while level:

@@ -1,4 +1,4 @@
-"""Activation strategies: which place an instance needs before it may start."""
+"""Activation strategies: the slot that an instance needs before it can start."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from holdfast.ports import ActivationRule
 Slot = Callable[[str | None], Guard | None]
 
 
-def nowhere(correlation_id: str | None) -> Guard | None:
-    """Instances that need no place."""
+def no_slot(correlation_id: str | None) -> Guard | None:
+    """Slot rule of definitions without an activation strategy."""
     return None
 
 
 def slot_rule(definition: Definition, own: Mapping[str, ActivationRule], problems: list[Problem]) -> Slot:
-    """What `Plan.slot` is for a definition."""
+    """Value of `Plan.slot` for a definition."""
     name = definition.options.activation
     if name == ActivationStrategy.ALWAYS:
-        return nowhere
+        return no_slot
     if name in list(ActivationStrategy):
         by_definition = name != ActivationStrategy.CORRELATION
         by_correlation = name != ActivationStrategy.SINGLETON
@@ -37,14 +37,14 @@ def slot_rule(definition: Definition, own: Mapping[str, ActivationRule], problem
             Problem(
                 path="/options/activation",
                 code="unknown-strategy",
-                message=f"There is no activation strategy '{name}'.",
-                remedy=f"Known: {known}. Others are registered by a plugin.",
+                message=f"Unknown activation strategy '{name}'.",
+                remedy=f"Known: {known}. Plugins can register more.",
             )
         )
-        return nowhere
+        return no_slot
 
-    def place(correlation_id: str | None) -> Guard | None:
+    def slot_for(correlation_id: str | None) -> Guard | None:
         found = rule(definition, correlation_id)
         return None if found is None else activation_slot(strategy=name, definition_id=found)
 
-    return place
+    return slot_for

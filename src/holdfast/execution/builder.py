@@ -1,6 +1,7 @@
-"""What an activity type gets to compile one node: its inputs as evaluators, its outputs as setters, its children as nodes.
+"""NodeBuilder: the interface for activity types that compile their nodes themselves.
 
-This is the public door for compiled activities; our own control flow has no other.
+It gives an activity type its inputs as evaluators, its outputs as setters and its children as nodes. The built-in
+control flow uses nothing else.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class NodeBuilder:
         return name in self.definition.inputs
 
     def literal(self, name: str, default: Any = None) -> Any:
-        """An input that must be known when the plan is built."""
+        """Value of an input that must be known when the plan is built."""
         value = self.definition.inputs.get(name, default)
         if isinstance(value, Expression):
             if value.language == "literal":
@@ -54,7 +55,7 @@ class NodeBuilder:
         return value
 
     def expression(self, name: str, default: Any = None) -> CompiledExpression:
-        """An input as a compiled expression; literals and missing ones are constant."""
+        """An input as a compiled expression. Literals and missing inputs are constant."""
         descriptor = self.node.descriptor.input(name)
         if default is None and descriptor is not None:
             default = descriptor.default
@@ -64,7 +65,7 @@ class NodeBuilder:
         return self.expression(name, default).evaluate
 
     def compile(self, value: Any, label: str, names: Names | None = None) -> CompiledExpression:
-        """Any literal or expression that stands in this activity."""
+        """Compile a literal or an expression of this activity."""
         names = self.node.names if names is None else names
         if not isinstance(value, Expression):
             return constant(value)
@@ -79,7 +80,7 @@ class NodeBuilder:
     # -- outputs and variables -----------------------------------------------------------------------------------------
 
     def output(self, name: str) -> SetOutput:
-        """Puts a value where the definition binds this output, and where expressions look for it."""
+        """A function that stores a value in the bound target and makes it visible to expressions."""
         target = self.definition.outputs.get(name)
         setter = self.setter(target, f"outputs/{name}") if target else None
         node = self.node
@@ -96,18 +97,18 @@ class NodeBuilder:
         return put
 
     def setter(self, target: str, label: str) -> Callable[[Scope, Any], None]:
-        """Writes a variable (by id or name) or an output of the workflow."""
+        """A function that writes a variable (by id or name) or an output of the workflow."""
         found = self.node.names.target(target)
         if found is None:
             known = ", ".join(self.node.names.visible()) or "none"
             self.problem(
-                label, "unknown-target", f"There is no variable or output '{target}'.", f"Declare it; visible: {known}."
+                label, "unknown-target", f"Unknown variable or output '{target}'.", f"Declare it; visible: {known}."
             )
             return lambda scope, value: None
         return _setter(*found)
 
     def slot(self, target: str, label: str) -> tuple[int, int]:
-        """Where a variable stands: levels up, and its index there."""
+        """Location of a variable: number of levels up, and its index there."""
         found = self.node.names.target(target)
         if found is None:
             self.setter(target, label)
@@ -115,11 +116,11 @@ class NodeBuilder:
         return found
 
     def variables(self) -> Shape | None:
-        """The shape of the variables that this activity declares itself."""
+        """Shape of the variables that this activity declares."""
         return self.node.shape
 
     def open(self) -> Callable[[Scope], Scope]:
-        """Makes the scope of its children from its own: a new one if it declares variables."""
+        """A function that makes the children's scope: a new scope if the activity declares variables."""
         shape = self.node.shape
         return shape.open if shape is not None else _same
 
@@ -128,14 +129,14 @@ class NodeBuilder:
     def child(
         self, port: str, done: Done, *, variables: Mapping[str, Any] | None = None, lendable: bool = False
     ) -> Node | None:
-        """The one activity of a port, or None. `variables` are handed to it in a scope of their own (see `shape`)."""
+        """The activity of a single port, or None. `variables` are visible to it in a separate scope (see `shape`)."""
         value = self.definition.ports.get(port)
         if not isinstance(value, ActivityNode):
             return None
         return self.place(value, done, f"{self.path}/{port}", shape=self.shape(port, variables), lendable=lendable)
 
     def children(self, port: str, done: Callable[[int], Done]) -> list[Node]:
-        """The activities of a port; `done(position)` makes each one's continuation."""
+        """The activities of a list port. `done(position)` makes the continuation of each."""
         items = self.definition.ports.get(port, ())
         return [
             self.place(item, done(position), f"{self.path}/{port}/{position}")
@@ -149,37 +150,37 @@ class NodeBuilder:
     def place(
         self, definition: ActivityNode, done: Done, path: str, *, shape: Shape | None = None, lendable: bool = False
     ) -> Node:
-        """Compile a child. `lendable` ones may also run under another activation (cleanup, Compensate)."""
+        """Compile a child. A `lendable` child may also run under another activation (cleanup, Compensate)."""
         names = self.node.inner if shape is None else Names((shape, *self.node.inner.shapes))
         return self.compiler.place(definition, self.node, names, _lent(self.node, done) if lendable else done, path)
 
     def shape(self, port: str, variables: Mapping[str, Any] | None) -> Shape | None:
-        """The scope that this activity opens for a child: `variables` with their defaults."""
+        """Shape of the scope that this activity opens for a child: `variables` with their defaults."""
         if not variables:
             return None
         return self.compiler.shape(f"{self.node.key}#{port}", variables)
 
     def is_terminal(self, definition: Any) -> bool:
-        """Its completion ends the container it stands in (Break, Complete, End, Finish)."""
+        """Whether its completion ends the enclosing container (Break, Complete, End, Finish)."""
         activity = self.compiler.activity_type(definition.type, definition.version)
         return activity is not None and activity.descriptor.terminal
 
     # -- whole activities ----------------------------------------------------------------------------------------------
 
     def objects(self, activity: Any) -> Op:
-        """The operation of an activity written as a class with `execute(context)`."""
+        """Operation of an activity written as a class with `execute(context)`."""
         from holdfast.execution.invoke import object_operation
 
         return object_operation(self, activity)
 
     def function(self, activity: Any) -> Op:
-        """The operation of an activity written as a function."""
+        """Operation of an activity written as a function."""
         from holdfast.execution.functions import function_operation
 
         return function_operation(self, activity)
 
     def leaf(self, act: Callable[[LiveInstance, Scope], Any]) -> Op:
-        """The operation of an activity that does one thing and completes at once; what `act` returns is journaled."""
+        """Operation of an activity that completes at once. The return value of `act` is journaled."""
         index = self.node.index
 
         def step(live: LiveInstance, scope: Scope) -> None:
@@ -190,7 +191,7 @@ class NodeBuilder:
         return self.at_once(step)
 
     def at_once(self, step: Step) -> Op:
-        """The same for a step that counts and journals its execution by itself."""
+        """Like `leaf`, for a step that counts and journals its execution itself."""
         self.node.step, done = step, self.done
 
         def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
@@ -204,7 +205,7 @@ class NodeBuilder:
 
 
 def constant(value: Any) -> CompiledExpression:
-    """A literal; containers are copied for each reader, so that nobody changes the definition."""
+    """A literal. Containers are copied on each read, so that no reader can change the definition."""
     if value.__class__ in values.SCALARS:
         return CompiledExpression(evaluate=lambda scope: value, constant=True)
     return CompiledExpression(evaluate=lambda scope: values.copy(value), constant=True)

@@ -1,8 +1,8 @@
-"""Ending activities that are not done: bookmarks forgotten, effects released, queued work withdrawn, `finally` still run.
+"""Cancellation of activities: drops bookmarks, releases effects, withdraws queued work, and still runs `finally`.
 
-A cancellation has a cause, written first (rule M1). What must still run when an activity is canceled (the `finally` of a
-Try, compensations when the whole instance is canceled) runs one after the other, innermost first, under the instance's
-`cleanup` activation, which no other cancellation reaches; the instance ends only after it.
+Each cancellation has a cause, which is recorded first (rule M1). Finalizers (the `finally` of a Try, and the
+compensations if the whole instance is canceled) run one after the other, innermost first, under the instance's
+`cleanup` activation. Other cancellations do not reach `cleanup`, and the instance ends only after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Finalizer = tuple["Node", Scope]
 
 
 def cancel(live: LiveInstance, activation: Activation, *, notify: bool = True) -> None:
-    """Cancel an activation and all that lives below it."""
+    """Cancel an activation and all its descendants."""
     if activation.status in (COMPLETED, CANCELED):
         return
     begun = _adopt(live, [activation, *activation.descendants()])
@@ -68,7 +68,7 @@ def forget_bookmarks(live: LiveInstance, activation: Activation) -> None:
 
 
 def withdraw(live: LiveInstance, owners: Iterable[Activation]) -> None:
-    """Take queued work of these owners back."""
+    """Remove queued work of these owners."""
     if not live.queue:
         return
     gone = {id(owner) for owner in owners}
@@ -79,14 +79,16 @@ def withdraw(live: LiveInstance, owners: Iterable[Activation]) -> None:
 
 
 def leave_queued(live: LiveInstance, activation: Activation) -> None:
-    """A completed activity may have children in the queue. As in Elsa they still run, but nothing of them lives on."""
+    """Keep a completed activity whose children are still queued. As in Elsa, the children run, but their activations
+    end.
+    """
     if any(item[1] is activation for item in live.queue):
         activation.owner, activation.kids = None, None
         live.leftovers = (*live.leftovers, activation)
 
 
 def end_leftovers(live: LiveInstance) -> bool:
-    """The queue is empty: end what was left behind. True if that put something in the queue."""
+    """End leftovers once the queue is empty. True if this queued more work."""
     leftovers, live.leftovers = live.leftovers, ()
     for activation in leftovers:
         cancel_kids(live, activation)
@@ -94,24 +96,24 @@ def end_leftovers(live: LiveInstance) -> bool:
 
 
 def withdraw_all(live: LiveInstance) -> None:
-    """Take everything off the queue, except what cleans up."""
-    kept = [item for item in live.queue if _cleans_up(live, item[1])]
+    """Clear the queue, except for work under `cleanup`."""
+    kept = [item for item in live.queue if _is_cleanup(live, item[1])]
     live.queue.clear()
     live.queue.extend(kept)
     end_leftovers(live)
 
 
-def _cleans_up(live: LiveInstance, owner: Activation) -> bool:
+def _is_cleanup(live: LiveInstance, owner: Activation) -> bool:
     while owner.owner is not None:
         owner = owner.owner
     return owner is live.cleanup
 
 
-# -- what must still run -----------------------------------------------------------------------------------------------
+# -- finalizers --------------------------------------------------------------------------------------------------------
 
 
 def _finalizers(doomed: list[Activation]) -> list[Finalizer]:
-    """Innermost first: `doomed` lists owners before kids."""
+    """Finalizers innermost first; `doomed` lists owners before their kids."""
     found: list[Finalizer] = []
     for item in reversed(doomed):
         finalizer = item.node.hooks.finalizer
@@ -122,9 +124,11 @@ def _finalizers(doomed: list[Activation]) -> list[Finalizer]:
 
 
 def _adopt(live: LiveInstance, doomed: list[Activation]) -> list[Finalizer]:
-    """A compensation that has begun goes on under `cleanup`, though whoever began it is canceled: half of it would be
-    neither done nor undone. Where `cleanup` is at work already, it has to begin anew, in its turn: these are returned.
-    One that has failed ends here; its incident tells of it."""
+    """Move compensations that have started under `cleanup`, because the activity that started them is canceled.
+
+    A half-finished compensation would be neither done nor undone. If `cleanup` is already busy, the compensations are
+    returned and restart there in turn. A failed compensation ends; its incident documents it.
+    """
     later: list[Finalizer] = []
     for item in doomed:
         if item.node.hooks.borrowed in (None, cleanup_done):
@@ -166,7 +170,7 @@ def _start_cleanup(live: LiveInstance) -> None:
 
 
 def cleanup_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: Any) -> None:
-    """The continuation of everything that runs under `cleanup`."""
+    """Continuation of all work under `cleanup`."""
     pending: list[Finalizer] = owner.data
     if pending:
         pending.pop(0)
@@ -175,17 +179,17 @@ def cleanup_done(live: LiveInstance, owner: Activation, scope: Scope, outcome: A
 
 
 def end_finalizer(live: LiveInstance) -> None:
-    """What runs under `cleanup` now ends early (it failed, or said Finish): the next one goes on."""
+    """End the finalizer that runs under `cleanup` early, because it failed or ran Finish, and start the next one."""
     cancel_kids(live, live.cleanup)
     withdraw(live, [live.cleanup])
     cleanup_done(live, live.cleanup, live.cleanup.scope, None)
 
 
-# -- the whole instance ------------------------------------------------------------------------------------------------
+# -- whole instance ----------------------------------------------------------------------------------------------------
 
 
 def stop(live: LiveInstance, cause: str, *, finalize: bool = True) -> None:
-    """Cancel the instance: `finally` and compensations run, then it is canceled. Without `finalize` it just ends."""
+    """Cancel the instance. `finally` and compensations run first, unless `finalize` is false."""
     live.stopping = (live.stopping or cause) if finalize else cause
     live.fault_pending = False
     begun = _adopt(live, [live.root, *live.root.descendants()]) if finalize else []

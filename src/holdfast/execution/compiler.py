@@ -1,4 +1,4 @@
-"""From a definition to a plan. All problems are collected and raised together; a plan that exists can run."""
+"""Compiler: turns a definition into a plan. Collects all problems and raises them together; an existing plan can run."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from holdfast.ports import (
     MiddlewarePlacement,
 )
 
-_ASKS_FOR_OUTPUTS = re.compile(r"output|last_?result|get\w+From\w+", re.IGNORECASE)
+_READS_OUTPUTS = re.compile(r"output|last_?result|get\w+From\w+", re.IGNORECASE)
 
 
 class Environment(Struct, frozen=True, kw_only=True):
-    """What definitions are compiled against."""
+    """Everything that definitions are compiled against."""
 
     activity: Callable[[str, int], ActivityType | None]
-    """By type and version; an unknown version gives the latest."""
+    """Activity type by name and version. An unknown version gives the latest."""
     known_types: Callable[[], list[str]]
     languages: Mapping[str, ExpressionEvaluator]
     types: TypeRegistry
@@ -52,7 +52,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     incident_strategies: Mapping[str, IncidentRule] = {}
     activation_strategies: Mapping[str, ActivationRule] = {}
     journal: str = INCLUDE
-    """What the journal keeps where nobody says otherwise."""
+    """Default journal policy."""
 
 
 def compile_plan(definition: Definition, environment: Environment) -> Plan:
@@ -71,8 +71,8 @@ def compile_plan(definition: Definition, environment: Environment) -> Plan:
             Problem(
                 path="/root",
                 code="nested-too-deeply",
-                message="Its activities are nested too deeply to be compiled.",
-                remedy="Make workflows of the inner parts, or a Flowchart of the nest.",
+                message="The activities are nested too deeply to compile.",
+                remedy="Move inner parts to separate workflows, or use a Flowchart.",
             )
         )
     errors = errors_in(compiler.problems)
@@ -87,11 +87,11 @@ class Compiler:
         self.environment = environment
         self.problems: list[Problem] = []
         self.chain: list[str] = []
-        """Workflows being compiled inside each other."""
+        """Ids of the workflows being compiled, outermost first."""
         self.prefix = ""
         self.more_types: dict[str, ActivityType] = {}
         self.handlers = 0
-        """How many handlers of exceptions (of compiled functions) the node being compiled stands in."""
+        """Number of exception handlers (of compiled functions) around the node being compiled."""
         self.definition = plan.definition
 
     # -- nodes ---------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Compiler:
         return node
 
     def _place_workflow(self, node: Node, path: str) -> None:
-        """A type that is no activity may be a workflow used as one."""
+        """An unknown activity type may be a workflow used as an activity."""
         found = find_workflow(self.environment.definitions, node.definition)
         if found is None:
             self._unknown(node, path)
@@ -203,7 +203,7 @@ class Compiler:
                     f"inputs/{item.name}",
                     "missing-input",
                     f"'{descriptor.type}' needs the input '{item.name}'.",
-                    "Give it a value or an expression.",
+                    "Set a value or an expression.",
                 )
 
     def _unknown(self, node: Node, path: str) -> None:
@@ -220,14 +220,14 @@ class Compiler:
         )
 
     def add_types(self, types: Mapping[str, ActivityType]) -> None:
-        """Activity types that come with an activity that is being compiled (the parts of a composite)."""
+        """Add activity types that belong to the activity being compiled (the parts of a composite)."""
         self.more_types.update(types)
 
     def activity_type(self, name: str, version: int) -> ActivityType | None:
         return self.environment.activity(name, version) or self.more_types.get(name)
 
     def incident_rule(self, name: str) -> IncidentRule:
-        """What an incident that nobody handled does to the instance."""
+        """Rule that decides whether an unhandled incident faults the instance."""
         if name == IncidentStrategy.FAULT:
             return lambda incident: True
         if name == IncidentStrategy.CONTINUE:
@@ -239,8 +239,8 @@ class Compiler:
                 Problem(
                     path="/options/incident",
                     code="unknown-strategy",
-                    message=f"There is no incident strategy '{name}'.",
-                    remedy=f"Known: {known}. Others are registered by a plugin.",
+                    message=f"Unknown incident strategy '{name}'.",
+                    remedy=f"Known: {known}. Plugins can register more.",
                 )
             )
             return lambda incident: True
@@ -249,7 +249,7 @@ class Compiler:
     # -- scopes --------------------------------------------------------------------------------------------------------
 
     def declare(self, key: str, variables: tuple[Variable, ...], shape: Shape | None = None) -> Shape:
-        """The shape of declared variables."""
+        """Shape of declared variables."""
         shape = shape or self._shape(key)
         for variable in variables:
             index = shape.add(shape.names, variable.name, variable.type, variable.default)
@@ -261,7 +261,7 @@ class Compiler:
         return shape
 
     def shape(self, key: str, variables: Mapping[str, Any]) -> Shape:
-        """The shape of variables that an activity hands to a child."""
+        """Shape of variables that an activity passes to a child."""
         shape = self._shape(key)
         for name, default in variables.items():
             shape.add(shape.names, name, "any", default)
@@ -274,7 +274,7 @@ class Compiler:
     # -- expressions ---------------------------------------------------------------------------------------------------
 
     def expression(self, value: Expression, names: Names, path: str) -> CompiledExpression:
-        if value.language != "code":  # it names only what its function names
+        if value.language != "code":  # compiled code cannot read outputs of other activities
             self._note_outputs(value.source)
         evaluator = self._language(value.language, path)
         if evaluator is None:
@@ -304,8 +304,8 @@ class Compiler:
                 Problem(
                     path=path,
                     code="unknown-language",
-                    message=f"There is no expression language '${language}'.",
-                    remedy=f"Known: {known}. Others are registered by a plugin.",
+                    message=f"Unknown expression language '${language}'.",
+                    remedy=f"Known: {known}. Plugins can register more.",
                 )
             )
         return evaluator
@@ -316,7 +316,7 @@ class Compiler:
         )
 
     def _note_outputs(self, source: Any) -> None:
-        if isinstance(source, str) and _ASKS_FOR_OUTPUTS.search(source):
+        if isinstance(source, str) and _READS_OUTPUTS.search(source):
             self.plan.records_outputs = True
 
 

@@ -1,7 +1,7 @@
-"""A workflow as a node: the root of a plan, and every workflow that is used as an activity inside it.
+"""Composite nodes: the root workflow of a plan, and workflows used as activities inside it.
 
-Its inputs, outputs and variables stand in one scope, the boundary of what its activities may name. It runs in the instance
-of the workflow around it: no instance of its own, no second commit.
+Inputs, outputs and variables of a composite share one scope, which bounds the names that its activities can see. A
+composite runs in the instance of the surrounding workflow: no separate instance, no extra commit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Unset:
-    """An output that nobody has set."""
+    """Marks an output that is not set."""
 
     __slots__ = ()
 
@@ -44,7 +44,7 @@ def as_workflow_node(definition: Definition) -> ActivityNode:
 
 
 def find_workflow(source: DefinitionSource | None, activity: ActivityNode) -> Definition | None:
-    """The workflow that an activity stands for: by what it refers to, else by its type name."""
+    """The workflow that an activity refers to: by its reference, else by its type name."""
     if source is None:
         return None
     reference = activity.extra.get("workflow")
@@ -134,7 +134,7 @@ def compile_composite(
 def _bind_inputs(
     builder: NodeBuilder, definition: Definition, shape: Shape, inputs: Mapping[str, Any]
 ) -> list[tuple[int, Any]]:
-    """Input names of a workflow used as an activity are matched without regard to case, as Elsa writes them."""
+    """Bind inputs of a workflow used as an activity. Names match without regard to case, as in Elsa."""
     declared = {name.lower(): index for name, index in shape.inputs.items()}
     bound = []
     for name, value in inputs.items():
@@ -155,7 +155,7 @@ def _bind_inputs(
                         path=f"{builder.path}/inputs/{item.name}",
                         code="missing-input",
                         message=f"'{definition.title}' needs the input '{item.name}'.",
-                        remedy="Give it a value or an expression.",
+                        remedy="Set a value or an expression.",
                     )
                 )
     return bound

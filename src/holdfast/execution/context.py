@@ -1,4 +1,4 @@
-"""The context that an activity's author works with: reads facts, records wishes. See `ports.Context` for what each does."""
+"""Implementation of the activity context: provides facts and records requests. See `ports.Context` for the contract."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Facts:
-    """What is known of an execution wherever it runs: in the segment, in a thread, in another process."""
+    """Facts about an execution, available in the segment, in a thread and in another process."""
 
     __slots__ = (
         "activity_id",
@@ -58,7 +58,7 @@ class Facts:
 
 
 class ChildRef:
-    """A child in a port, as its owner sees it."""
+    """Reference to a child in a port, as the owner's code sees it."""
 
     __slots__ = ("field", "id", "index", "name", "port")
 
@@ -71,7 +71,7 @@ class ChildRef:
 
 
 class RecordingContext:
-    """Implements `ports.Context` by writing everything down in a `Record`."""
+    """Implementation of `ports.Context` that records everything in a `Record`."""
 
     __slots__ = ("_activity", "_facts", "_is_canceled", "_read_variable", "_services", "record", "state")
 
@@ -140,7 +140,7 @@ class RecordingContext:
 
     @property
     def trace(self) -> str | None:
-        """The trace of the instance, as W3C `traceparent`; for middleware that makes spans."""
+        """W3C `traceparent` of the instance, for middleware that creates spans."""
         return self._facts.trace
 
     @property
@@ -157,8 +157,8 @@ class RecordingContext:
             return self.record.variables[name]
         if self._read_variable is None:
             raise ExecutionError(
-                f"An effect does not read variables while it runs (asked for '{name}'): they may have changed since it was "
-                "recorded. Hand the value to it as an input."
+                f"An effect cannot read variables while it runs ('{name}'): they may have changed since the effect was "
+                "recorded. Pass the value as an input."
             )
         return self._read_variable(name)
 
@@ -170,7 +170,7 @@ class RecordingContext:
         values.check(value, name)
         self.record.outputs[name] = value
 
-    # -- what happens next ---------------------------------------------------------------------------------------------
+    # -- continuation --------------------------------------------------------------------------------------------------
 
     def complete(self, *outcomes: str) -> None:
         self.record.completed = True
@@ -215,7 +215,7 @@ class RecordingContext:
     ) -> None:
         if not isinstance(child, ChildRef):
             raise ExecutionError(
-                "schedule() takes an activity of one of this activity's own ports; give the class a field such as "
+                "schedule() takes an activity from a port of this activity. Declare a field such as "
                 "`body: Activity | None = port()` and schedule `self.body`."
             )
         self.record.children.append(
@@ -231,22 +231,22 @@ class RecordingContext:
 
     def cancel_children(self, tag: Any = None) -> None:
         self.record.canceled_tags.append(ALL_CHILDREN if tag is None else tag)
-        # What this very execution has scheduled before is withdrawn too: it is not queued yet.
+        # Children scheduled by this execution are not queued yet: remove them too.
         self.record.children = [] if tag is None else [item for item in self.record.children if item.tag != tag]
 
     def _callback(self, method: Callable[..., Any] | None) -> str | None:
-        """Callbacks are stored by the method's name, so it must be one of this activity."""
+        """Name of a callback method. Callbacks are stored by name, so the method must belong to the activity."""
         if method is None:
             return None
         name = getattr(method, "__name__", "")
         if not name or getattr(type(self._activity), name, None) is None:
             raise ActivityDeclarationError(
-                f"'{name or method!r}' is not a method of {type(self._activity).__name__}. Callbacks are kept by name over "
+                f"'{name or method!r}' is not a method of {type(self._activity).__name__}. Callbacks are stored by name across "
                 "restarts: pass a bound method of the activity, such as self.approved."
             )
         return name
 
-    # -- the rest ------------------------------------------------------------------------------------------------------
+    # -- other ---------------------------------------------------------------------------------------------------------
 
     def journal(self, message: str, data: Any = None) -> None:
         self.record.journal.append((message, data))

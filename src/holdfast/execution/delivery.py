@@ -1,6 +1,6 @@
-"""What reaches an instance from outside: its start, a resumed bookmark, the result of an effect, a retry, a cancellation.
+"""Delivery of external input to an instance: start, resumed bookmarks, effect results, retry and cancellation.
 
-Each changes the live instance and leaves work in its queue; the next segment goes on from there.
+Each function changes the live instance and adds work to its queue. The next segment runs the queue.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def start(
     properties: Mapping[str, Any] | None = None,
     pending: bool = False,
 ) -> LiveInstance:
-    """A new instance with its root in the queue. Inputs are complete and checked. A pending one waits for `begin`."""
+    """Create an instance with its root in the queue. Inputs must be complete and checked. A pending instance waits for
+    `begin`.
+    """
     live = LiveInstance(
         plan,
         id,
@@ -85,7 +87,7 @@ def start(
 
 
 def begin(live: LiveInstance) -> None:
-    """From pending to running: the workflow's first activity is in the queue."""
+    """Change the status from pending to running and queue the workflow's first activity."""
     live.status = RUNNING_STATUS
     data: dict[str, Any] = {"trigger": live.trigger} if live.trigger else {}
     if live.principal is not None:
@@ -98,17 +100,17 @@ def begin(live: LiveInstance) -> None:
 
 
 class Received(NamedTuple):
-    """A payload that a bookmark takes, before anything is changed."""
+    """A payload that a bookmark accepts. Nothing is changed yet."""
 
     activation: Activation
     bookmark: Bookmark
     payload: Any
     problem: Exception | None = None
-    """What the wait's own test of it raised: it fails with that."""
+    """Exception raised by the activity's own check of the payload. The activity fails with it."""
 
 
 def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
-    """Wake the activity that waits at this bookmark. False if it passes this payload by: nothing is changed then."""
+    """Resume the activity that waits at this bookmark. False if it rejects the payload; nothing changes then."""
     received = receive(live, bookmark_id, payload)
     if received is None:
         return False
@@ -117,8 +119,10 @@ def resume(live: LiveInstance, bookmark_id: str, payload: Any = None) -> bool:
 
 
 def receive(live: LiveInstance, bookmark_id: str, payload: Any = None) -> Received | None:
-    """What `wake` would do; None if the activity passes this payload by. Raises what keeps it from being resumed:
-    `BookmarkNotFound`, `InstanceAtRest`, `PayloadRefused`, `UnknownValueType`."""
+    """Check a payload without changing anything. None if the activity rejects it.
+
+    Raises `BookmarkNotFound`, `InstanceAtRest`, `PayloadRefused` or `UnknownValueType`.
+    """
     if live.status.at_rest:
         refuse_at_rest(live)
     bookmark = live.bookmarks.get(bookmark_id)
@@ -131,8 +135,8 @@ def receive(live: LiveInstance, bookmark_id: str, payload: Any = None) -> Receiv
         try:
             payload = receives(live, activation, bookmark, payload)
         except (PayloadRefused, UnknownValueType):
-            raise  # The sender's fault, or this node's: the instance waits for what it can read.
-        except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+            raise  # An error of the sender or of this node: the instance keeps waiting for a valid payload.
+        except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
             return Received(activation, bookmark, payload, error)
         if payload is PASSED:
             return None
@@ -143,7 +147,8 @@ def wake(live: LiveInstance, received: Received) -> None:
     activation, bookmark, payload, problem = received
     if bookmark.kind is _TIMEOUT and activation.id in live.effects:
         _burn(live, activation, bookmark)
-        return  # Whoever runs the attempt keeps its time; until then it waits for a worker, or for somebody's word.
+        # The effect's executor enforces its own timeout. Until it starts, the effect waits for a worker or an operator.
+        return
     live.status = RUNNING_STATUS
     live.waited_at = live.sequence
     if bookmark.auto_burn:
@@ -156,7 +161,7 @@ def wake(live: LiveInstance, received: Received) -> None:
 
 
 def hear_itself(live: LiveInstance) -> bool:
-    """Hand a published event that only this instance may hear to an activity of its own that waits for it."""
+    """Deliver published local events to waiting activities of the same instance."""
     if live.status.at_rest:
         return False
     for event in [event for event in live.published if event["local"]]:
@@ -188,7 +193,7 @@ def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payloa
             woken(live, activation, bookmark, payload)
         elif bookmark.auto_complete:
             live.complete(activation)
-    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+    except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.fault(live, activation, faults.named(activation.node, error))
 
 
@@ -202,7 +207,7 @@ def _burn(live: LiveInstance, activation: Activation, bookmark: Bookmark) -> Non
 
 
 def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: Record | EffectFailure) -> bool:
-    """Apply a result. False if it is late: its row is gone or names another attempt; it is journaled and dropped."""
+    """Apply a result. False if the result is stale (no such effect, or another attempt): it is journaled and dropped."""
     request = live.effects.get(execution_id)
     activation = live.waiters.get(execution_id)
     if request is None or request.attempt != attempt or activation is None:
@@ -218,13 +223,13 @@ def finish_effect(live: LiveInstance, execution_id: int, attempt: int, result: R
         finish = activation.node.hooks.result
         assert finish is not None
         finish(live, activation, result)
-    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+    except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.fault(live, activation, error)
     return True
 
 
 class RemoteError(ExecutionError):
-    """A failure that happened where its exception could not come back from: told by its names."""
+    """Failure in another process whose exception could not be transferred; only the names are known."""
 
     def __init__(self, failure: EffectFailure) -> None:
         self.type_name = failure.type
@@ -233,11 +238,11 @@ class RemoteError(ExecutionError):
         super().__init__(failure.message)
 
 
-# -- the whole instance ------------------------------------------------------------------------------------------------
+# -- whole instance ----------------------------------------------------------------------------------------------------
 
 
 def cancel(live: LiveInstance, cause: str = "canceled", *, finalize: bool = True) -> None:
-    """Cancel the instance; a faulted one too, since it may still be retried."""
+    """Cancel the instance. A faulted instance can be canceled too, because it can still be retried."""
     refuse_cancel(live)
     live.status = Status.RUNNING
     cancellation.stop(live, cause, finalize=finalize)
@@ -249,7 +254,7 @@ def refuse_cancel(live: LiveInstance) -> None:
 
 
 def retry(live: LiveInstance) -> int:
-    """Run the failed activities of a faulted (or incident-laden) instance again; their number is returned."""
+    """Retry the failed activities of an instance and return their number."""
     if live.status in (Status.FINISHED, Status.CANCELED):
         raise InstanceAtRest(live.id, live.status, remedy="Only faulted and suspended instances can be retried.")
     return operator_actions.retry(live, operator_actions.failed(live))
@@ -259,4 +264,4 @@ def refuse_at_rest(live: LiveInstance) -> None:
     if live.status is Status.FAULTED:
         raise InstanceAtRest(live.id, live.status, remedy="Retry or cancel it first.")
     if live.status.at_rest:
-        raise InstanceAtRest(live.id, live.status, remedy="It takes no more work.")
+        raise InstanceAtRest(live.id, live.status, remedy="It accepts no more work.")

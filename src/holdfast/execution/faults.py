@@ -1,4 +1,4 @@
-"""What follows when an activity fails: retry, a handler above it, or an incident. Never a state that nobody can explain."""
+"""Fault handling: retry, a handler in an ancestor, or an incident."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ NOT_CARRIED = (None, "inline")
 
 
 def raised(live: LiveInstance, node: Node, owner: Activation, scope: Scope, error: Exception) -> None:
-    """An operation raised: find or make the activation that stands for the failed execution, then decide."""
+    """Handle an exception of an operation: find or create the activation of the failed execution, then decide."""
     activation = _running(node, owner, live) or live.activate(node, owner, scope)
     fault(live, activation, named(node, error))
 
 
 def _running(node: Node, owner: Activation, live: LiveInstance) -> Activation | None:
-    """The activation that this very execution made before it raised (always the newest)."""
+    """The activation that this execution created before it raised (always the newest)."""
     newest = (owner.kids or {}).get(live.sequence)
     return newest if newest is not None and newest.node is node and newest.status == RUNNING else None
 
 
 def named(node: Node, error: Exception) -> Exception:
-    """An expression that failed is told by the input it stands in."""
+    """Name the input that a failed expression belongs to."""
     if isinstance(error, ExpressionError):
         name = node.sources.get(error.source)
         if name is not None:
@@ -52,7 +52,7 @@ def named(node: Node, error: Exception) -> Exception:
 
 
 def fault(live: LiveInstance, activation: Activation, error: BaseException) -> None:
-    """Retry if the policy says so, else offer it to those above, else keep an incident."""
+    """Retry if the policy allows it, else offer the fault to the ancestors, else create an incident."""
     live.note(JournalEvent.FAULTED, activation, {"type": type_name(error), "message": kept(str(error))})
     if activation.bookmarks:
         forget_bookmarks(live, activation)
@@ -72,7 +72,7 @@ def fault(live: LiveInstance, activation: Activation, error: BaseException) -> N
     if live.plan.ends_instance(incident):
         live.fault_pending = True
     if top is live.cleanup:
-        # Nobody retries what runs while something is being canceled: the rest of the cleaning up goes on.
+        # Work under `cleanup` is not retried: continue with the remaining finalizers.
         end_finalizer(live)
 
 
@@ -98,7 +98,7 @@ def _retry(live: LiveInstance, activation: Activation, error: BaseException) -> 
 
 
 def _is_step(activation: Activation) -> bool:
-    """An effect that a queue carries: its next attempt is held back by the carrier, not by a bookmark."""
+    """Whether a queue carries this effect. The queue then delays the next attempt; no bookmark is needed."""
     node = activation.node
     return node.effect is not None and activation.data is not None and node.options.queue not in NOT_CARRIED
 
@@ -109,7 +109,7 @@ def is_retried(policy: Retry, error: BaseException) -> bool:
 
 
 def back_off(policy: Retry, attempt: int, seed: str) -> timedelta:
-    """The wait after a failed attempt. The jitter comes from the seed: a segment that is run again waits as long."""
+    """Wait after a failed attempt. The jitter derives from the seed, so a retried segment waits the same time."""
     wait = min(policy.delay * policy.factor ** (attempt - 1), policy.delay_max)
     share = int(stimulus_hash(seed, attempt)[:8], 16) / 0xFFFFFFFF
     return wait * (1 + policy.jitter * (2 * share - 1))
@@ -155,7 +155,7 @@ def type_name(error: BaseException) -> str:
 
 
 def error_names(error: BaseException) -> tuple[str, ...]:
-    """The names an error can be caught by: its class, those above it, and what it says of itself."""
+    """Names by which an error can be caught: its class, base classes, and the names it reports itself."""
     remote: tuple[str, ...] = getattr(error, "names", ())
     own = tuple(item.__name__ for item in type(error).__mro__ if item not in (object, BaseException))
     return (*remote, *map(_short, remote), *own)

@@ -1,9 +1,9 @@
-"""The variables of a compiled function while it runs, and its stored source text made callable again.
+"""Frames of compiled functions, and compilation of their stored source text.
 
-A function written in plain Python is stored as activities with source text in them (`$code`). Each text becomes a Python
-function of one argument, the scope: what it reads is taken from the scope into real locals, what it may have changed is put
-back whatever happens. So unbound names, `del`, lambdas and comprehensions are CPython's own. The text is compiled from the
-definition alone; what it names of the world (`uses`) was bound when the definition was made.
+A function written in plain Python is stored as activities that contain source text (`$code`). Each text becomes a
+Python function of one argument, the scope. It loads the names it uses from the scope into real locals, and stores
+changed names back even if it raises. Unbound names, `del`, lambdas and comprehensions therefore behave as in CPython.
+The text is compiled from the definition alone; its globals (`uses`) were bound when the definition was created.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from holdfast.model.scope import Scope, Shape
 from holdfast.model.values import decode
 
 SCOPE, UNBOUND, WATCH = "__scope", "__unset", "__watch"
-"""Names inside the functions that we make; the compiler refuses them in workflows."""
+"""Reserved names inside generated functions; the compiler refuses them in workflows."""
 UNBOUND_ERROR = "__unbound_error"
-"""Not by its own name, which a module may use for something else."""
+"""Alias for UnboundLocalError, because a module may use that name for something else."""
 
 RESULT = "~result"
-"""The slot of what the function returns."""
+"""Slot of the function's return value."""
 LOST = "~lost"
-"""The slot of variables that could not be kept while the instance slept, with the reason."""
+"""Slot that lists variables that could not be stored while the instance was suspended, with the reasons."""
 
 Lines = Sequence[Sequence[int]]
-"""Line numbers of the nodes of a syntax tree in walking order, run-length encoded: `[[line, times], …]`."""
+"""Line numbers of a syntax tree's nodes in walking order, run-length encoded: `[[line, times], …]`."""
 
 
 class FrameShape(Shape):
-    """The names of one compiled function: its parameters, locals and temporaries, all unbound to begin with."""
+    """Names of one compiled function: parameters, locals and temporaries, all unbound at first."""
 
     __slots__ = ("file", "function", "references", "uses", "watched")
 
@@ -47,10 +47,10 @@ class FrameShape(Shape):
         self.function = function
         self.file = file
         self.uses = bind(uses)
-        """What the text names of the world around it, by name."""
+        """Globals of the text, by name."""
         self.references = {use["of"]: self.uses[name] for name, use in uses.items() if "of" in use}
         self.watched: list[ReferenceType[Any]] = []
-        """Lambdas that the text which runs now has made."""
+        """Lambdas created by the text that is running."""
         self.uses[WATCH] = self.watch
         self.declare(RESULT)
         self.declare(LOST)
@@ -64,11 +64,11 @@ class FrameShape(Shape):
 
 
 class MissingReference(LookupError):
-    """What a stored function names is not in this process."""
+    """This process cannot import an object that a stored function uses."""
 
 
 def resolve(reference: str) -> Any:
-    """`module` or `module:name.name`, as it is now."""
+    """Import `module` or `module:name.name`."""
     stored_name, _, path = reference.partition(":")
     module_name = current_name(stored_name)
     try:
@@ -81,7 +81,7 @@ def resolve(reference: str) -> Any:
 
 
 def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The globals of a stored function: constants by value, everything else as it is now."""
+    """Globals of a stored function: constants by value, all others imported."""
     found: dict[str, Any] = {
         "__builtins__": builtins,
         "__name__": "holdfast.code",
@@ -93,13 +93,13 @@ def bind(uses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     return found
 
 
-# -- text to function --------------------------------------------------------------------------------------------------
+# -- compilation -------------------------------------------------------------------------------------------------------
 
 
 def make_function(
     source: str, shape: FrameShape, lines: Lines | None = None, *, statements: bool = False
 ) -> Callable[[Scope], Any]:
-    """A function over scopes of this shape: an expression gives its value, statements what they `return`."""
+    """Compile text to a function of a scope. An expression returns its value, statements return their `return` value."""
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
@@ -115,7 +115,7 @@ def make_function(
 
 
 def _explaining(function: Callable[[Scope], Any], slot: int) -> Callable[[Scope], Any]:
-    """A name that is unbound because its value could not be kept: say that, not that it was never assigned."""
+    """For a name that is unbound because its value could not be stored, raise an error that says so."""
 
     def run(scope: Scope) -> Any:
         try:
@@ -124,13 +124,13 @@ def _explaining(function: Callable[[Scope], Any], slot: int) -> Callable[[Scope]
             lost, name = scope[slot], str(error).partition("'")[2].partition("'")[0]
             if lost is UNSET or name not in lost:
                 raise
-            raise ValueRefused(name, "value", remedy=f"It was not kept over an await: {lost[name]}.") from None
+            raise ValueRefused(name, "value", remedy=f"It could not be stored across an await: {lost[name]}.") from None
 
     return run
 
 
 def _watch_lambdas(tree: ast.Module, shape: FrameShape) -> bool:
-    """Mark the lambdas that see locals: each text has its own, so they must not outlive it."""
+    """Mark lambdas that capture locals. Each text has its own locals, so such lambdas must not outlive it."""
     marker = _Marker(shape)
     marker.visit(tree)
     return marker.found
@@ -141,7 +141,7 @@ class _Marker(ast.NodeTransformer):
         self.shape = shape
         self.found = False
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:  # a name that NodeTransformer asks for
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:  # name required by NodeTransformer
         self.generic_visit(node)
         if not any(isinstance(item, ast.Name) and item.id in self.shape.names for item in ast.walk(node.body)):
             return node
@@ -157,7 +157,9 @@ def _checked(function: Callable[[Scope], Any], shape: FrameShape) -> Callable[[S
         found = function(scope)
         if any(item() is not None for item in watched):
             raise ValueRefused(
-                "lambda", "function", remedy="It sees locals and is kept for later. Define a function at module level."
+                "lambda",
+                "function",
+                remedy="It captures locals and outlives its statement. Define a function at module level.",
             )
         return found
 
@@ -165,10 +167,10 @@ def _checked(function: Callable[[Scope], Any], shape: FrameShape) -> Callable[[S
 
 
 NO_COLUMN = -1
-"""Columns are not stored: without them a traceback shows the line, and no carets under the wrong part of it."""
+"""Columns are not stored. Without them a traceback shows only the line, without misplaced carets."""
 
 _PLACED = (ast.expr, ast.stmt, ast.excepthandler, ast.pattern, ast.arg, ast.keyword, ast.alias)
-"""Nodes that have a place in the text."""
+"""Node types that have a source position."""
 
 
 def _place(tree: ast.Module, lines: Lines) -> None:
@@ -201,7 +203,7 @@ def _compiled(body: list[ast.stmt], shape: FrameShape) -> Callable[[Scope], Any]
 
 
 def _take(name: str, index: int, at: dict[str, Any]) -> list[ast.stmt]:
-    """`name = scope[index]`, unbound if it is unbound there."""
+    """`name = scope[index]`; leaves the name unbound if the slot is unset."""
     unbound = ast.Compare(_load(name, at), [ast.Is()], [_load(UNBOUND, at)], **at)
     return [
         ast.Assign([ast.Name(name, ast.Store(), **at)], _slot(index, ast.Load(), at), **at),
@@ -210,7 +212,7 @@ def _take(name: str, index: int, at: dict[str, Any]) -> list[ast.stmt]:
 
 
 def _keep(name: str, index: int, at: dict[str, Any]) -> ast.stmt:
-    """`scope[index] = name`, or unbound if it is."""
+    """`scope[index] = name`; marks the slot as unset if the name is unbound."""
     put = ast.Assign([_slot(index, ast.Store(), at)], _load(name, at), **at)
     leave = ast.Assign([_slot(index, ast.Store(), at)], _load(UNBOUND, at), **at)
     handler = ast.ExceptHandler(_load(UNBOUND_ERROR, at), None, [leave], **at)

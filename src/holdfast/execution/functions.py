@@ -1,7 +1,7 @@
-"""Activities written as functions: the shortest way from evaluated inputs to a result.
+"""Activities written as functions.
 
-Pure ones with no context take the fast path: arguments evaluated in place, the function called, the result bound. No
-activation is made unless one fails.
+Pure functions without a context take a fast path: evaluate the arguments, call the function, bind the result. An
+activation is created only if the call fails.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def function_operation(builder: NodeBuilder, activity: Any) -> Op:
-    """`activity` has `function`, `is_async`, `context_name` (None if it takes no context), `mode`."""
+    """`activity` has `function`, `is_async`, `context_name` (None if it takes no context) and `mode`."""
     if builder.node.descriptor.kind is Kind.EFFECT:
         return _effect(builder, activity)
     if activity.context_name is None:
@@ -54,7 +54,7 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
 
     def finish(live: LiveInstance, scope: Scope, n: int, result: Any) -> None:
         if is_async:
-            # As `finish_at_once`, in place: the call would be a tenth of what such an activity costs.
+            # `finish_at_once` inlined: the call would be a tenth of the cost of such an activity.
             try:
                 result.send(None)
             except StopIteration as end:
@@ -78,7 +78,7 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
     name, evaluate, expected = inputs[0][0], inputs[0][1], AS_THEY_ARE[inputs[0][2]]
 
     def step_of_one(live: LiveInstance, scope: Scope) -> None:
-        """The same for one input of a plain type: no dict of arguments, and the value as it is."""
+        """Variant for one input of a plain type: no argument dict, and no copy of the value."""
         n = live.sequence = live.sequence + 1
         value = evaluate(scope)
         if value.__class__ not in expected:
@@ -93,14 +93,14 @@ def _always(value: Any) -> Callable[[Scope], Any]:
 
 
 def _slot_here(builder: NodeBuilder, output: str) -> int:
-    """Where the output is bound in the nearest scope; 0 if it is bound further out, or not at all."""
+    """Slot of the output in the nearest scope; 0 if it is bound further out or not at all."""
     target = builder.definition.outputs.get(output)
     hops, slot = (builder.node.names.target(target) if target else None) or (0, 0)
     return 0 if hops else slot
 
 
 def _takes_position(function: Callable[..., Any]) -> bool:
-    """Its only parameter may be given without its name."""
+    """Whether the only parameter can be passed by position."""
     parameters = list(signature(function).parameters.values())
     return len(parameters) == 1 and parameters[0].kind is Parameter.POSITIONAL_OR_KEYWORD
 

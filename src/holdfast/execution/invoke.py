@@ -1,7 +1,7 @@
-"""Activities written as classes: inputs evaluated once, `execute` or a callback called, what it recorded applied.
+"""Activities written as classes: evaluates inputs once, calls `execute` or a callback, and applies the record.
 
-A pure one runs here, inside the segment. An effect is recorded, runs elsewhere with the same inputs on every attempt, and
-its record is applied when its result comes back. Both go through `apply`.
+A pure activity runs inside the segment. An effect is recorded and runs outside the segment, with the same inputs on
+every attempt; its record is applied when the result arrives. Both use `apply`.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
 ChildKey = tuple[str, int, str | None]
 
 NUMBER = "~number"
-"""Which scheduling a child belongs to: a hidden slot of the scope it runs in, so that it lasts as long as the child."""
+"""Hidden slot in a child's scope: number of the `schedule` call that the child belongs to."""
 
 
 class EffectCall(Struct, frozen=True, kw_only=True):
-    """How to run an effect, wherever it runs."""
+    """Call of an effect, independent of where it runs."""
 
     run: Callable[[Mapping[str, Any], RecordingContext, str, Any], Any]
-    """(inputs, context, method, argument) → a value or an awaitable; the context's record is the result."""
+    """(inputs, context, method, argument) → a value or an awaitable. The context's record is the result."""
     mode: str = "async"
     """`async`, `thread` or `process`."""
     function: Callable[..., Any] | None = None
-    """For `process`: the bare function, which must be importable there."""
+    """For `process`: the bare function, which must be importable in the worker process."""
     bare: bool = False
-    """`function` takes the inputs and nothing else: without middleware it needs no context to run in."""
+    """`function` takes only the inputs. Without middleware it needs no context."""
 
 
 class ObjectActivity:
-    """The compiled form of one node of a class activity."""
+    """Compiled form of one node of a class activity."""
 
     def __init__(self, builder: NodeBuilder, activity: Any) -> None:
         self.builder = builder
@@ -78,7 +78,7 @@ class ObjectActivity:
     # -- children ------------------------------------------------------------------------------------------------------
 
     def _place_children(self, builder: NodeBuilder) -> dict[str, Any]:
-        """Compile the children of every port, and make what the author sees in their place."""
+        """Compile the children of all ports and make the references that the author's code sees."""
         ports: dict[str, Any] = {}
         for descriptor in builder.node.descriptor.ports:
             shape = builder.compiler.shape(f"{builder.node.key}#{descriptor.name}", dict.fromkeys(descriptor.variables))
@@ -119,20 +119,20 @@ class ObjectActivity:
                 return
             waiting.remove(entry)
             if entry["callback"] is None:
-                self._rest(live, owner)
+                self._complete_if_idle(live, owner)
                 return
             outcomes = (outcome,) if isinstance(outcome, str) else outcome or ()
             child, _ = self.children[key]
             result = ChildResult(child_id=child.definition.id, outcomes=outcomes, tag=entry["tag"])
             try:
                 self.call(live, owner, entry["callback"], result)
-            except Exception as error:  # noqa: BLE001 - code of others
-                # The callback's own fault, not that of the child, which has completed.
+            except Exception as error:  # noqa: BLE001 - user code
+                # A fault of the callback, not of the child, which has completed.
                 faults.fault(live, owner, faults.named(self.node, error))
 
         return done
 
-    # -- running -------------------------------------------------------------------------------------------------------
+    # -- execution -----------------------------------------------------------------------------------------------------
 
     def operation(self) -> Op:
         node, inputs, open_scope = self.node, self.inputs, self.open
@@ -148,7 +148,7 @@ class ObjectActivity:
         return op
 
     def call(self, live: LiveInstance, activation: Activation, method: str, argument: Any) -> None:
-        """Run a method of the activity: now if it is pure, as an effect otherwise."""
+        """Run a method of the activity: at once if it is pure, otherwise as an effect."""
         if self.is_effect:
             inputs = activation.data["inputs"]
             activation.data["call"] = [method, argument_data(argument)]
@@ -187,7 +187,7 @@ class ObjectActivity:
             read_variable=variable_reader(activation),
         )
 
-    # -- applying what was recorded ------------------------------------------------------------------------------------
+    # -- application of the record -------------------------------------------------------------------------------------
 
     def apply(self, live: LiveInstance, activation: Activation, record: Record) -> None:
         values.check(activation.data["state"], "state")
@@ -204,18 +204,16 @@ class ObjectActivity:
         if record.completed:
             self.complete(live, activation, record.outcomes)
         else:
-            self._rest(live, activation)
+            self._complete_if_idle(live, activation)
 
-    def _rest(self, live: LiveInstance, activation: Activation) -> None:
-        """Nothing was said: it completes unless it left something to wait for."""
+    def _complete_if_idle(self, live: LiveInstance, activation: Activation) -> None:
+        """Complete, unless the activity left something to wait for."""
         kinds = {live.bookmarks[key].kind for key in activation.bookmarks or ()}
         limit = activation.node.timeout
         if not activation.data["waiting"] and kinds <= {BookmarkKind.TIMEOUT}:
             self.complete(live, activation, None)
         elif limit is not None and BookmarkKind.TIMEOUT not in kinds:
-            live.arm_timeout(
-                activation, limit
-            )  # It ran out, or was forgotten with a failed attempt, while the effect ran.
+            live.arm_timeout(activation, limit)  # it fired, or was dropped with a failed attempt, while the effect ran
 
     def complete(self, live: LiveInstance, activation: Activation, outcomes: Outcome) -> None:
         live.complete(activation, outcomes)
@@ -250,7 +248,7 @@ def object_operation(builder: NodeBuilder, activity: Any) -> Op:
     return ObjectActivity(builder, activity).operation()
 
 
-# -- pieces that functions use too -------------------------------------------------------------------------------------
+# -- shared with functions.py ------------------------------------------------------------------------------------------
 
 
 def evaluators(builder: NodeBuilder) -> list[tuple[str, Callable[[Scope], Any], str]]:
@@ -262,7 +260,7 @@ def evaluators(builder: NodeBuilder) -> list[tuple[str, Callable[[Scope], Any], 
 
 
 def evaluate_all(inputs: list[tuple[str, Callable[[Scope], Any], str]], scope: Scope) -> dict[str, Any]:
-    """Inputs by value: what the activity changes in them stays with the activity."""
+    """Evaluate inputs by value, so that changes by the activity stay local to it."""
     given = {}
     for name, evaluate, type_name in inputs:
         value = given[name] = evaluate(scope)
@@ -284,12 +282,12 @@ AS_THEY_ARE: Mapping[str, frozenset[type]] = {
     "string": frozenset({str}),
     "boolean": frozenset({bool}),
 }
-"""Types of inputs, and classes whose values need neither conversion nor a copy for them."""
+"""By input type: classes whose values need neither conversion nor a copy."""
 _NO_TYPES: frozenset[type] = frozenset()
 
 
 def finish_at_once(coroutine: Any, type_name: str) -> Any:
-    """Run a coroutine that must end without waiting."""
+    """Run a coroutine that must not suspend."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -299,7 +297,7 @@ def finish_at_once(coroutine: Any, type_name: str) -> Any:
 
 
 def apply_plain(live: LiveInstance, activation: Activation, record: Record, outputs: Mapping[str, Any]) -> None:
-    """The part of a record that every kind of activity shares."""
+    """Apply the part of a record that all kinds of activities share."""
     for message, data in record.journal:
         live.note(JournalEvent.LOGGED, activation, {"message": message, "data": kept(data)})
     live.lines.extend(record.lines)
@@ -344,7 +342,7 @@ def facts_of(live: LiveInstance, activation: Activation) -> Facts:
 
 
 def variable_reader(activation: Activation) -> Callable[[str], Any]:
-    """Reads variables (then workflow inputs) by value, as they are now."""
+    """Reads current variables (then workflow inputs) by value."""
 
     def read(name: str) -> Any:
         found = find(activation.scope, name) or find_input(activation.scope, name)
@@ -356,7 +354,7 @@ def variable_reader(activation: Activation) -> Callable[[str], Any]:
 
 
 def _number(scope: Scope) -> int:
-    """Which scheduling the child that runs in this scope belongs to."""
+    """Number of the `schedule` call that the child in this scope belongs to."""
     number: int = scope[scope[1].outputs[NUMBER]]
     return number
 

@@ -1,7 +1,7 @@
-"""What happened and why, as small tuples while a burst runs: `(event, node index, execution id, nanoseconds, data)`.
+"""Journal of a burst: entries are small tuples `(event, node index, execution id, nanoseconds, data)`.
 
-Values are captured when the entry is made (rule M19): small immutable ones by reference, everything else by `preview`, so
-that a later change of an object never rewrites history. Entries become `JournalEntry` objects when somebody reads them.
+Values are captured when the entry is made (rule M19): small immutable values by reference, all others by `preview`. A
+later change of an object therefore never changes the journal. Readers get `JournalEntry` objects.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ STARTED = JournalEvent.STARTED.value
 COMPLETED = JournalEvent.COMPLETED.value
 DECIDED = JournalEvent.DECIDED.value
 WAITING = JournalEvent.WAITING.value
-"""The busiest events as plain text: an entry that holds nothing but atoms is none of the garbage collector's business."""
+"""Frequent events as plain text: the garbage collector does not track tuples that hold only atoms."""
 
 TINY = frozenset({NoneType, bool, int, float})
-"""Kept as they are: immutable and small."""
+"""Small immutable types, stored as they are."""
 
 DECISION_BYTES = 128
 OUTPUT_BYTES = 1024
 
 
 def kept(value: Any) -> Any:
-    """A value as the journal keeps it."""
+    """Copy of a value for the journal."""
     if value.__class__ in TINY or (value.__class__ is str and len(value) <= OUTPUT_BYTES and value.isascii()):
         return value
     return preview(value, OUTPUT_BYTES)
@@ -45,7 +45,7 @@ MASK = "••••••"
 
 
 def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Inputs as the journal and incidents keep them: secrets never."""
+    """Inputs for the journal and for incidents, with secrets masked."""
     secrets = node.secrets
     return {
         name: MASK if name in secrets else value if value.__class__ in TINY else kept(value)
@@ -54,7 +54,7 @@ def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seen(expression: CompiledExpression, scope: Scope) -> dict[str, Any]:
-    """The values that a condition depended on."""
+    """Values that a condition depended on."""
     values = {}
     for name, read in expression.reads:
         value = read(scope)
@@ -64,7 +64,7 @@ def seen(expression: CompiledExpression, scope: Scope) -> dict[str, Any]:
 
 
 def readable(plan: Plan, entries: Iterable[RawEntry], first: int) -> list[JournalEntry]:
-    """Journal entries as others see them."""
+    """Convert raw entries to `JournalEntry` objects."""
     found = []
     for offset, (event, index, execution_id, at, data) in enumerate(permitted(plan.journal_rules, entries)):
         definition = plan.nodes[index].definition if index >= 0 else None

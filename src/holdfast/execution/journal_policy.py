@@ -1,7 +1,7 @@
-"""Log persistence: which values of the journal may be kept. Applied where entries leave a burst, so that bursts pay nothing.
+"""Journal policy: decides which values the journal may keep. Applied after a burst, so that bursts do not pay for it.
 
-An activity's own rule goes before the definition's, that before the engine's. `include` keeps values, `exclude` keeps what
-happened without them, `off` keeps nothing but faults. Single inputs and outputs can be named.
+An activity's rule takes precedence over the definition's rule, and that over the engine's. `include` keeps values,
+`exclude` keeps events without values, `off` keeps only faults. Rules can also name single inputs and outputs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 INCLUDE, EXCLUDE, OFF = "include", "exclude", "off"
 
 _FACTS = frozenset({"answer", "attempt", "bookmark", "due", "for", "name", "outcome", "outcomes", "reason", "type"})
-"""What an entry says besides values."""
+"""Keys of an entry that are not user values."""
 _FAULTS = frozenset({JournalEvent.FAULTED, JournalEvent.INCIDENT, JournalEvent.RETRY_SCHEDULED})
 
 
 def rule_of(node: ActivityNode, of_definition: str | None, of_engine: str) -> JournalRule | None:
-    """The rule for an activity; None keeps everything."""
+    """Journal rule of an activity; None keeps everything."""
     own = node.options.journal or JournalRule()
     default = own.default or of_definition or of_engine
     named = {**own.inputs, **own.outputs}
@@ -34,7 +34,7 @@ def rule_of(node: ActivityNode, of_definition: str | None, of_engine: str) -> Jo
 
 
 def permitted(rules: Mapping[int, JournalRule], entries: Iterable[RawEntry]) -> list[RawEntry]:
-    """The entries as they may be kept."""
+    """Entries reduced to the permitted data."""
     if not rules:
         return list(entries)
     found = []

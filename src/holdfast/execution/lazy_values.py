@@ -1,10 +1,10 @@
-"""Large values that nobody has read yet: a burst costs what it touches, not what its instance holds (rule H14).
+"""Lazy loading of large values: a burst costs what it touches, not what its instance holds (rule H14).
 
-A stored state refers to its large values. They come back as `Resting`: bytes, until somebody asks for them. A scope with such
-values is a `RestingScope`, a list whose items wake when they are read by index, as expressions do; all other scopes are plain
-lists, so nobody else pays for it. What was not woken is written as it came: the same reference, without a look at the value.
+A stored state refers to its large values. They load as `Resting`: packed bytes, until they are read. A scope with such
+values is a `RestingScope`, a list that decodes an item when it is read by index, as expressions do. All other scopes
+are plain lists and pay nothing. Values that were never read are written back as the same reference, without decoding.
 
-A long list is stored in pages (`execution.pages`), and a loop reads those that it is at (`Items`).
+A long list is stored in pages (`execution.pages`), and a loop reads one page at a time (`Items`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from holdfast.model.values import TypeRegistry
 from holdfast.model.values.encoder import TAG
 
 VALUE, RUNS = 1, 2
-"""The type codes of references in MessagePack: nothing that a user stores looks like one."""
+"""MessagePack extension codes of references. User data cannot contain them."""
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
@@ -37,12 +37,12 @@ def reference(ref: str) -> Ext:
 
 
 def references(refs: Iterable[str], rest: list[Any]) -> Ext:
-    """To the runs of a list, and what is behind them."""
+    """Reference to the runs of a list, plus the items after them."""
     return Ext(RUNS, _pack((list(map(bytes.fromhex, refs)), rest)))
 
 
 def _named(part: Ext) -> tuple[list[str], list[Any]]:
-    """The values that a reference names, and the items that it has itself."""
+    """Values that a reference names, and the items it holds itself."""
     data = bytes(part.data)
     if part.code == VALUE:
         return [data.decode()], []
@@ -51,7 +51,7 @@ def _named(part: Ext) -> tuple[list[str], list[Any]]:
 
 
 def joined(part: Any, stored: Mapping[str, bytes]) -> Any:
-    """A part of a state with the values that it refers to in their places."""
+    """Part of a state with its references resolved."""
     kind = part.__class__
     if kind is dict:
         return {name: joined(item, stored) for name, item in part.items()}
@@ -74,21 +74,21 @@ def _references(part: Any) -> Iterator[str]:
             yield from _references(item)
 
 
-# -- values that rest --------------------------------------------------------------------------------------------------
+# -- lazy values -------------------------------------------------------------------------------------------------------
 
 
 class Resting:
-    """A value as it is stored: a reference, or something small with references in it."""
+    """A stored value that is not decoded: a reference, or small data that contains references."""
 
     __slots__ = ("part", "stored")
 
     def __init__(self, part: Any, stored: Mapping[str, bytes]) -> None:
         self.part = part
         self.stored = stored
-        """The values that it refers to."""
+        """Packed values by reference."""
 
     def data(self) -> Any:
-        """As JSON."""
+        """Value as JSON data."""
         return joined(self.part, self.stored)
 
     def read(self, types: TypeRegistry) -> Any:
@@ -101,13 +101,13 @@ class Resting:
 
 
 def rested(part: Any, stored: Mapping[str, bytes]) -> Any:
-    """The part itself, if it refers to nothing."""
+    """Wrap a part that contains references; return any other part unchanged."""
     refs = tuple(_references(part))
     return Resting(part, {ref: stored[ref] for ref in refs}) if refs else part
 
 
 class RestingScope(list[Any]):
-    """A scope some of whose values rest."""
+    """Scope that decodes lazy values on first access."""
 
     __slots__ = ("types",)
 
@@ -124,7 +124,7 @@ class RestingScope(list[Any]):
 
 
 class Items:
-    """The items of a loop whose list rests, read page by page. The list is the loop's own: nobody changes it."""
+    """Items of a loop over a lazy list, read page by page. The loop owns the list, so it never changes."""
 
     __slots__ = ("_at", "_count", "_page", "_pages", "_types", "resting")
 
@@ -147,7 +147,7 @@ class Items:
 
 
 def paged(resting: Resting, types: TypeRegistry) -> Items | list[Any]:
-    """What a loop goes through: page by page, if it is stored so."""
+    """Items for a loop: page by page if the list is stored in pages."""
     pages = _pages(resting) if resting.part.__class__ is Ext else None
     return cast("list[Any]", resting.read(types)) if pages is None else Items(resting, pages, types)
 

@@ -1,8 +1,8 @@
-"""An instance while it is in memory: what a burst reads and changes.
+"""Live instance: the in-memory state that a burst reads and changes.
 
-It is all plain data and two things handed in from outside, the clock and the plan. A segment mutates it; `snapshot` turns it
-into JSON and back between any two segments. The busy methods are here; what happens rarely has modules of its own
-(`faults`, `cancellation`, `settling`, `snapshot`).
+It holds plain data plus the clock and the plan, which are injected. A segment mutates it; `snapshot` converts it to
+JSON and back between any two segments. Frequent operations are methods here; rare ones have their own modules
+(`faults`, `cancellation`, `settle`, `snapshot`).
 """
 
 from __future__ import annotations
@@ -37,46 +37,49 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class LiveInstance(Struct, eq=False, weakref=True):
-    """A struct, since its many fields are then filled by C: most instances live for a burst only. A start fills them by
-    position, from `plan` to `sequence`. What few instances have is replaced where it is added to, never changed in place:
-    so all others share an empty one, and are made and let go in half the time."""
+    """A struct, because C code fills its many fields fast: most instances live for one burst only.
+
+    A start fills the fields by position, from `plan` to `sequence`. Rarely used collections are replaced, never changed
+    in place, so that all instances can share one empty default. This halves the cost of creating and freeing an
+    instance.
+    """
 
     plan: Plan
     id: str
     now: Callable[[], int]
     services: Services
-    # From here to `outcome` what is written down as it is, in the order of `State`.
+    # Fields from here to `outcome` are stored unchanged, in the order of `State`.
     status: Status = PENDING
     created: int = 0
     correlation_id: str | None = None
     name: str | None = None
     parent_id: str | None = None
     principal: str | None = None
-    """On whose behalf it was started."""
+    """Principal that started the instance."""
     trace: str | None = None
-    """The trace context of who started it."""
+    """Trace context of the start request."""
     flowchart_mode: str = "counter"
     trigger: str | None = None
-    """Id of the trigger that started the instance: its flowchart begins there."""
+    """Id of the trigger that started the instance. Its flowchart begins there."""
     trigger_open: bool = False
-    """The trigger has not been executed yet: its first execution takes the stimulus, later ones wait."""
+    """The trigger has not run yet. Its first execution takes the stimulus; later executions wait."""
     sequence: int = 0
-    """Counts executions of activities; their ids come from it."""
+    """Number of activity executions so far; the source of execution ids."""
     waited_at: int = 0
-    """`sequence` when something was last waited for: tells a runaway."""
+    """Value of `sequence` at the last wait, for detecting runaway loops."""
     bookmark_count: int = 0
     journal_base: int = 0
-    """Entries that left with earlier commits."""
+    """Number of journal entries in earlier commits."""
     commits: int = 0
     fault_pending: bool = False
     stopping: str | None = None
-    """The cause of a cancellation that is under way."""
+    """Cause of the cancellation in progress."""
     outcome: Outcome = None
     properties: Mapping[str, Any] = _NONE
-    """What its starter wants to find again; the workflow does not see it."""
+    """Properties set by the starter; not visible to the workflow."""
     trigger_payload: Any = None
     defers_steps: bool = False
-    """Whoever runs this can hold a step back: its back-off needs no bookmark."""
+    """The runtime can delay a step by itself, so its back-off needs no bookmark."""
     queue: deque[tuple[Node, Activation, Scope]] = field(default_factory=deque)
     journal: list[RawEntry] = []
     bookmarks: dict[str, Bookmark] = {}
@@ -84,28 +87,28 @@ class LiveInstance(Struct, eq=False, weakref=True):
     """Activations with a bookmark or an open effect, by execution id."""
     effects: dict[int, EffectRequest] = {}
     new_effects: list[EffectRequest] = []
-    """Recorded in this segment: to be started after its commit."""
+    """Effects recorded in this segment; they start after its commit."""
     canceled_effects: list[int] = []
     child_starts: tuple[ChildStart, ...] = ()
     orphans: list[str] = []
-    """Instances that nobody waits for any more: to be canceled by this segment's commit."""
+    """Child instances without a waiting parent; this segment's commit cancels them."""
     published: list[dict[str, Any]] = []
     lines: list[str] = []
-    """What WriteLine wrote in this segment: printed after its commit."""
+    """Lines written in this segment; printed after its commit."""
     asked: frozenset[str] = frozenset()
-    """Requests from outside that came with this burst: whoever brought one looks at `replies` after the commit."""
+    """Ids of the HTTP requests of this burst. Their callers read `replies` after the commit."""
     replies: Mapping[str, HttpReply] = _NONE
-    """Answers that this burst gave, by request: they leave after the commit (rule M13)."""
+    """Replies of this burst, by request id; sent after the commit (rule M13)."""
     incidents: list[Incident] = []
     results: dict[str, dict[str, Any]] = {}
     spare_outputs: Mapping[str, Any] = _NONE
     compensations: tuple[Compensation, ...] = ()
     moved_to: str | None = None
-    """The content that this burst has migrated it to."""
+    """Content hash that this burst has migrated the instance to."""
     leftovers: tuple[Activation, ...] = ()
-    """Completed activities whose queued children still run; what those leave behind ends with the segment."""
+    """Completed activities whose queued children still run. Activations of those children end with the segment."""
     error: BaseException | None = None
-    """What the last incident was made of, for those in this process; no part of the state."""
+    """Exception of the last incident, for callers in this process; not part of the state."""
     retrying: Activation | None = None
     commit_wanted: bool = False
     committed_for: tuple[Node, int] | None = None
@@ -113,27 +116,32 @@ class LiveInstance(Struct, eq=False, weakref=True):
     cleanup: Activation = cast("Activation", None)
 
     def made_anew(self, other: LiveInstance) -> LiveInstance:
-        """Everything as in another one; whoever holds this one sees it."""
+        """Copy all fields from another instance into this one, so that holders of this object see them."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(other, name))
         return self
 
     def __del__(self) -> None:
-        """Activations know each other both ways. Left to the collector they would lie about for thousands of bursts, and each
-        of these would be made in memory that no cache holds: that cost a quarter of reading a state."""
+        """Break reference cycles between activations.
+
+        Left to the garbage collector, activations of thousands of bursts would stay allocated, and new bursts would use
+        memory outside the CPU cache. This cost a quarter of the time to read a state.
+        """
         root, cleanup = self.root, self.cleanup
         if root is not None and not root.kids and not self.leftovers and (cleanup is None or not cleanup.kids):
-            return  # As most that have ended.
+            return  # Fast path: most ended instances have no activations left.
         everyone = [root, cleanup, *self.leftovers]
-        for item in everyone:  # It grows meanwhile.
+        for item in everyone:  # grows while it is iterated
             if item is not None and item.kids:
                 everyone += item.kids.values()
                 item.kids = None
 
-    # -- the facts that expressions may ask for ------------------------------------------------------------------------
+    # -- facts for expressions -----------------------------------------------------------------------------------------
 
     def open_scope(self, shape: Shape) -> Scope:
-        """An outermost scope. It knows the instance weakly: an instance that is let go is gone, with no cycle to collect."""
+        """Open an outermost scope. It refers to the instance weakly, so freeing an instance needs no garbage
+        collection.
+        """
         return shape.open(proxy(self))
 
     @property
@@ -162,23 +170,23 @@ class LiveInstance(Struct, eq=False, weakref=True):
         wanted = output.replace("_", "").lower()
         return next((value for name, value in found.items() if name.replace("_", "").lower() == wanted), None)
 
-    # -- what a burst does all the time --------------------------------------------------------------------------------
+    # -- hot path ------------------------------------------------------------------------------------------------------
 
     def activate(self, node: Node, owner: Activation, outer: Scope, scope: Scope | None = None) -> Activation:
-        """The activity will live on: give it an execution id and a place among its owner's kids."""
+        """Create the activation of an activity that outlives its execution."""
         n = self.sequence = self.sequence + 1
         activation = self.adopt(Activation(n, node, owner, outer, outer if scope is None else scope))
         if self.retrying is not None and self.retrying.node is node:
             activation.attempt, self.retrying = self.retrying.attempt, None
         if node.timeout is not None:
             self.arm_timeout(activation, node.timeout)
-        # It starts when what came before it ended: that moment is known already, and reading a clock costs.
+        # The start time equals the end of the previous activity: reuse it, because reading the clock costs time.
         journal = self.journal
         journal.append((STARTED, node.index, n, journal[-1][3] if journal else self.now(), None))
         return activation
 
     def adopt(self, activation: Activation) -> Activation:
-        """Give it its place among its owner's kids."""
+        """Add the activation to its owner's kids."""
         owner = activation.owner
         assert owner is not None
         if owner.kids is None:
@@ -188,7 +196,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
         return activation
 
     def complete(self, activation: Activation, outcome: Outcome = None) -> None:
-        """The activity is done: end what it left behind, then go on where its owner says."""
+        """Complete the activity: end its remaining children, then run the owner's continuation."""
         if activation.status:
             return
         activation.status = COMPLETED
@@ -199,13 +207,13 @@ class LiveInstance(Struct, eq=False, weakref=True):
         owner, node, n = activation.owner, activation.node, activation.id
         if owner is not None and owner.kids:
             owner.kids.pop(n, None)
-        # Completed with its last child, or with what resumed it: the same moment again.
+        # Completes together with its last child or its resumption: reuse that time.
         journal = self.journal
         journal.append((ENDED, node.index, n, journal[-1][3] if journal else self.now(), outcome))
-        node.done(self, owner, activation.outer, outcome)  # type: ignore[arg-type]  # only the root has no owner; its done ignores it
+        node.done(self, owner, activation.outer, outcome)  # type: ignore[arg-type]  # only the root has no owner, and its continuation ignores it
 
     def takes_trigger(self, node: Node) -> bool:
-        """Whether this execution is the one that the instance was started for."""
+        """Whether this is the execution that consumes the trigger's stimulus."""
         if self.trigger_open and node.definition.id == self.trigger:
             self.trigger_open = False
             return True
@@ -216,7 +224,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     def bookmark(
         self, activation: Activation, request: NewBookmark, kind: BookmarkKind = BookmarkKind.ACTIVITY
     ) -> Bookmark:
-        """The activation waits for what the request describes."""
+        """Add a bookmark at which the activation waits."""
         self.bookmark_count += 1
         key = f"b{self.bookmark_count}"
         if activation.bookmarks is None:
@@ -259,7 +267,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
         argument: Any = None,
         delay: timedelta | None = None,
     ) -> None:
-        """Put the effect's row into this segment's commit; it starts after that, never before."""
+        """Add the effect to this segment's commit. It starts after the commit, never before."""
         node, n, attempt = activation.node, activation.id, activation.attempt
         request = self.effects[n] = EffectRequest(n, node.key, attempt, inputs, method, argument, delay)
         self.waiters[n] = activation
@@ -268,11 +276,11 @@ class LiveInstance(Struct, eq=False, weakref=True):
         self.note(EFFECT_RECORDED, activation, {"attempt": attempt, "inputs": masked(node, inputs)})
 
     def publish(self, activation: Activation, event: dict[str, Any]) -> None:
-        """An event that leaves with this segment's commit."""
+        """Publish an event with this segment's commit."""
         self.published.append({**event, "execution_id": activation.id})
         self.note(JournalEvent.PUBLISHED, activation, {"name": event["name"]})
 
-    # -- small things --------------------------------------------------------------------------------------------------
+    # -- helpers -------------------------------------------------------------------------------------------------------
 
     def moment(self) -> datetime:
         return moment(self.now())
@@ -284,7 +292,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
             self.journal.append((event, activation.node.index, activation.id, self.now(), data))
 
     def activation(self, execution_id: int) -> Activation | None:
-        """The living activation of that execution, if there is one."""
+        """The live activation of an execution, or None."""
         for start in (self.root, self.cleanup):
             if start.id == execution_id:
                 return start
@@ -294,13 +302,13 @@ class LiveInstance(Struct, eq=False, weakref=True):
         return None
 
     def keep_result(self, node: Node, output: str, value: Any) -> None:
-        """Remember an activity's output for expressions that ask for it."""
+        """Store an activity's output for expressions that read it."""
         self.results.setdefault(node.key, {})[output] = value
         self.results[""] = {"result": value}
 
 
 class ChildStart:
-    """An instance that this one starts: a row of its commit."""
+    """Start of a child instance; a row of this instance's commit."""
 
     __slots__ = ("correlation_id", "detached", "execution_id", "input", "instance_id", "reference", "wait")
 
@@ -316,7 +324,7 @@ class ChildStart:
         detached: bool = False,
     ) -> None:
         self.detached = detached
-        """Nobody here wants to hear of it."""
+        """The child does not report its end to this instance."""
         self.execution_id = execution_id
         self.reference = reference
         self.input = input
@@ -326,7 +334,7 @@ class ChildStart:
 
 
 class Compensation:
-    """Work that can be taken back: which node undoes it, in which scope."""
+    """Registered compensation: the node that undoes the work, and its scope."""
 
     __slots__ = ("execution_id", "name", "node", "scope")
 

@@ -1,10 +1,10 @@
-"""A live instance moved to another version of its definition: its state written, its names translated, read with the other
-plan.
+"""Migration of a live instance to another version of its definition.
 
-Activities are found by their ids, so what kept its id needs no mapping. What must be there: every activity that is at work,
-with the same type, and every scope. Containers that count their children by position must have the same ones; sequences go
-on behind the child that is at work, flowcharts carry their visits over by the ids of activities and connections. New
-variables have their defaults, removed ones are gone.
+The state is written, its names are translated, and it is read with the other plan. Activities are matched by id, so
+unchanged ids need no mapping. Every running activity must exist in the target version with the same type, and so must
+every scope. Containers that track their children by position must have the same children. Sequences continue after the
+running child; flowcharts transfer their visits by the ids of activities and connections. New variables get their
+defaults; removed variables are dropped.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from holdfast.execution.state_writer import slots
 from holdfast.model.definition import ActivityNode
 
 FREE = frozenset({"Sequence", "Flowchart", "Workflow"})
-"""Containers that do not mind which children they have."""
+"""Containers whose children may differ."""
 
 Document = dict[str, Any]
 
 
 def obstacles(live: LiveInstance, target: Plan, mapping: Mapping[str, str]) -> list[str]:
-    """Why the instance cannot go on with that plan; none if it can."""
+    """Reasons why the instance cannot continue with that plan; empty if it can."""
     names = _Names(mapping)
     found = list(dict.fromkeys(_obstacles(live, target, names)))
     if not found:
@@ -40,7 +40,7 @@ def obstacles(live: LiveInstance, target: Plan, mapping: Mapping[str, str]) -> l
 
 
 def migrate(live: LiveInstance, target: Plan, mapping: Mapping[str, str]) -> None:
-    """Change the instance in place. Call it only where there are no obstacles."""
+    """Migrate the instance in place. Requires that there are no obstacles."""
     names = _Names(mapping)
     document = translated(live, target, names)
     old, journal, lines = live.plan, live.journal, live.lines
@@ -53,7 +53,9 @@ def migrate(live: LiveInstance, target: Plan, mapping: Mapping[str, str]) -> Non
 
 
 class _Names:
-    """Old keys to new ones. A key may lie within workflows used as activities (`a/b`), and name a port (`a#body`)."""
+    """Mapping from old keys to new keys. A key may be inside workflows used as activities (`a/b`) and may name a port
+    (`a#body`).
+    """
 
     def __init__(self, mapping: Mapping[str, str]) -> None:
         self._mapping = mapping
@@ -67,25 +69,25 @@ class _Names:
         return f"{activity}{mark}{port}"
 
 
-# -- what stands in the way --------------------------------------------------------------------------------------------
+# -- obstacles ---------------------------------------------------------------------------------------------------------
 
 
 def _obstacles(live: LiveInstance, target: Plan, names: _Names) -> Iterator[str]:
     for activation in _everyone(live):
         node = activation.node
-        yield from _missing(node, target, names, "is at work")
+        yield from _missing(node, target, names, "is running")
         there = target.by_key.get(names(node.key))
         if there is not None and activation.data is not None and node.definition.type not in FREE:
             yield from _children_differ(node, there, names)
     for node, _, _ in live.queue:
         yield from _missing(node, target, names, "is about to run")
     for item in live.compensations:
-        yield from _missing(item.node, target, names, "may still have to be undone")
+        yield from _missing(item.node, target, names, "has a pending compensation")
     for node, _ in live.cleanup.data:
-        yield from _missing(node, target, names, "cleans up")
+        yield from _missing(node, target, names, "is running as a finalizer")
     for key in _shapes(live):
         if names(key) not in target.shapes:
-            yield f"The variables of '{key}' are in use, and the other version has none there."
+            yield f"The variables of '{key}' are in use, but the target version has none there."
 
 
 def _everyone(live: LiveInstance) -> list[Activation]:
@@ -96,18 +98,18 @@ def _everyone(live: LiveInstance) -> list[Activation]:
 def _missing(node: Node, target: Plan, names: _Names, why: str) -> Iterator[str]:
     there = target.by_key.get(names(node.key))
     if there is None:
-        yield f"'{node.key}' {why}, and the other version has no activity '{names(node.key)}'. Map it to one that it has."
+        yield f"'{node.key}' {why}, but the target version has no activity '{names(node.key)}'. Map it to an existing activity."
     elif there.definition.type != node.definition.type:
         yield (
-            f"'{node.key}' {why} as {node.definition.type}; in the other version '{there.key}' is "
-            f"{there.definition.type}. Map it to one of the same type."
+            f"'{node.key}' {why} as {node.definition.type}, but in the target version '{there.key}' is "
+            f"{there.definition.type}. Map it to an activity of the same type."
         )
 
 
 def _children_differ(node: Node, there: Node, names: _Names) -> Iterator[str]:
     old = [names(child) for child in _children(node.definition)]
     if old != _children(there.definition):
-        yield f"'{node.key}' ({node.definition.type}) is at work, and its activities are others in the other version."
+        yield f"'{node.key}' ({node.definition.type}) is running, but its child activities differ in the target version."
 
 
 def _children(definition: ActivityNode) -> list[str]:
@@ -118,7 +120,7 @@ def _shapes(live: LiveInstance) -> set[str]:
     return {scope["shape"] for scope in snapshot.dump(live, journal=False)["scopes"]}
 
 
-# -- the state in the other version's words ----------------------------------------------------------------------------
+# -- translation of the state ------------------------------------------------------------------------------------------
 
 
 def translated(live: LiveInstance, target: Plan, names: _Names) -> Document:
@@ -156,7 +158,7 @@ def _translate_scope(scope: Document, target: Plan, names: _Names) -> None:
 
 
 def _carried(live: LiveInstance, item: Activation, target: Plan, names: _Names) -> Any:
-    """The data of a container that knows what its positions mean; None for the others."""
+    """Data of a container that can transfer its positions; None for other containers."""
     layout, there = item.node.hooks.layout, target.by_key.get(names(item.node.key))
     if layout is None or there is None or there.hooks.layout is None or there.hooks.carry is None:
         return None
@@ -164,7 +166,7 @@ def _carried(live: LiveInstance, item: Activation, target: Plan, names: _Names) 
 
 
 def _entry(entry: Any, old: Plan, target: Plan, names: _Names) -> Any:
-    """A journal entry of this burst: activities are positions in a plan there."""
+    """Convert a journal entry of this burst, which names activities by their position in the plan."""
     event, index, execution, at, data = entry
     there = target.by_key.get(names(old.nodes[index].key)) if index >= 0 else None
     return (event, -1 if there is None else there.index, execution, at, data)

@@ -1,6 +1,6 @@
-"""Activities moved by hand: begun again, begun anew with other inputs, passed over, put to work, taken off.
+"""Operator actions on activities: retry, retry with other inputs, skip, schedule and cancel.
 
-What operators do to an instance, as changes of its activations. Who asked, and why, is written by those who call this.
+The functions change activations only. Callers record the operator and the reason.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from holdfast.model.types import convert
 
 
 def living(live: LiveInstance, activity: str | None = None) -> list[Activation]:
-    """Activations that are at work or have failed; with `activity` those of that activity, by its id or whole key."""
+    """Running and failed activations; with `activity`, only those of that activity (id or full key)."""
     found = [item for item in [live.root, *live.root.descendants()] if item.status in (RUNNING, FAULTED)]
     if activity is None:
         return found
     if live.plan.node(activity) is None:
-        raise ExecutionError(f"The workflow has no activity '{activity}'. Name one by its id.")
+        raise ExecutionError(f"The workflow has no activity '{activity}'. Use the id of an existing activity.")
     return [item for item in found if activity in (item.node.key, item.node.definition.id)]
 
 
@@ -32,11 +32,11 @@ def failed(live: LiveInstance, activity: str | None = None) -> list[Activation]:
     return [item for item in living(live, activity) if item.status == FAULTED]
 
 
-# -- again -------------------------------------------------------------------------------------------------------------
+# -- retry -------------------------------------------------------------------------------------------------------------
 
 
 def retry(live: LiveInstance, failed_ones: Iterable[Activation], inputs: Mapping[str, Any] | None = None) -> int:
-    """Run these again; with `inputs` as new executions that have them. How many."""
+    """Retry these activations and return their number. With `inputs` they become new executions with these inputs."""
     chosen = list(failed_ones)
     if inputs is not None:
         for activation in chosen:
@@ -51,7 +51,7 @@ def retry(live: LiveInstance, failed_ones: Iterable[Activation], inputs: Mapping
 
 
 def _wake(live: LiveInstance, healed: list[Activation]) -> None:
-    """What failed there does not keep the instance any more; what failed elsewhere does."""
+    """Remove the incidents of these activations, and set the instance to running. Other failures stay."""
     gone = {item.id for activation in healed for item in (activation, *activation.descendants())}
     live.status = Status.RUNNING
     live.incidents = [item for item in live.incidents if item.execution_id not in gone]
@@ -59,12 +59,14 @@ def _wake(live: LiveInstance, healed: list[Activation]) -> None:
 
 
 def again(live: LiveInstance, activation: Activation) -> None:
-    """The next attempt of a failed activity: an effect with the same id and inputs, a pure one from its beginning."""
+    """Start the next attempt of a failed activity: an effect with the same id and inputs, a pure activity from its
+    start.
+    """
     activation.attempt += 1
     activation.status = RUNNING
     node, owner = activation.node, activation.owner
     if node.effect is not None and activation.data is not None:
-        # Whatever was called: `execute`, or the callback that failed. Inputs that could not be evaluated have no data.
+        # Repeat the call that failed: `execute` or a callback. There is no data if the inputs could not be evaluated.
         method, argument = activation.data.get("call") or ["execute", {"value": None}]
         live.record_effect(activation, activation.data["inputs"], method=method, argument=argument_of(argument))
         return
@@ -79,19 +81,19 @@ def again(live: LiveInstance, activation: Activation) -> None:
     live.retrying = activation
     try:
         node.op(live, owner, activation.outer)
-    except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+    except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
         faults.raised(live, node, owner, activation.outer, error)
     finally:
         live.retrying = None
 
 
 def check_editable(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) -> None:
-    """Raise for inputs that this activity cannot be given."""
+    """Raise for inputs that this activity cannot accept."""
     node = activation.node
     if node.effect is None:
         raise ExecutionError(
-            f"'{node.key}' is not an effect: its inputs are worked out where it stands. Modify the variables that they "
-            "name, then retry it."
+            f"'{node.key}' is not an effect: its inputs are evaluated when it runs. Change the variables that they "
+            "use, then retry it."
         )
     known = {item.name: item.type for item in node.descriptor.inputs}
     for name, value in inputs.items():
@@ -104,8 +106,10 @@ def check_editable(live: LiveInstance, activation: Activation, inputs: Mapping[s
 
 
 def anew(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) -> None:
-    """Run a failed effect with edited inputs: a new execution, since another key belongs to other inputs (rule H3)."""
-    node, owner, data = activation.node, activation.owner, activation.data or _nothing_yet()
+    """Run a failed effect with edited inputs. It is a new execution, because an idempotency key belongs to one set of
+    inputs (rule H3).
+    """
+    node, owner, data = activation.node, activation.owner, activation.data or _empty_data()
     types = {item.name: item.type for item in node.descriptor.inputs}
     given = {**data["inputs"], **{name: convert(value, types[name], live.plan.types) for name, value in inputs.items()}}
     assert owner is not None
@@ -119,16 +123,16 @@ def anew(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) 
     live.record_effect(fresh, given, method=method, argument=argument_of(argument))
 
 
-def _nothing_yet() -> dict[str, Any]:
-    """The data of an effect whose inputs could not be evaluated."""
+def _empty_data() -> dict[str, Any]:
+    """Data of an effect whose inputs could not be evaluated."""
     return {"inputs": {}, "state": {}, "waiting": [], "scheduled": 0}
 
 
-# -- otherwise ---------------------------------------------------------------------------------------------------------
+# -- other actions -----------------------------------------------------------------------------------------------------
 
 
 def begin(live: LiveInstance) -> None:
-    """Put the workflow's first activity in the queue; its time runs from now."""
+    """Queue the workflow's first activity and start its timeout."""
     root = live.root
     if root.node.timeout is not None:
         live.arm_timeout(root, root.node.timeout)
@@ -142,7 +146,7 @@ def drop_effect(live: LiveInstance, activation: Activation) -> None:
 
 
 def skip(live: LiveInstance, activity: str, outcome: Outcome = None) -> int:
-    """Pass over an activity that has failed, waits or runs: as if it had completed. How many executions of it."""
+    """Skip a failed, waiting or running activity as if it had completed. Returns the number of skipped executions."""
     chosen = living(live, activity)
     chosen = [item for item in chosen if item.owner is not None and not _within(item, chosen)]
     _wake(live, chosen)
@@ -154,7 +158,7 @@ def skip(live: LiveInstance, activity: str, outcome: Outcome = None) -> int:
 
 
 def cancel_activity(live: LiveInstance, activity: str) -> int:
-    """Cancel an activity; whoever waits for it goes on as it does when a child is canceled. How many executions."""
+    """Cancel an activity. Its container handles it like any canceled child. Returns the number of canceled executions."""
     chosen = [item for item in living(live, activity) if item.owner is not None]
     _wake(live, chosen)
     for activation in chosen:
@@ -172,12 +176,12 @@ def _within(activation: Activation, others: list[Activation]) -> bool:
 
 
 def schedule(live: LiveInstance, activity: str) -> None:
-    """Run an activity of a flowchart that is at work, as an operator asks: the way out of a join that waits for ever."""
+    """Run an activity of an active flowchart on request of an operator, for example to release a stuck join."""
     if live.status in (Status.FINISHED, Status.CANCELED):
-        raise InstanceAtRest(live.id, live.status, remedy="It takes no more work.")
+        raise InstanceAtRest(live.id, live.status, remedy="It accepts no more work.")
     node = live.plan.node(activity)
     if node is None:
-        raise ExecutionError(f"The workflow has no activity '{activity}'. Name one by its id.")
+        raise ExecutionError(f"The workflow has no activity '{activity}'. Use the id of an existing activity.")
     for activation in [live.root, *live.root.descendants()]:
         take = activation.node.hooks.schedule
         if activation.node is node.parent and take is not None:
@@ -186,5 +190,5 @@ def schedule(live: LiveInstance, activity: str) -> None:
             take(live, activation, node)
             return
     raise ExecutionError(
-        f"'{activity}' cannot be scheduled now: it is not an activity of a flowchart that is at work in this instance."
+        f"'{activity}' cannot be scheduled: it does not belong to a flowchart that is running in this instance."
     )

@@ -1,9 +1,9 @@
-"""Long lists as they are stored: in pages of some items each, and pages in runs.
+"""Storage of long lists: pages of items, and runs of pages.
 
-A loop reads the page that it is at. A run is a value of its own, and has as many pages as a power of two says: of 22 units there
-is a run of 16, one of 4 and one of 2. What is added to a list makes new runs, and two of one size become one, as in a binary
-counter, so a list that grows with every step of a loop is not written with every step. What is left at the end stays with
-whoever refers to the runs.
+A loop reads one page at a time. A run is a separate value that holds a power of two of page units: 22 units are a run
+of 16, one of 4 and one of 2. Appending to a list creates new runs, and two runs of the same size merge, as in a binary
+counter. A list that grows with each step of a loop is therefore not rewritten with each step. The remaining items stay
+with the reference to the runs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 PAGE = 32
-"""Items of a page; all but the last are full."""
+"""Items per page; only the last page may hold fewer."""
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
@@ -25,12 +25,12 @@ def split_pages(items: list[Any]) -> list[bytes]:
 
 
 def pack_pages(items: list[Any]) -> bytes:
-    """Values are JSON, which has no bytes: so a list of bytes is one of pages."""
+    """Pack a list in pages. Values are JSON and JSON has no bytes, so a list of bytes is recognized as pages."""
     return _pack(split_pages(items))
 
 
 def pages_of(packed: bytes) -> list[bytes] | None:
-    """None for a value that is no list of pages."""
+    """Pages of a packed list; None if the value is not stored in pages."""
     found = _unpack(packed)
     return found if _are_pages(found) else None
 
@@ -45,11 +45,11 @@ def _are_pages(found: Any) -> bool:
 
 
 def runs_of(items: list[Any], least: int) -> tuple[list[bytes], list[Any]]:
-    """Packed runs of at least so many bytes, about, and the items behind them."""
+    """Packed runs of roughly at least `least` bytes, and the items after them."""
     pages = split_pages(items[: len(items) - len(items) % PAGE])
     if not pages:
         return [], items
-    # By the first page: it stays when the list grows, so the others stay where they are.
+    # Derive the unit from the first page: it does not change when the list grows, so existing runs stay valid.
     unit = 1 << max(0, (least - 1) // len(pages[0])).bit_length()
     units = len(pages) // unit
     runs, at = [], 0

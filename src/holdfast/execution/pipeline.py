@@ -1,8 +1,9 @@
-"""Everything that stands around an activity, composed once when the plan is built; nothing where nothing is asked for.
+"""Middleware and commit strategies around an activity, composed once when the plan is built.
 
-The order for pure activities, from the outside in: `faults`, `commit`, `retry`, `journal`, `inputs`, `invoke`. A user's
-middleware before `faults` sees a fault as a status; one after it sees the exception. `journal`, `inputs` and `invoke` are
-fused into each operation, so a middleware placed around any of them stands directly around the three.
+The order for pure activities, from outermost to innermost: `faults`, `commit`, `retry`, `journal`, `inputs`, `invoke`.
+User middleware before `faults` sees a fault as a status; middleware after it sees the exception. `journal`, `inputs`
+and `invoke` are fused into each operation, so middleware placed at any of them wraps all three. An activity without
+middleware and commit strategy has no wrapper.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ COMMIT_BEFORE = {"activity_executing": True, "activity_executed": False, "execut
 
 
 class MiddlewareContext:
-    """What a middleware sees of the activity that it stands around."""
+    """View of an activity for the middleware around it."""
 
     __slots__ = ("activation", "live", "node", "owner", "payload", "phase", "status")
 
@@ -44,7 +45,7 @@ class MiddlewareContext:
         self.payload = payload
         self.activation: Activation | None = None
         self.status = "running"
-        """After `proceed()`: `completed`, `suspended`, `running` (a container at work) or `faulted`."""
+        """After `proceed()`: `completed`, `suspended`, `running` (a container with children) or `faulted`."""
 
     @property
     def activity_id(self) -> str:
@@ -68,7 +69,7 @@ class MiddlewareContext:
 
 
 def wrap(compiler: Compiler, node: Node) -> None:
-    """Put what the node needs around its operation."""
+    """Wrap the node's operation in commits and middleware."""
     if commits_around(compiler, node.definition)[0]:
         node.op, node.step = _commit_before(node, node.op), None
     placed = ordered(compiler.environment.middleware)
@@ -89,7 +90,7 @@ def wrap(compiler: Compiler, node: Node) -> None:
 
 
 def ordered(placements: tuple[MiddlewarePlacement, ...]) -> list[str | MiddlewarePlacement]:
-    """Built-in names and users' middleware in one list, from the outside in."""
+    """Built-in names and user middleware in one list, from outermost to innermost."""
     placed: list[str | MiddlewarePlacement] = list(BUILT_IN)
 
     def position(name: str) -> int:
@@ -97,7 +98,7 @@ def ordered(placements: tuple[MiddlewarePlacement, ...]) -> list[str | Middlewar
             if item == name or (isinstance(item, MiddlewarePlacement) and item.name == name):
                 return index
         names = ", ".join(item if isinstance(item, str) else item.name for item in placed)
-        raise PluginError(f"No middleware is called '{name}'. Place yours before or after one of: {names}.")
+        raise PluginError(f"Unknown middleware '{name}'. Place yours before or after one of: {names}.")
 
     for placement in placements:
         if placement.before is not None:
@@ -107,7 +108,7 @@ def ordered(placements: tuple[MiddlewarePlacement, ...]) -> list[str | Middlewar
     return placed
 
 
-# -- users' middleware -------------------------------------------------------------------------------------------------
+# -- user middleware ---------------------------------------------------------------------------------------------------
 
 
 def _around(node: Node, op: Op, middleware: PureMiddleware, *, guarded: bool) -> Op:
@@ -132,7 +133,7 @@ def _around(node: Node, op: Op, middleware: PureMiddleware, *, guarded: bool) ->
 
 
 def _left_behind(node: Node, owner: Activation, before: int) -> tuple[Activation | None, str]:
-    """What an execution left: an activation that lives on, or nothing because it completed."""
+    """The activation that an execution left behind, and its status; None if it completed."""
     for key in reversed(owner.kids or {}):
         if key <= before:
             break
@@ -174,7 +175,7 @@ def _around_resume(
 
 
 def _complete_on_resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
-    """What a bookmark without a callback does."""
+    """Resume hook for a bookmark without a callback."""
     if bookmark.auto_complete:
         live.complete(activation)
 
@@ -187,7 +188,7 @@ def _bind(middleware: PureMiddleware, context: MiddlewareContext, proceed: Calla
 
 
 def commits_around(compiler: Compiler, definition: ActivityNode) -> tuple[bool, bool]:
-    """Whether a commit is wanted before and after this activity. The activity's word goes before the workflow's."""
+    """Whether to commit before and after this activity. The activity's option takes precedence over the workflow's."""
     own = definition.options.commit
     if own == "always":
         return True, True

@@ -1,11 +1,11 @@
-"""A definition version, compiled once: integer nodes, one operation each, continuations known in advance.
+"""Plan: a compiled definition version. Each node has one operation and a continuation bound in advance.
 
-An operation `op(live, owner, scope)` executes a node for its owner (the activation that scheduled it) in a scope. When the
-activity completes, it calls the node's `done(live, owner, scope, outcome)`: that is its parent's own code, bound when the
-plan was built, so that nobody looks anything up while a burst runs. What is queued is `(node, owner, scope)`.
+An operation `op(live, owner, scope)` executes a node for its owner (the activation that scheduled it) in a scope. When
+the activity completes, it calls the node's `done(live, owner, scope, outcome)`. `done` is code of the parent, bound
+when the plan was built, so a burst needs no lookups. The queue holds `(node, owner, scope)`.
 
-Cost on the bench machine: a built-in activity 0.4 to 0.9 µs, of which the clock takes 0.07, the expression 0.15 to 0.25,
-the journal entry 0.1.
+Cost on the bench machine: 0.4 to 0.9 µs per built-in activity, of which the clock takes 0.07, the expression 0.15 to
+0.25, and the journal entry 0.1.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from holdfast.model.values import TypeRegistry
 
 Outcome = None | str | tuple[str, ...]
-"""None completes without naming an outcome: it follows connections without one, and those of `Done`."""
+"""None completes without an outcome: it follows connections without an outcome and those of `Done`."""
 
 Op = Callable[["LiveInstance", Activation, Scope], None]
 Done = Callable[["LiveInstance", Activation, Scope, Outcome], None]
 Step = Callable[["LiveInstance", Scope], None]
-"""An operation without its continuation: what an activity does that completes at once, whoever its owner is."""
+"""An operation without its continuation, for activities that complete at once."""
 
 
 PASSED = object()
-"""What a wait makes of a payload that it passes by."""
+"""Returned by `receives` for a payload that the activity rejects."""
 
 
 class Hooks:
-    """What a node answers besides being executed; each may be None."""
+    """Hooks of a node besides its operation; each may be None."""
 
     __slots__ = (
         "borrowed",
@@ -65,35 +65,39 @@ class Hooks:
 
     def __init__(self) -> None:
         self.resume: Callable[[LiveInstance, Activation, Bookmark, Any], None] | None = None
-        """A bookmark of this activation was resumed with a payload."""
+        """Handle the resumption of a bookmark of this activation."""
         self.receives: Callable[[LiveInstance, Activation, Bookmark, Any], Any] | None = None
-        """The payload as it is resumed with; `PASSED` for one that it leaves to others. Only looks, and raises
-        `PayloadRefused` for one of another shape than it waits for."""
+        """Check a payload and return it in the form to resume with, or `PASSED` to reject it.
+
+        Must not change anything. Raises `PayloadRefused` for a payload of the wrong shape.
+        """
         self.result: Callable[[LiveInstance, Activation, Record], None] | None = None
-        """The effect of this activation has ended well."""
+        """Apply the result of this activation's effect."""
         self.stop: Callable[[LiveInstance, Activation, int], bool] | None = None
-        """Break or Continue passes by; True ends its way."""
+        """Handle a passing Break or Continue. True stops it here."""
         self.fault: Callable[[LiveInstance, Activation, Activation, BaseException], bool] | None = None
-        """An activity below has failed; True takes the fault over: the handler completes or cancels it."""
+        """Handle the failure of a descendant. True means the hook has handled it and completes or cancels the
+        activation.
+        """
         self.kid_canceled: Callable[[LiveInstance, Activation, Activation], None] | None = None
         self.explain: Callable[[LiveInstance, Activation], list[str]] | None = None
-        """Who waits for what, when nothing can wake the instance any more."""
+        """Explain what the activation waits for when nothing can resume the instance."""
         self.finalizer: Callable[[Activation], Node | None] | None = None
-        """What must still run when this activation is canceled."""
+        """Node that must still run when this activation is canceled."""
         self.schedule: Callable[[LiveInstance, Activation, Node], None] | None = None
-        """An operator wants this child to run now."""
+        """Run this child now, on request of an operator."""
         self.finish: Callable[[LiveInstance, Activation, Outcome], None] | None = None
-        """Complete ends this composite from inside, with these outcomes."""
+        """End this composite from inside with these outcomes (activity Complete)."""
         self.borrowed: Done | None = None
-        """An activity of another node, run under this activation (a compensation), is done."""
+        """Continue after a borrowed node (a compensation) that ran under this activation."""
         self.children: Callable[[LiveInstance, Activation], list[str]] | None = None
-        """Instances that this activation started and waits for, where there are many."""
+        """Ids of the instances that this activation started and waits for, if there are many."""
         self.layout: Callable[[LiveInstance], Any] | None = None
-        """What positions in this node's data mean."""
+        """Meaning of the positions in this node's data."""
         self.carry: Callable[[Any, Any, Any, Callable[[str], str]], Any] | None = None
-        """Data of another version's node, its layout and this one's, and how names have changed: the data as it is here."""
+        """Convert data of another version's node, given both layouts and the name mapping."""
         self.dump: Callable[[Any, TypeRegistry], Any] | None = None
-        """Its data as JSON; a list of it may have values that still rest."""
+        """Data as JSON. Items of a list may be lazy values."""
         self.load: Callable[[Any, Activation, TypeRegistry], Any] | None = None
 
 
@@ -126,34 +130,34 @@ class Node:
     def __init__(self, index: int, key: str, definition: ActivityNode, parent: Node | None, names: Names) -> None:
         self.index = index
         self.key = key
-        """The activity's id; inside a workflow used as an activity, ids from the outside in, joined by `/`."""
+        """Id of the activity. Inside a workflow used as an activity: ids from outermost to innermost, joined by `/`."""
         self.definition = definition
         self.parent = parent
         self.names = names
-        """What its inputs may name."""
+        """Names visible to its inputs."""
         self.inner = names
-        """What its children may name."""
+        """Names visible to its children."""
         self.shape: Shape | None = None
-        """Of its own variables."""
+        """Shape of its own variables."""
         self.descriptor: ActivityDescriptor = ActivityDescriptor(type=definition.type)
         self.hooks = Hooks()
         self.composite = False
-        """A workflow of its own: Complete ends here."""
+        """A separate workflow: Complete ends here."""
         self.effect: Any = None
         """How to run it outside the segment (an `EffectCall`); None for pure activities."""
         self.first: Node | None = None
-        """Where a composite begins."""
+        """First node of a composite."""
         self.options = definition.options
-        """As the definition says; where it says nothing, as the activity was declared."""
+        """Options of the definition, completed by those of the activity's declaration."""
         self.retry: Retry | None = None
         self.timeout: timedelta | None = None
         self.secrets: frozenset[str] = frozenset()
         self.sources: dict[str, str] = {}
-        """Expression text → input name: tells a failed expression's input without costing the ones that succeed."""
+        """Expression text → input name. Finds the input of a failed expression at no cost to others."""
         self.op: Op
         self.done: Done
         self.step: Step | None = None
-        """If its operation is this step and then `done`, with nothing around it: such ones can be run in a line."""
+        """The operation without `done`, if nothing wraps it. Such nodes can run in a straight line."""
 
     def __repr__(self) -> str:
         return f"<Node {self.index} {self.key} ({self.definition.type})>"
@@ -190,22 +194,22 @@ class Plan:
         self.nodes: list[Node] = []
         self.by_key: dict[str, Node] = {}
         self.keys: dict[int, str | None] = {-1: None}
-        """By position; -1 is the instance itself."""
+        """Keys by position; -1 is the instance itself."""
         self.packed_keys: Any = None
-        """The same as stored journals have it, once it was asked for."""
+        """Keys in the form of stored journals; computed on first use."""
         self.parts: dict[str, str] = {}
-        """The content of every workflow that it uses as an activity: id → hash. Part of what an instance is pinned to."""
+        """Workflows used as activities: id → content hash. Instances are pinned to them."""
         self.shapes: dict[str, Shape] = {}
-        """By key: a node's key for its own variables, `key#port` for those it hands to a child."""
+        """By key: the node's key for its own variables, `key#port` for those passed to a child."""
         self.ends_instance: IncidentRule
-        """Whether an incident that nobody handled ends the instance as faulted."""
+        """Whether an unhandled incident faults the instance."""
         self.slot: Callable[[str | None], Guard | None]
-        """The place that an instance with that correlation id needs; None needs none (rule M2)."""
+        """Slot that an instance with that correlation id needs; None needs no slot (rule M2)."""
         self.journal_rules: dict[int, JournalRule] = {}
-        """By node: which values the journal may keep; those without a rule keep all."""
+        """Journal rules by node; a node without a rule keeps all values."""
         self.transient_shapes = False
         self.records_outputs = False
-        """Some expression asks for the outputs of other activities: they are kept in the state."""
+        """Some expression reads outputs of other activities, so they are stored in the state."""
         self.flowchart_mode = "counter"
         self.commits = False
         """A commit strategy adds commits inside bursts."""
@@ -213,7 +217,7 @@ class Plan:
         self.root: Node
 
     def node(self, activity: str) -> Node | None:
-        """By key, else the first activity of that id or name."""
+        """Node by key, else the first activity with that id or name."""
         found = self.by_key.get(activity)
         if found is not None:
             return found

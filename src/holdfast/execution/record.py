@@ -1,4 +1,4 @@
-"""What an activity asked for while it ran: recorded by its context, applied afterwards, for pure ones and effects alike."""
+"""Records of activity executions: filled by the context, applied afterwards, for pure activities and effects alike."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class NewBookmark(Struct, frozen=True, kw_only=True, omit_defaults=True):
     auto_burn: bool = True
     auto_complete: bool = True
     local: bool = False
-    """The key holds the execution id too: only who knows it can resume."""
+    """The key includes the execution id, so only callers that know it can resume the bookmark."""
     metadata: Mapping[str, Any] = {}
 
 
 class ScheduledChild(Struct, frozen=True, kw_only=True, omit_defaults=True):
     port: str
     index: int = -1
-    """Position in a port of several activities; -1 for a port of one."""
+    """Position in a list port; -1 for a single port."""
     field: str | None = None
-    """Which activity of an entry."""
+    """Name of the activity within an entry."""
     callback: str | None = None
     variables: Mapping[str, Any] = {}
     tag: Any = None
@@ -38,7 +38,7 @@ ALL_CHILDREN = "*all children*"
 
 
 class Record(Struct, kw_only=True):
-    """Filled by one execution; empty means: completes with no outcome named, unless it left something to wait for."""
+    """Requests of one execution. An empty record completes without an outcome, unless there is something to wait for."""
 
     outputs: dict[str, Any] = field(default_factory=dict)
     variables: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Record(Struct, kw_only=True):
     bookmarks: list[NewBookmark] = field(default_factory=list)
     children: list[ScheduledChild] = field(default_factory=list)
     canceled_tags: list[Any] = field(default_factory=list)
-    """Tags of children to cancel; `ALL_CHILDREN` cancels every one."""
+    """Tags of children to cancel; `ALL_CHILDREN` cancels all."""
     journal: list[tuple[str, Any]] = field(default_factory=list)
     correlation_id: str | None = None
     name: str | None = None
@@ -58,22 +58,22 @@ class Record(Struct, kw_only=True):
 
 
 class EffectRequest(Struct):
-    """A committed row first, then it starts."""
+    """Request to run an effect. It is committed before the effect starts."""
 
     execution_id: int
     activity_id: str
     attempt: int = 1
     inputs: dict[str, Any] = field(default_factory=dict)
-    """Evaluated once; every attempt uses them."""
+    """Evaluated once and used by every attempt."""
     method: str = "execute"
     argument: Any = None
-    """What a callback is called with: the payload of a bookmark, the outcome of a child."""
+    """Argument of a callback: the payload of a bookmark or the result of a child."""
     delay: timedelta | None = None
-    """How long its carrier holds it back; the row keeps the moment, the state does not."""
+    """Delay before the queue delivers it. The row stores the due time; the state does not."""
 
 
 def argument_data(argument: Any) -> dict[str, Any]:
-    """A callback's argument as data that an instance's state can hold."""
+    """Argument of a callback as data for the instance's state."""
     if isinstance(argument, ChildResult):
         return {"child": {"child_id": argument.child_id, "outcomes": list(argument.outcomes), "tag": argument.tag}}
     return {"value": argument}
@@ -87,13 +87,13 @@ def argument_of(data: Mapping[str, Any]) -> Any:
 
 
 class EffectFailure(Struct, frozen=True, kw_only=True):
-    """How an attempt failed, as data: it may come from another process."""
+    """Failure of an attempt as data, because it may come from another process."""
 
     type: str
     message: str
     bases: tuple[str, ...] = ()
     source: str | None = None
     cause: str = "fault"
-    """`fault`, `timeout`, `canceled`, `lost`."""
+    """`fault`, `timeout`, `canceled` or `lost`."""
     error: BaseException | None = None
-    """The exception itself, where it was raised in this process."""
+    """The exception itself, if it was raised in this process."""

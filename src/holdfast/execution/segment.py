@@ -1,7 +1,7 @@
-"""A segment: the synchronous FIFO loop over an instance's queue. No I/O, nothing awaited; may be thrown away and run again.
+"""Segment: the synchronous FIFO loop over an instance's queue. No I/O and no await; it can be discarded and run again.
 
-It ends when only bookmarks and effects are left, is cut after a time or a number of activities (rule M12), or where a commit
-strategy asks for a commit.
+A segment ends when only bookmarks and effects are left, when it exceeds a time or activity limit (rule M12), or when a
+commit strategy requests a commit.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
 
 STRIDE = 64
-"""Activities between two looks at the limits."""
+"""Activities between two checks of the limits."""
 LONGEST_NS = 1_000_000_000
-"""Of a segment, however long its state takes to read: a loop that stands still for long counts as dead."""
+"""Upper limit of a segment, however long its state takes to read: a blocked event loop counts as dead."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -31,8 +31,10 @@ class Limits(Struct, frozen=True, kw_only=True):
     runaway: int = 1_000_000
 
     def after(self, reading_ns: int) -> Limits:
-        """For a state that took so long to read, and takes longer to write: cut after a fixed time, an instance of many
-        branches would be read and written again and again for a few activities each."""
+        """Limits for a state that took `reading_ns` to read.
+
+        With fixed limits, a large instance would be read and written repeatedly for a few activities each.
+        """
         if reading_ns * 2 <= self.nanoseconds:
             return self
         longer = max(self.nanoseconds, min(reading_ns * 2, LONGEST_NS))
@@ -40,21 +42,21 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class Ended(Enum):
-    """Why a segment ended."""
+    """Reason why a segment ended."""
 
     IDLE = "idle"
-    """The queue is empty: what is left is bookmarks and effects, or nothing."""
+    """The queue is empty; at most bookmarks and effects are left."""
     CUT = "cut"
-    """Its time is up; the queue goes on after the commit."""
+    """A limit was reached; the queue continues after the commit."""
     COMMIT = "commit"
-    """A commit strategy asks for a commit here."""
+    """A commit strategy requests a commit."""
 
 
 IDLE, CUT, COMMIT = Ended
 
 
 def run_segment(live: LiveInstance, limits: Limits) -> Ended:
-    """Run the queue; afterwards the instance is ready to be committed."""
+    """Run the queue. Afterwards the instance is ready to commit."""
     loop = _loop_with_commits if live.plan.commits else _loop
     ended = loop(live, limits)
     while ended is IDLE and live.leftovers and end_leftovers(live):
@@ -74,7 +76,7 @@ def _loop(live: LiveInstance, limits: Limits) -> Ended:
             node, owner, scope = pop()
             try:
                 node.op(live, owner, scope)
-            except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+            except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
                 faults.raised(live, node, owner, scope, error)
             if not queue:
                 return IDLE
@@ -86,7 +88,7 @@ def _loop(live: LiveInstance, limits: Limits) -> Ended:
 
 
 def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
-    """The same, one activity at a time: only plans whose strategy adds commits pay for the question."""
+    """Variant with a check after each activity, used only by plans whose strategy adds commits."""
     queue = live.queue
     period = live.plan.commit_period_ns
     activities_end = live.sequence + limits.activities
@@ -95,7 +97,7 @@ def _loop_with_commits(live: LiveInstance, limits: Limits) -> Ended:
         node, owner, scope = queue.popleft()
         try:
             node.op(live, owner, scope)
-        except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+        except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
             faults.raised(live, node, owner, scope, error)
         if live.commit_wanted:
             live.commit_wanted = False

@@ -1,4 +1,4 @@
-"""What an instance is when its queue is empty: waiting, at rest, or stuck with an incident that says why."""
+"""Settlement: decides the status of an instance whose queue is empty, and reports stuck instances as incidents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 RUNNING, SUSPENDED = Status.RUNNING, Status.SUSPENDED
 FINISHED, CANCELED = Status.FINISHED, Status.CANCELED
-"""Looked up once: before Python 3.12 a member of an enumeration costs as much as a call."""
+"""Module constants: before Python 3.12, reading an enum member costs as much as a call."""
 
 EVENTS = {
     SUSPENDED.word: JournalEvent.INSTANCE_SUSPENDED.value,
@@ -26,7 +26,7 @@ EVENTS = {
 
 
 def settle(live: LiveInstance) -> None:
-    """Decide the status; called when the queue has run empty."""
+    """Decide the status after the queue has run empty."""
     status = _status(live)
     if status is SUSPENDED:
         _forget_transient(live)
@@ -42,7 +42,7 @@ def settle(live: LiveInstance) -> None:
 
 def _status(live: LiveInstance) -> Status:
     if live.effects or live.child_starts or live.cleanup.kids or live.cleanup.data:
-        # A cleanup that sleeps at a bookmark suspends like anything else.
+        # A cleanup that waits at a bookmark suspends the instance too.
         waits = live.bookmarks and not live.effects and not live.child_starts
         return SUSPENDED if waits else RUNNING
     if live.stopping is not None:
@@ -55,7 +55,7 @@ def _status(live: LiveInstance) -> Status:
 
 
 def _is_stuck(live: LiveInstance) -> bool:
-    """Nothing can wake it any more, and no incident says so yet."""
+    """Whether nothing can resume the instance and no incident reports it yet."""
     return not live.bookmarks and not live.effects and not live.child_starts and not live.incidents
 
 
@@ -72,15 +72,17 @@ def _explain(live: LiveInstance) -> None:
     _incident(
         live,
         "stuck",
-        f"Nothing can wake this instance any more. {text} Cancel it, or schedule the activity that is missing.",
+        f"Nothing can resume this instance. {text} Cancel it, or schedule the missing activity.",
         {"waiting": reasons},
     )
 
 
 def stop_runaway(live: LiveInstance, node: Node, activities: int) -> None:
-    """A loop without end: take it off the queue and tell someone."""
+    """Stop an endless loop: clear the queue and raise an incident."""
     text = f"{activities:,} activities ran without waiting for anything; the last was '{node.key}'."
-    _incident(live, "runaway", f"{text} Give the loop an end, a Delay or an effect.", {"activity": node.key})
+    _incident(
+        live, "runaway", f"{text} Add an exit condition, a Delay or an effect to the loop.", {"activity": node.key}
+    )
     live.queue.clear()
     live.waited_at = live.sequence
     live.fault_pending = True
@@ -98,7 +100,7 @@ def _incident(live: LiveInstance, kind: str, message: str, details: dict[str, An
 
 
 def _forget_transient(live: LiveInstance) -> None:
-    """Variables kept in memory only are back at their defaults once the instance waits."""
+    """Reset in-memory variables to their defaults when the instance suspends."""
     if not live.plan.transient_shapes:
         return
     for item in [live.root, *live.root.descendants()]:

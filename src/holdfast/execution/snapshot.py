@@ -1,7 +1,7 @@
-"""A live instance as JSON, and back: between any two segments, on any machine, with the same continuation.
+"""Snapshots: a live instance as JSON and back, between any two segments and on any machine.
 
-Activities and scopes are named by their keys in the definition, not by positions in a plan: a plan that is compiled again,
-elsewhere, finds them. `dump` and `load` are for everyone, in JSON's words; a store takes the `State` itself.
+Activities and scopes are identified by their keys in the definition, not by positions in a plan, so a plan that is
+compiled again elsewhere finds them. `dump` and `load` use JSON with names; stores use `State` directly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORMAT = "holdfast/instance@1"
 
 
 def dump(live: LiveInstance, *, journal: bool = True) -> dict[str, Any]:
-    """The whole instance as JSON-able data."""
+    """The whole instance as JSON data."""
     plan = live.plan
     definition = plan.definition
     pinned = {
@@ -47,10 +47,10 @@ def load(
     *,
     into: LiveInstance | None = None,
 ) -> LiveInstance:
-    """Raises `InvalidState` for a document that does not fit the plan. `into` is made anew in place."""
+    """Raises `InvalidState` for a document that does not fit the plan. `into` is overwritten in place."""
     found = document.get("format") if isinstance(document, Mapping) else type(document).__name__
     if found != FORMAT:
-        raise InvalidState(f"This is not an instance state ({FORMAT} is expected, not {found!r}).")
+        raise InvalidState(f"This is not an instance state (expected format {FORMAT}, got {found!r}).")
     try:
         _refuse_other_content(document["definition"], plan)
         state = from_document(document)
@@ -62,12 +62,12 @@ def load(
 def _refuse_other_content(pinned: Mapping[str, Any], plan: Plan) -> None:
     if pinned["hash"] != plan.content_hash:
         raise InvalidState(
-            f"This instance runs version {pinned['version']} of '{pinned['id']}' with other content than the definition given. "
-            "Continue it with the definition that it was started with."
+            f"This instance runs version {pinned['version']} of '{pinned['id']}' with different content than the given "
+            "definition. Continue it with the definition it was started with."
         )
     changed = [name for name, known in plan.parts.items() if pinned.get("parts", {}).get(name, known) != known]
     if changed:
         raise InvalidState(
-            f"This instance of '{pinned['id']}' uses {', '.join(changed)} as an activity, with other content than the one "
-            "given now. Continue it with the definitions that it was started with."
+            f"This instance of '{pinned['id']}' uses {', '.join(changed)} as an activity, with different content than the "
+            "given definition. Continue it with the definitions it was started with."
         )

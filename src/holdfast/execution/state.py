@@ -1,9 +1,9 @@
-"""What an instance's state consists of where it is written down: names and numbers instead of objects.
+"""State: the stored form of an instance, with names and numbers instead of objects.
 
-Activities and scopes go by their keys in the definition, scopes and activations by number. Values of users are encoded
-already (`model.values`). Written as arrays: a store has millions of states, and names would be half of each. People and
-files get the same with names (`state_document`). New fields come at the end of a class and have a default: an array may
-end before them.
+Activities and shapes are identified by their keys in the definition, scopes and activations by number. User values are
+already encoded (`model.values`). States are written as arrays, because field names would double their size. People and
+files get the same data with names (`state_document`). New fields go at the end of a class and have a default, because a
+stored array may end before them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ActivationState(Struct, array_like=True):
     node: str
     outer: int
     scope: int | None = None
-    """None: it opened none of its own, so its children run in `outer`."""
+    """None: the activity opened no scope, so its children run in `outer`."""
     owner: int | None = None
     status: int = 0
     flags: int = 0
@@ -31,12 +31,12 @@ class ActivationState(Struct, array_like=True):
 
 
 class ScopeState(Struct, array_like=True):
-    """Scopes are shared (branches of a fork see the same variables), so each is written once and referred to by number."""
+    """Scopes are shared (branches of a fork see the same variables), so each is written once and referenced by number."""
 
     shape: str
     parent: int | None = None
     frame: int | None = None
-    """Its variables stand in the heap, under this number."""
+    """Number of the heap frame that holds its variables."""
     values: dict[str, Any] = {}
 
 
@@ -60,7 +60,7 @@ class EffectState(Struct, array_like=True):
     activity_id: str
     attempt: int
     inputs: Any = None
-    """None: those that its activation remembers."""
+    """None: the inputs are stored with its activation."""
     method: str = "execute"
     argument: Any = None
 
@@ -69,7 +69,7 @@ class State(Struct, array_like=True):
     id: str
     scopes: list[ScopeState]
     activations: list[ActivationState]
-    """Owners before those whom they own."""
+    """Owners come before the activations they own."""
     status: Status
     created: int = 0
     correlation_id: str | None = None
@@ -102,4 +102,4 @@ class State(Struct, array_like=True):
     compensations: list[tuple[int, str, str, int]] = []
     incidents: list[dict[str, Any]] = []
     journal: list[tuple[str, int, int, int, Any]] = []
-    """Only where the journal goes with the state, and not to a table of its own."""
+    """Only if the journal is stored with the state instead of in its own table."""

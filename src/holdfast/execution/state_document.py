@@ -1,6 +1,6 @@
-"""A state with names, for people and files: what is at its default is left out, since most of a state is.
+"""State as a document with field names, for people and files. Fields at their default are omitted.
 
-States in a store were written so as well, before they became arrays; `from_document` reads those, too.
+Old stores contain states in this form; `from_document` reads them too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def to_document(written: Array) -> dict[str, Any]:
 
 
 def from_document(document: Mapping[str, Any]) -> State:
-    """Raises what a damaged document leads to: `LookupError`, `TypeError`, `ValueError`, `AttributeError`."""
+    """Raises `LookupError`, `TypeError`, `ValueError` or `AttributeError` for a damaged document."""
     rows = {
         **document,
         **{part: [_row(kind, item) for item in document.get(part, ())] for part, kind in _PARTS.items()},

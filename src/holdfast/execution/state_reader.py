@@ -1,4 +1,4 @@
-"""From a `State` back to a live instance: with the same continuation, on any machine."""
+"""State reader: rebuilds a live instance from its `State`."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ CLEANUP, ROOT = 0, 1
 """Execution ids that every instance has."""
 
 _CONTAINERS = frozenset({dict, list})
-"""What may hold typed values; everything else is written as it is."""
+"""Types that may contain typed values; all others are stored as they are."""
 _NOTHING: Mapping[str, Any] = {}
 
 
 def revived(
     state: State, plan: Plan, now: Callable[[], int], services: Services, *, into: LiveInstance | None = None
 ) -> LiveInstance:
-    """The instance that a state describes. Raises `InvalidState` if it does not fit the plan. `into` is made anew in place."""
+    """The instance that a state describes. Raises `InvalidState` if the state does not fit the plan. `into` is
+    overwritten in place.
+    """
     try:
         return _Reader(state, plan, now, services, into).live
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -73,7 +75,7 @@ class _Reader:
         return values.decode(data, self.plan.types) if data.__class__ in _CONTAINERS else data
 
     def _data(self, data: Any) -> Any:
-        """Data of an activity that does not read it by itself."""
+        """Data of an activity without a `load` hook."""
         if data.__class__ is list:
             data = [item.data() if item.__class__ is Resting else item for item in data]
         return self.value(data)
@@ -81,7 +83,7 @@ class _Reader:
     def _read_scopes(self, stored: list[ScopeState]) -> list[Scope]:
         scopes: list[Scope] = []
         types, shapes = self.plan.types, self.plan.shapes
-        outermost = proxy(self.live)  # As `open_scope` has it.
+        outermost = proxy(self.live)  # same as `open_scope`
         for item in stored:
             shape, parent, found = shapes[item.shape], item.parent, item.values
             scope = [outermost if parent is None else scopes[parent], shape, *shape.defaults]
@@ -100,7 +102,7 @@ class _Reader:
                 if lost:
                     scope[places[LOST]] = lost
             if shape.mutable:
-                shape.own(scope)  # Now, since most of them are stored, and may be large.
+                shape.own(scope)  # eager, because these values are usually stored and may be large
         return scopes
 
     def _read_activations(self, stored: list[ActivationState]) -> None:
@@ -135,7 +137,7 @@ class _Reader:
                 owner.kids[number] = activation
         root = activations.get(ROOT)
         if root is None:
-            raise ValueError("there is no root")
+            raise ValueError("the root activation is missing")
         if CLEANUP not in activations:
             self.live.cleanup = Activation(CLEANUP, root.node, None, root.outer, root.scope, data=[])
 
@@ -217,7 +219,7 @@ class _Reader:
 
 
 def _blank(state: State, plan: Plan, now: Callable[[], int], services: Services) -> LiveInstance:
-    """The instance without its activities."""
+    """The instance without its activations."""
     live = LiveInstance(
         plan, state.id, now, services,
         state.status, state.created, state.correlation_id, state.name, state.parent_id, state.principal, state.trace,
@@ -230,7 +232,7 @@ def _blank(state: State, plan: Plan, now: Callable[[], int], services: Services)
 
 
 def places_of(shape: Shape) -> dict[str, int]:
-    """Where in a scope each stored value goes, by its label."""
+    """Index in a scope of each stored value, by label."""
     if not shape.places:
         shape.places = dict(slots(shape))
     return shape.places

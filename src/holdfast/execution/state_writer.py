@@ -1,4 +1,4 @@
-"""From a live instance to what is written down of it."""
+"""State writer: converts a live instance to its stored form."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ _METHOD = "execute"
 
 
 Array = tuple[Any, ...]
-"""What a `State`, or a part of one, is written as: what is at its default at the end is left out."""
+"""A `State` or a part of one. Trailing fields at their defaults are omitted."""
 
 
 def written(live: LiveInstance, resting: list[Resting] | None = None, *, trusting: bool = True) -> Array:
-    """The state, without the journal: what reads as a `State`. As arrays right away: objects that are made only to be
-    written down cost more than the writing.
+    """The state without the journal, in the form of a `State`.
 
-    Without a list for values that rest, they are read. With one they are put into it and stand in the arrays as they came;
-    and large values that look like JSON stand there themselves, not copied, so pack them at once. If packing refuses one
-    (`values.Tree` says which), write again without trusting looks.
+    It is written as arrays directly, because intermediate objects would cost more than the writing itself.
+
+    Without a list for lazy values, they are decoded. With a list, they are added to it and appear in the arrays
+    unchanged. Large values that look like JSON then appear without a copy, so the caller must pack them at once. If
+    packing refuses such a value (`values.Tree` says which), write again with `trusting=False`.
     """
     return _Writer(live, live.plan.types, resting, trusting and resting is not None).state()
 
@@ -49,7 +50,7 @@ class _Writer(Struct, eq=False):
     scopes: list[Array] = []
     numbers: dict[int, int] = {}
     frames: list[dict[str, Any]] = []
-    """Variables of compiled functions: written together, since they may share objects (rule M17)."""
+    """Variables of compiled functions, written together because they may share objects (rule M17)."""
 
     def state(self) -> Array:
         live = self.live
@@ -74,7 +75,7 @@ class _Writer(Struct, eq=False):
         return (*begin, marks, queue, effects, *self._rest()) if has_rest else (*begin, marks, queue, effects)
 
     def _rest(self) -> Array:
-        """What most states do not have, from `trigger_payload` to `incidents`."""
+        """Fields that most states do not have, from `trigger_payload` to `incidents`."""
         live, value = self.live, self.value
         starts = [self.child_start(item) for item in live.child_starts]
         compensations = [
@@ -113,7 +114,7 @@ class _Writer(Struct, eq=False):
         number = self.numbers.get(id(scope))
         if number is not None:
             return number
-        above = scope[0]  # To ask a proxy what it is would ask the instance.
+        above = scope[0]  # isinstance() on a proxy would query the instance
         parent = None if type(above) is ProxyType or not isinstance(above, list) else self.scope(above)
         number = self.numbers[id(scope)] = len(self.scopes)
         shape: Shape = scope[1]
@@ -124,12 +125,12 @@ class _Writer(Struct, eq=False):
         found: dict[str, Any] = {}
         defaults = shape.defaults
         resting = scope.__class__ is RestingScope and self.resting is not None
-        held = list.copy(scope) if resting else scope  # A copy is plain: reading it wakes nothing.
+        held = list.copy(scope) if resting else scope  # a plain copy: reading it decodes nothing
         for label, index in shape.labels or slots(shape):
             value = held[index]
             if value is defaults[index - FIRST_SLOT] or value is UNSET:
                 continue
-            if (type(value) is int and -1 < value < _INT_MAX) or _is_plain(value):  # Counters are everywhere.
+            if (type(value) is int and -1 < value < _INT_MAX) or _is_plain(value):  # fast path for counters
                 found[label] = value
             else:
                 found[label] = self.encoded(value)
@@ -139,14 +140,14 @@ class _Writer(Struct, eq=False):
     def activations(self) -> list[Array]:
         live = self.live
         written: list[Array] = []
-        number, known = 0, None  # Most live in the scope of the one before.
+        number, known = 0, None  # most share the scope of the previous activation
         everyone = [live.root]
         cleanup = live.cleanup
         if cleanup.kids or cleanup.data:
             everyone.append(cleanup)
         if live.leftovers:
             everyone += live.leftovers
-        for item in everyone:  # It grows meanwhile: those who live below come behind.
+        for item in everyone:  # grows while it is iterated: kids follow their owners
             if item.kids:
                 everyone += item.kids.values()
             node, outer, inner, owner, data = item.node, item.outer, item.scope, item.owner, item.data
@@ -173,7 +174,7 @@ class _Writer(Struct, eq=False):
         return [self._at_rest(part) for part in found] if found.__class__ is list else found
 
     def _at_rest(self, part: Any) -> Any:
-        """A part of what an activity dumps: JSON, or a value that rests."""
+        """Part of an activity's dumped data: JSON or a lazy value."""
         if part.__class__ is not Resting:
             return part
         return part.data() if self.resting is None else self.encoded(part)
@@ -199,7 +200,7 @@ class _Writer(Struct, eq=False):
     def effect(self, item: EffectRequest) -> Array:
         owner = self.live.waiters.get(item.execution_id)
         kept = owner.data if owner is not None and owner.node.hooks.dump is None else None
-        known = kept.__class__ is dict and kept.get("inputs") is item.inputs  # Then they are written with its owner.
+        known = kept.__class__ is dict and kept.get("inputs") is item.inputs  # already written with its owner
         inputs = None if known else self.value(item.inputs)
         place: Array = (item.execution_id, item.activity_id, item.attempt, inputs)
         if item.argument is None and item.method == _METHOD:
@@ -211,7 +212,7 @@ class _Writer(Struct, eq=False):
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether it is written as it is. Text that is not ASCII may be no Unicode at all."""
+    """Whether the value is stored as it is. Non-ASCII text may contain lone surrogates, which need encoding."""
     kind = type(value)
     if kind is str:
         return bool(value.isascii())
@@ -219,7 +220,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def slots(shape: Shape) -> list[tuple[str, int]]:
-    """Every value of a shape with the label it is stored under."""
+    """Slots of a shape with the labels of their stored values."""
     if not shape.labels:
         shape.labels = [
             *shape.names.items(),
@@ -230,6 +231,6 @@ def slots(shape: Shape) -> list[tuple[str, int]]:
 
 
 def references(plan: Plan) -> dict[str, Any]:
-    """Modules, classes and functions that compiled functions of this plan refer to: their variables may hold them."""
+    """Modules, classes and functions that compiled functions of this plan use. Their variables may hold them."""
     frames = [shape for shape in plan.shapes.values() if isinstance(shape, FrameShape)]
     return {name: found for frame in frames for name, found in frame.references.items()}

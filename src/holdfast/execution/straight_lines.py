@@ -1,11 +1,10 @@
-"""Activities that stand in a line and complete at once are run in one go, without the queue between them.
+"""Straight lines: consecutive activities that complete at once run in one operation, without the queue between them.
 
-As long as nothing else is in the queue, the next of them would be taken from it at once; as soon as something is (another
-branch), the next one is put behind it, as ever: the order of execution is the same. A line has an end, so that the loop
-looks at its limits in time.
+While the queue is empty, the next activity of the line would be taken from it at once. As soon as it is not empty
+(another branch runs), the next activity is queued behind it, so the order of execution does not change. The length of a
+line is limited, so that the segment loop checks its limits in time.
 
-A container that is one line and nothing else leaves nothing behind either, unless one of its activities fails: only then it
-gets the activation that it would have had.
+A container that consists of one line gets no activation, unless one of its activities fails.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ Line = list[tuple[Node, Step]]
 
 
 def join(nodes: Sequence[Node], ends: Sequence[bool]) -> Line | None:
-    """Let each of these, which follow one another, go on by itself. One that `ends` is followed by none.
+    """Let consecutive nodes run as straight lines. A node that `ends` has no successor.
 
-    The line that is all of them, if there is one.
+    Returns the line of all nodes, if they form a single line.
     """
     whole = _line_from(0, nodes, ends)
     for place, node in enumerate(nodes):
@@ -57,7 +56,7 @@ def _in_one_go(line: Line) -> Op:
         for node, step in line:
             try:
                 step(live, scope)
-            except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+            except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
                 faults.raised(live, node, owner, scope, error)
                 return
             if queue or owner.flags:
@@ -68,7 +67,7 @@ def _in_one_go(line: Line) -> Op:
 
 
 def container(node: Node, line: Line, done: Done, open_scope: Callable[[Scope], Scope], otherwise: Op) -> Op:
-    """The operation of a container of which `line` is all; `otherwise` is the one that goes through the queue."""
+    """Operation of a container that consists of `line`. `otherwise` is the operation that uses the queue."""
     index = node.index
 
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
@@ -81,7 +80,7 @@ def container(node: Node, line: Line, done: Done, open_scope: Callable[[Scope], 
         for child, step in line:
             try:
                 step(live, inner)
-            except Exception as error:  # noqa: BLE001 - code of others: whatever it raises is a fault of the activity
+            except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
                 faults.raised(live, child, live.adopt(Activation(n, node, owner, scope, inner)), inner, error)
                 return
         journal.append((ENDED, index, n, journal[-1][3], None))

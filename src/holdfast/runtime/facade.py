@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from holdfast import telemetry
 from holdfast.errors import BookmarkNotFound, ExecutionError, InstanceNotFound
 from holdfast.execution import delivery
-from holdfast.execution.activation_slot import nowhere
+from holdfast.execution.activation_slot import no_slot
 from holdfast.execution.plan import Plan
 from holdfast.management.definitions.versions import Definitions, Engine
 from holdfast.management.instances.client import InstanceClient
@@ -203,7 +203,7 @@ class Runtime:
             body = stimulus_hash(dict(checked), types=plan.types)
             guards = (idempotency_key(operation="start", target=plan.definition.id, key=idempotency, fingerprint=body),)
         content = node.pins.known(plan) or await node.pins.pin(plan)
-        if plan.slot is not nowhere and not guards:
+        if plan.slot is not no_slot and not guards:
             holder = await node.slot_holder(plan, correlation_id)
             if holder is not None:
                 return Answer(existing=holder)

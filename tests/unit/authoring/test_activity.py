@@ -328,7 +328,7 @@ class BadState(Activity, pure=True):
     [
         (BadVariables(body=WriteLine("x")), "unknown"),
         (BadCallback(), "bound method"),
-        (BadChild(), "own ports"),
+        (BadChild(), "a port of this activity"),
         (BadOutput(), "nowhere"),
         (BadState(), "object"),
         (NoCallback(children=[BadCallback()]), "bound method"),

@@ -82,7 +82,7 @@ async def test_what_could_not_be_kept_is_told_by_name_when_it_is_read(engine: Ho
 
     assert result.status is Status.FAULTED
     assert "'stream'" in result.incidents[0].message
-    assert "not kept over an await" in result.incidents[0].message
+    assert "could not be stored across an await" in result.incidents[0].message
 
 
 async def test_a_lambda_that_sees_locals_is_not_kept_for_later(engine: Holdfast) -> None:
@@ -96,7 +96,7 @@ async def test_a_loop_that_awaits_over_a_generator_fails_when_it_starts(engine: 
     result = await woken(engine, looping_over_a_generator)
 
     assert not result.bookmarks
-    assert "loop over a list" in result.incidents[0].message
+    assert "Loop over a list" in result.incidents[0].message
 
 
 def carried(value: Any, **references: Any) -> Any:

@@ -321,7 +321,7 @@ async def test_without_a_default_the_timeout_is_an_exception(engine: Holdfast) -
     result = await engine.runner.run(impatient)
     result = await engine.runner.resume(result, result.bookmarks[1])
 
-    assert result.outputs == {"result": "No never came in time."}
+    assert result.outputs == {"result": "No never event arrived before the timeout."}
 
 
 @pytest.mark.parametrize("name", ["Event", "Delay"])

@@ -264,7 +264,7 @@ async def test_another_definition_is_refused(runner: Runner) -> None:
     one, other = Workflow(Event("a"), id="w"), Workflow(Event("b"), id="w")
     state = (await runner.run(one)).state
 
-    with pytest.raises(InvalidState, match="other content"):
+    with pytest.raises(InvalidState, match="different content"):
         runner.load(state, other)
 
 

@@ -1,8 +1,8 @@
-"""The variables of compiled functions as JSON, all of an instance together: two names for one object stay one object.
+"""Heap: the variables of compiled functions as JSON, one heap per instance, so that shared objects stay shared.
 
-What `model.values` keeps is kept as it does; beyond that, for the values that Python code leaves in its names between two
-awaits: iterators with their position, exceptions with cause, context and traceback, bound methods, and the modules, classes
-and functions that the definition itself refers to. Nothing is imported because data names it.
+It stores everything that `model.values` can encode, plus the values that Python code keeps between two awaits:
+iterators with their position, exceptions with cause, context and traceback, bound methods, and modules, classes and
+functions that the definition refers to. Data never causes an import.
 """
 
 from __future__ import annotations

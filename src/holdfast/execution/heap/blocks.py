@@ -1,11 +1,12 @@
-"""Large lists and dicts among the variables: written apart, whole, and their items named by where they stand.
+"""Blocks: large lists and dicts among the variables, written separately and as a whole.
 
-`for order in orders:` has three names for one list of ten thousand records: the list, its iterator, and the record that it is
-at. Were the record marked in the list as one that others refer to, the list would be another one with every step, and written
-anew each time (rule H14). So items of a block have no marks: who refers to one says the way, such as `[17, "lines"]`.
+`for order in orders:` has three names for one list of ten thousand records: the list, its iterator, and the current
+record. If the record were marked inside the list as shared, the list would change with every step and be written again
+each time (rule H14). Items of a block therefore have no marks: a reference to an item is a path, such as `[17,
+"lines"]`.
 
-A *plain* block is JSON or scalars all through, shares nothing, and is handled as a whole. In a block of *objects* each item
-is written as the heap writes objects; only the items themselves are named by place.
+A *plain* block consists of JSON or scalars, shares nothing, and is handled as a whole. In a block of *objects*, each
+item is written like other heap objects, and only the items themselves are addressed by path.
 """
 
 from __future__ import annotations
@@ -22,28 +23,30 @@ Way = tuple[int | str, ...]
 
 
 class Blocks:
-    """Found while values are counted, addressed while they are written."""
+    """Registry of blocks: filled while values are counted, used for addresses while they are written."""
 
     def __init__(self, types: TypeRegistry, *, trusting: bool) -> None:
         self._types = types
         self._trusting = trusting
-        """What looks like JSON is not copied; whoever packs it is ready for a refusal (`values.Tree`)."""
+        """Do not copy values that look like JSON. The packer must then handle refusals (`values.Tree`)."""
         self._values: list[Any] = []
         self._written: list[dict[str, Any] | None] = []
-        """None: one of objects, which the heap writes."""
+        """None for a block of objects, which the heap writes."""
         self._numbers: dict[int, int] = {}
-        """By the identity of the block and of everything in it that is named by place."""
+        """Block number by the id() of the block and of everything in it that is addressed by path."""
         self._ways: dict[int, dict[int, Way]] = {}
         self._settled: set[int] = set()
-        """What stands in blocks of objects. Those refer to blocks before them only, so none that comes later may take it."""
+        """Objects inside blocks of objects. Blocks refer only to earlier blocks, so later blocks must not take these
+        objects.
+        """
 
     def __contains__(self, value: Any) -> bool:
         return id(value) in self._numbers
 
     def take_plain(self, value: Any) -> bool:
-        """Make it a block, if it is plain, and shares nothing within itself or with another block.
+        """Make the value a block if it is plain and shares nothing within itself or with another block.
 
-        Raises `ValueRefused` for a plain value that cannot be kept.
+        Raises `ValueRefused` for a plain value that cannot be stored.
         """
         tree = tree_of(value)
         if tree is None or not (
@@ -55,7 +58,9 @@ class Blocks:
         return True
 
     def take_objects(self, value: list[Any], times: Mapping[int, int]) -> bool:
-        """Make it a block, if no item occurs elsewhere in it; `times` says how often each object is met in the list."""
+        """Make the value a block if no item occurs twice in it. `times` counts how often each object occurs in the
+        list.
+        """
         items = {id(item) for item in value} & times.keys()
         if any(times[item] > 1 for item in items) or any(item in self for item in value):
             return False
@@ -81,7 +86,7 @@ class Blocks:
 
     def _way(self, value: Any, number: int) -> Way:
         block, ways = self._values[number], self._ways.get(number)
-        if ways is None:  # Most who refer into a block refer to one of its items.
+        if ways is None:  # fast path: most references point to a direct item
             items, steps = (block.values(), block) if block.__class__ is dict else (block, range(len(block)))
             ways = self._ways[number] = dict(zip(map(id, items), zip(steps), strict=True))
         if id(value) not in ways:
@@ -92,7 +97,7 @@ class Blocks:
 def _deep_ways(block: Any) -> dict[int, Way]:
     ways: dict[int, Way] = {}
     todo: list[tuple[Any, Way]] = [(block, ())]
-    for container, way in todo:  # It grows meanwhile.
+    for container, way in todo:  # grows while it is iterated
         for step, item in container.items() if container.__class__ is dict else enumerate(container):
             if item.__class__ is dict or item.__class__ is list:
                 ways[id(item)] = (*way, step)
@@ -103,7 +108,7 @@ def _deep_ways(block: Any) -> dict[int, Way]:
 def read_blocks(
     written: Iterable[Mapping[str, Any]], types: TypeRegistry, read_item: Callable[[Any], Any], into: list[Any]
 ) -> None:
-    """Each is there before its items are read: they may refer to blocks before it, and to their own."""
+    """Append each block before its items are read, because they may refer to earlier blocks and to their own block."""
     for block in written:
         if "json" in block:
             into.append(block["json"])

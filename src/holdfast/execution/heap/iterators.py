@@ -1,7 +1,8 @@
-"""Iterators as data: what they go over, and where they stand.
+"""Iterators as data: their source and their position.
 
-Most of Python's iterators tell both through `__reduce__`. Those of dicts and sets would give only what is left, as a list of
-its own; they are replaced by iterators that keep the dict, so that a change in it is seen as before.
+Most of Python's iterators report both through `__reduce__`. Iterators of dicts and sets report only a list of the
+remaining items. They are replaced by iterators that keep a reference to the dict or set, so that later changes are
+noticed as before.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ MAKERS: dict[str, Any] = {
     "count": itertools.count,
     "repeat": itertools.repeat,
 }
-"""What may build an iterator again, by the name that is stored."""
+"""Functions that rebuild an iterator, by stored name."""
 _NAMES = {maker: name for name, maker in MAKERS.items()}
 
 _PLAIN = {
@@ -56,7 +57,7 @@ _PLAIN = {
 
 
 class Position(NamedTuple):
-    """An iterator taken apart: how it is made, from what, and the number that says where it stands."""
+    """Decomposed iterator: its maker, the arguments, and the position."""
 
     maker: str
     parts: list[Any]
@@ -69,7 +70,7 @@ def is_kept_iterator(value: Any) -> bool:
 
 
 def take_apart(value: Any) -> Position | None:
-    """None for what is no iterator of ours; raises `ValueError` where the position cannot be told."""
+    """Decompose an iterator; None for other values. Raises `ValueError` if the position cannot be determined."""
     cls = type(value)
     if cls is DictPosition or cls is SetPosition:
         found: Position = value.apart()
@@ -97,7 +98,9 @@ def put_together(maker: str, parts: list[Any], at: Any) -> Iterator[Any]:
 
 
 def _set_state(made: Any, source: Any, at: Any) -> None:
-    """A list's iterator moves a position behind the end of the list to its end: pad, set, trim."""
+    """Set the position of an iterator. A list iterator clamps a position behind the end, so pad the list, set, and
+    trim.
+    """
     missing = at + 1 - len(source) if type(source) is list and isinstance(at, int) else 0
     if missing > 0:
         source.extend([None] * missing)
@@ -117,7 +120,7 @@ def _dict_position(value: Any, kind: str) -> Position:
         left = len(value.__reduce__()[1][0])
     except RuntimeError as error:
         if "keys changed" in str(error):
-            raise ValueError("a loop stands inside a dict whose keys were exchanged: loop over list(…)") from None
+            raise ValueError("a loop iterates over a dict whose keys were replaced: loop over list(…)") from None
         return Position("dict", [source], [kind, 0, 0, -1])
     return Position("dict", [source], [kind, len(source) - left, value.__length_hint__(), len(source)])
 
@@ -126,13 +129,13 @@ UNMADE = object()
 
 
 class DictPosition(Iterator[Any]):
-    """A dict's iterator that came back from storage: the same place, the same complaints."""
+    """Restored dict iterator with the same position and the same error checks."""
 
     __slots__ = ("_inner", "consumed", "kind", "left", "size", "source")
 
     def __init__(self, source: dict[Any, Any], kind: str, consumed: int, left: int, size: int) -> None:
         self.source, self.kind, self.consumed, self.left, self.size = source, kind, consumed, left, size
-        # A dict that holds its iterator has not all its items when that is read: then it is made when it is asked for.
+        # A dict that contains its own iterator is incomplete while it is read: create the inner iterator on first use.
         self._inner: Any = self._made() if size == len(source) else UNMADE
 
     def _made(self) -> Any:
@@ -173,7 +176,7 @@ class DictPosition(Iterator[Any]):
         try:
             left = len(self.inner.__reduce__()[1][0])
         except RuntimeError:
-            raise ValueError("a loop stands inside a dict whose keys were exchanged: loop over list(…)") from None
+            raise ValueError("a loop iterates over a dict whose keys were replaced: loop over list(…)") from None
         return Position("dict", [self.source], [self.kind, len(self.source) - left, self.left, self.size])
 
 
@@ -192,7 +195,7 @@ def _set_position(value: Any) -> Position:
 
 
 class SetPosition(Iterator[Any]):
-    """A set's iterator that came back from storage: the elements that were left, in their order."""
+    """Restored set iterator: the remaining elements, in their order."""
 
     __slots__ = ("next_one", "rest", "size", "source")
 

@@ -1,4 +1,4 @@
-"""From JSON back to live variables, with the same objects behind the same names."""
+"""Heap reader: rebuilds the variables from JSON, with shared objects shared again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Keep = Callable[[Any], Any]
 def read_heap(
     document: Mapping[str, Any], types: TypeRegistry, references: Mapping[str, Any]
 ) -> list[tuple[dict[str, Any], dict[str, str]]]:
-    """For each frame its variables, and those that could not be kept with the reason."""
+    """For each frame: its variables, and the reasons for variables that could not be stored."""
     reader = _Reader(types, references)
     read_blocks(document.get("blocks", ()), types, reader.value, into=reader.blocks)
     frames = [{name: reader.value(data) for name, data in frame.items()} for frame in document["frames"]]
@@ -41,7 +41,7 @@ def first_unread(document: Mapping[str, Any], types: TypeRegistry, references: M
         for name, data in frame.items():
             try:
                 reader.value(data)
-            except Exception:  # noqa: BLE001 - a part that is not there yet, or code of others that stumbles over it
+            except Exception:  # noqa: BLE001 - a part is missing, or user code fails on it
                 return Unread(number, name)
     return None
 
@@ -109,7 +109,7 @@ def _set(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 
 
 def _data(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
-    """A dataclass is made before its parts: it may hold itself."""
+    """Create a dataclass instance before its parts, because it may contain itself."""
     cls = reader.find(data["of"])
     made = keep(object.__new__(cls))
     form = form_of(cls)
@@ -125,14 +125,14 @@ def _data(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 def _object(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
     form = form_of(reader.find(data["of"]))
     if form is None:
-        raise InvalidState(f"'{data['of']}' has no fields here.")
+        raise InvalidState(f"'{data['of']}' has no fields in this process.")
     return keep(form.together(dict(zip(data["names"], reader.inside(data), strict=True))))
 
 
 def _error(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
     cls = reader.find(data["of"])
     if not issubclass(cls, BaseException):
-        raise InvalidState(f"'{data['of']}' is no exception here.")
+        raise InvalidState(f"'{data['of']}' is not an exception class in this process.")
     count = data["args"]
     cause, context, *rest = data["in"]
     made: BaseException = keep(
@@ -163,7 +163,7 @@ def _reference(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
         return keep(known[name])
     if isinstance(known.get(module), ModuleType) and hasattr(known[module], path):
         return keep(getattr(known[module], path))
-    raise InvalidState(f"The definition does not refer to '{name}', which its state names.")
+    raise InvalidState(f"The definition does not refer to '{name}', but the state does.")
 
 
 _READERS: dict[str, Callable[[_Reader, Mapping[str, Any], Keep], Any]] = {

@@ -1,4 +1,4 @@
-"""Tracebacks as data: file, line and function of each entry, and back to something that Python prints as usual."""
+"""Tracebacks as data (file, line and function of each entry), and their reconstruction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 Entry = tuple[str, int, str]
 
 _OURS = str(Path(__file__).parents[2])
-"""Frames of our own machinery are not part of the program that failed."""
+"""Frames of this package are removed from tracebacks: they are not part of the program that failed."""
 
 
 def entries_of(traceback: TracebackType | None) -> list[list[Any]]:
@@ -32,13 +32,13 @@ def rebuild(entries: list[list[Any]]) -> TracebackType | None:
 
 
 def before(following: TracebackType | None, file: str, line: int, name: str) -> TracebackType:
-    """A traceback whose first entry is that line."""
+    """A traceback that starts with that line."""
     frame, last = _frame(file, line, name)
     return TracebackType(following, frame, last, line)
 
 
 def without_ours(traceback: TracebackType | None) -> TracebackType | None:
-    """From the first entry on that is not in this package."""
+    """The traceback from the first entry outside this package."""
     while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(_OURS):
         traceback = traceback.tb_next
     return traceback

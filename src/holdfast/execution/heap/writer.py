@@ -1,4 +1,4 @@
-"""From live variables to JSON: one walk counts who is met twice, a second writes."""
+"""Heap writer: converts variables to JSON. A first pass counts shared objects, a second pass writes."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from holdfast.model.values.exceptions import arguments_of
 from holdfast.model.values.forms import form_of
 
 Part = tuple[str, dict[str, Any], list[Any]]
-"""A tag, what is plain JSON already, and the values inside."""
+"""Tag, plain JSON data, and the contained values."""
 
 _UNMARKED = (Enum, datetime, time)
-"""Nobody asks which of two equal ones it is: written wherever it is met."""
+"""Types without identity: written at each occurrence instead of once."""
 _METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
 
 
 class Unkept(ValueError):
-    """A value that cannot be kept."""
+    """A value that cannot be stored."""
 
 
 def write_heap(
     frames: list[dict[str, Any]], types: TypeRegistry, references: Mapping[str, Any], *, trusting: bool = False
 ) -> dict[str, Any]:
-    """`{"frames": […], "lost": […]}`: variables that cannot be kept are named with the reason, not written. Large ones stand
-    under `blocks`; trusting, those that look like JSON are there themselves (see `Blocks`).
+    """Write frames as `{"frames": […], "lost": […]}`. `lost` names variables that cannot be stored, with the reasons.
 
+    Large variables are written to `blocks`. With `trusting`, blocks that look like JSON are not copied (see `Blocks`).
     `references` are the modules, classes and functions that definitions refer to, by name.
     """
     lost: list[dict[str, str]] = [{} for _ in frames]
@@ -47,11 +47,11 @@ def write_heap(
         if not writer.has_loops:
             return written
     except _TooDeep:
-        pass  # Of which variable, the other way tells.
-    return _write_with_care(frames, lost, types, references, trusting=trusting)
+        pass  # The second attempt finds the variable.
+    return _write_with_loops(frames, lost, types, references, trusting=trusting)
 
 
-def _write_with_care(
+def _write_with_loops(
     frames: list[dict[str, Any]],
     lost: list[dict[str, str]],
     types: TypeRegistry,
@@ -59,8 +59,11 @@ def _write_with_care(
     *,
     trusting: bool,
 ) -> dict[str, Any]:
-    """What holds itself is read back only if the loop is met at something that is there before its parts: it is tried, and
-    what is in the way is left out."""
+    """Write values that contain themselves.
+
+    A loop can be read back only if it closes at an object that exists before its parts. Try it, and leave out the
+    variables that fail.
+    """
     ordered = [_open_first(frame) for frame in frames]
     while True:
         try:
@@ -75,15 +78,16 @@ def _write_with_care(
 
 
 _LOOP = (
-    "it holds itself by way of something that is complete when it is made: a tuple, a frozen object, the arguments of an "
-    "exception, an iterator. Keep a key or an index there, or use a list"
+    "it contains itself through an object that is complete when created: a tuple, a frozen object, the arguments of an "
+    "exception, an iterator. Store a key or an index there, or use a list"
 )
 
 
 DEEPEST = 150
-"""Objects in objects in objects: the reader, which needs four calls for each, must not run out of stack. Rows of a loop do not
-count, a chain of records does."""
-_DEEP = f"it is nested more than {DEEPEST} levels deep. Keep a list of the parts instead of a chain"
+"""Maximum nesting of objects. The reader needs four calls per level and must not exhaust the stack. Items of a list do
+not count; a chain of records does.
+"""
+_DEEP = f"it is nested more than {DEEPEST} levels deep. Store a list of the parts instead of a chain"
 
 
 class _TooDeep(Exception):
@@ -114,7 +118,7 @@ def _emitted(frame: dict[str, Any], number: int, reasons: dict[str, str], writer
 
 
 def _open_first(frame: dict[str, Any]) -> dict[str, Any]:
-    """Variables whose objects are there before their parts come first: the others then refer to them."""
+    """Sort variables whose objects exist before their parts first, so that the others can refer to them."""
     return dict(sorted(frame.items(), key=lambda item: not _is_open(item[1])))
 
 
@@ -123,7 +127,7 @@ def _is_open(value: Any) -> bool:
 
 
 _Variable = tuple[dict[str, str], str, Any]
-"""Where a reason goes if it cannot be kept, its name, its value."""
+"""Dict for the reason if it cannot be stored, name, value."""
 
 
 def _variables(frames: list[dict[str, Any]], lost: list[dict[str, str]]) -> Iterator[_Variable]:
@@ -134,7 +138,7 @@ def _variables(frames: list[dict[str, Any]], lost: list[dict[str, str]]) -> Iter
 
 
 def _weight(variable: _Variable) -> int:
-    """The heavy ones first, then their iterators: what else refers to a block is met when it is known."""
+    """Large values first, then iterators: references to a block are then met when the block is known."""
     value = variable[2]
     if is_large(value):
         return 0
@@ -153,24 +157,25 @@ class _Writer:
         self.counts: dict[int, int] = {}
         self.parts: dict[int, Part] = {}
         self.alive: list[Any] = []
-        """What is only looked at must not be freed: another object would get its id."""
+        """Keeps inspected temporaries alive: a new object could otherwise get the id() of a freed one."""
         self.numbers: dict[int, int] = {}
         self.open: set[int] = set()
-        """Large lists that are being looked into."""
+        """Large lists being inspected."""
         self.refused: set[int] = set()
-        """Those that are no blocks: tried once, or lists that share lists would be tried once for each way to them."""
+        """Values that are not blocks. Remembered, because lists that share lists would be tried once per path."""
         self.taken_apart: dict[int, Part] = {}
-        """Once: what is left of an iterator is another list each time, and one that reaches itself would be met for ever."""
-        self.under_way: set[int] = set()
+        """Decomposed values. Cached, because an iterator yields a new list each time, and a cyclic one would never end.
+        """
+        self.being_written: set[int] = set()
         """Shared objects whose parts are being written."""
         self.has_loops = False
         self.depth = 0
 
-    # -- counting ------------------------------------------------------------------------------------------------------
+    # -- count ---------------------------------------------------------------------------------------------------------
 
     def count_in(self, value: Any) -> str | None:
-        """Count the objects in a value; why it cannot be kept, if it cannot (then nothing of it is counted)."""
-        met = _Met()
+        """Count the objects in a value. Returns the reason if it cannot be stored; nothing of it is counted then."""
+        met = _Walk()
         try:
             self._walk([value], met)
         except (Unkept, ValueRefused) as error:
@@ -179,7 +184,7 @@ class _Writer:
         met.add_to(self.counts, self.parts)
         return None
 
-    def _walk(self, todo: list[Any], met: _Met) -> None:
+    def _walk(self, todo: list[Any], met: _Walk) -> None:
         counts = met.counts
         while todo:
             item = todo.pop()
@@ -195,7 +200,7 @@ class _Writer:
             if isinstance(item, _UNMARKED) or (may_be_block and self._is_block(item, met)):
                 del counts[key]
 
-    def _look_into(self, item: Any, met: _Met, todo: list[Any]) -> None:
+    def _look_into(self, item: Any, met: _Walk, todo: list[Any]) -> None:
         self.alive.append(item)
         part = self.taken_apart.get(id(item))
         if part is None:
@@ -204,11 +209,11 @@ class _Writer:
         met.parts[id(item)] = part
         todo.extend(part[2])
 
-    def _is_block(self, item: Any, met: _Met) -> bool:
-        """If it is not, everything in it has been counted."""
+    def _is_block(self, item: Any, met: _Walk) -> bool:
+        """Whether the value became a block. If not, everything in it has been counted."""
         if self.blocks.take_plain(item):
             return True
-        inside, todo = _Met(), list[Any]()
+        inside, todo = _Walk(), list[Any]()
         self.open.add(id(item))
         self._look_into(item, met, todo)
         self._walk(todo, inside)
@@ -254,15 +259,15 @@ class _Writer:
             return "iterator", {"maker": position.maker}, [position.parts, position.at]
         if isinstance(value, _METHODS) and not isinstance(value.__self__, ModuleType | type(None)):
             if getattr(value.__self__, value.__name__, None) != value:
-                raise Unkept(f"the method {value.__name__} is no attribute of its object")
+                raise Unkept(f"the method {value.__name__} is not an attribute of its object")
             return "method", {"name": value.__name__}, [value.__self__]
         if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type):
             name = self._in_module(value)
             if name is not None:
                 return "reference", {"of": name}, []
             raise Unkept(
-                f"{getattr(value, '__qualname__', value)} is no value, and the workflow does not name it. "
-                "Keep a name or plain data, or define the function at module level and use it where you need it."
+                f"{getattr(value, '__qualname__', value)} is not a value, and the workflow does not refer to it. "
+                "Store a name or plain data, or define the function at module level and use it directly."
             )
         form = form_of(cls)
         if form is None:
@@ -274,7 +279,7 @@ class _Writer:
         return tag, {"of": self.types.name_of(cls), "names": list(parts)}, list(parts.values())
 
     def _in_module(self, value: Any) -> str | None:
-        """The name of a function or class of a module that the definition refers to."""
+        """Name of a function or class in a module that the definition refers to."""
         module, path = getattr(value, "__module__", None), getattr(value, "__qualname__", "")
         if not isinstance(module, str) or (home := home_of(module)) not in self.modules:
             return None
@@ -292,7 +297,7 @@ class _Writer:
         args = arguments_of(error)
         return "error", {**head, "args": len(args)}, [error.__cause__, error.__context__, *args, *vars(error).values()]
 
-    # -- writing -------------------------------------------------------------------------------------------------------
+    # -- write ---------------------------------------------------------------------------------------------------------
 
     def emit(self, value: Any) -> Any:
         if value.__class__ in SCALARS:
@@ -302,18 +307,18 @@ class _Writer:
         key = id(value)
         number = self.numbers.get(key)
         if number is not None:
-            self.has_loops = self.has_loops or key in self.under_way
+            self.has_loops = self.has_loops or key in self.being_written
             return {TAG: "same", "id": number}
         if self.counts.get(key, 1) == 1:
             return self._emit(value, {})
         self.numbers[key] = len(self.numbers) + 1
-        self.under_way.add(key)
+        self.being_written.add(key)
         found = self._emit(value, {"id": self.numbers[key]})
-        self.under_way.discard(key)
+        self.being_written.discard(key)
         return found
 
     def emit_item(self, item: Any) -> Any:
-        """An item of a block, at its place."""
+        """An item of a block, written at its place."""
         return encode(item, self.types) if item.__class__ in SCALARS else self._emit(item, {})
 
     def _emit(self, value: Any, shared: dict[str, int]) -> Any:
@@ -333,14 +338,14 @@ class _Writer:
                 return [self.emit(item) for item in inside]
             if tag == "dict" and all(name.__class__ is str and name[:1] != "$" for name in value):
                 return {name: self.emit(item) for name, item in value.items()}
-        if tag == "error":  # Its arguments first: they are read first.
+        if tag == "error":  # arguments first, because they are read first
             before, rest = inside[:2], [self.emit(item) for item in inside[2:]]
             return {TAG: tag, **shared, **head, "in": [*[self.emit(item) for item in before], *rest]}
         return {TAG: tag, **shared, **head, "in": [self.emit(item) for item in inside]}
 
 
-class _Met:
-    """What a walk has come by."""
+class _Walk:
+    """Objects found by one walk."""
 
     def __init__(self) -> None:
         self.counts: dict[int, int] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.execution.activation_slot import nowhere
+from holdfast.execution.activation_slot import no_slot
 from holdfast.execution.live import LiveInstance
 from holdfast.model.guard import Guard, GuardRef
 
@@ -17,7 +17,7 @@ def slots(live: LiveInstance, before: Before, consumed: Consumed) -> tuple[tuple
     instance, moved by Correlate, given back by the end. A start that ends in its first burst takes none: whoever asked has
     looked whether it is free, and the burst counts as having happened at that moment."""
     slot = live.plan.slot
-    if slot is nowhere:
+    if slot is no_slot:
         return consumed.guards, ()
     held = None if before.version == 0 or before.at_rest else slot(before.correlation_id)
     wanted = None if live.status.at_rest else slot(live.correlation_id)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from holdfast.execution.activation_slot import nowhere
+from holdfast.execution.activation_slot import no_slot
 from holdfast.execution.journal_policy import permitted
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.record import EffectRequest
@@ -93,7 +93,7 @@ class Maker:
         state = _state_after(live)
         if state.values or before.values:
             self._add_values(rows, live, before, state)
-        if consumed is not NOTHING or live.plan.slot is not nowhere:
+        if consumed is not NOTHING or live.plan.slot is not no_slot:
             self._add_consumed(rows, live, before, consumed)
         row = self._instance(live, before, version, burst_id, content, now, state.state)
         return Commit(burst_id, self.tenant, row, self._segment(live, version, burst_id, now), **rows)

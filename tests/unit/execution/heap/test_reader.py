@@ -136,8 +136,8 @@ def test_what_cannot_be_read_back_is_refused_by_name(make: Callable[[], Any]) ->
     (found,), (lost,) = carried({"before": [1], "odd": make(), "after": [2]})
 
     assert found == {"before": [1], "after": [2]}
-    assert "holds itself" in lost["odd"]
-    assert "Keep a key" in lost["odd"]
+    assert "contains itself" in lost["odd"]
+    assert "Store a key" in lost["odd"]
 
 
 def test_one_that_is_met_first_at_what_may_hold_itself_is_kept() -> None:
