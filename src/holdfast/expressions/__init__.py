@@ -1,4 +1,6 @@
-"""The expression languages that Holdfast brings along. Making them imports no JavaScript engine and no template library."""
+"""Built-in expression languages. Creating the evaluators imports neither the JavaScript engine nor the template
+library.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ __all__ = ["standard_evaluators"]
 
 
 def standard_evaluators() -> dict[str, ExpressionEvaluator]:
-    """Evaluators by language, as they stand in JSON after the `$`."""
+    """Evaluators by language name, as written after the `$` in JSON."""
     evaluators: list[ExpressionEvaluator] = [
         PythonEvaluator(),
         JavaScriptEvaluator(),

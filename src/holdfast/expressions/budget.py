@@ -1,16 +1,16 @@
-"""What an evaluation may cost, and how it is counted.
+"""Cost limits of expression evaluation.
 
-Time and memory are counted, not measured: an expression that passes once passes always, on every machine. A unit of
-fuel is about one node of the syntax tree executed, one item of a collection touched, or eight characters made. A
-budget is a plain list `[fuel, weak keys]`, because it is on the path of every guard.
+Time and memory are counted, not measured, so an expression that passes once passes on every machine. A unit of fuel is
+about one executed syntax node, one touched item of a collection, or eight characters of new text. A budget is a plain
+list `[fuel, weak keys]`, because every guard uses it.
 
 Three costs that Python hides are counted here:
 
-- A value may hold another one twice (`x = [x, x]`, thirty times). It is small in memory and endless for `==`, `str`,
-  `hash` or the one who saves it. `weigh` walks such a value as a tree, so that it runs out of fuel first.
-- Hashes of numbers and tuples are no secret, so keys can be made to collide, which makes a dict of n keys cost n².
-  Each such *weak* key of an evaluation costs more than the one before.
-- Integers have no size limit; every guard that makes one checks its result.
+- A value may contain another value twice (`x = [x, x]`, thirty times). It is small in memory, but `==`, `str`, `hash`
+  and serialization take exponential time. `weigh` walks such a value as a tree, so that it runs out of fuel first.
+- Hashes of numbers and tuples are predictable, so keys can be made to collide, and a dict of n keys then costs n². Each
+  such *weak* key of an evaluation costs more than the one before.
+- Integers have no size limit. Every guard that creates an integer checks its size.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from uuid import UUID
 Budget = list[int]
 
 FUEL = 2_000_000
-"""Default for one evaluation; about 0.1 s at the worst."""
+"""Default for one evaluation; about 0.1 s in the worst case."""
 TEXT = 1_000_000
-"""Characters of one string, bytes of one bytes object."""
+"""Maximum characters of a string, or bytes of a bytes object."""
 ITEMS = 250_000
-"""Items of one collection that an expression makes."""
+"""Maximum items of a collection that an expression creates."""
 INT_BITS = 4096
-"""Bits of an integer that an expression makes."""
+"""Maximum bits of an integer that an expression creates."""
 INT_LIMIT = 1 << INT_BITS
 NESTING = 64
-"""How deep collections may lie in each other where they are compared, written or returned."""
+"""Maximum nesting of collections that are compared, written or returned."""
 SOURCE = 20_000
-"""Characters of an expression."""
+"""Maximum characters of an expression."""
 SCRIPT_SOURCE = 100_000
 NODES = 5_000
 SCRIPT_NODES = 25_000
-"""Nodes of a syntax tree."""
+"""Maximum nodes of a syntax tree."""
 DEPTH = 60
-"""Depth of a syntax tree."""
+"""Maximum depth of a syntax tree."""
 
 SCALARS = frozenset({int, float, bool, type(None), Decimal, datetime, date, time, timedelta, UUID})
 _STRONG = frozenset({str, bytes, bool, type(None)})
@@ -48,14 +48,14 @@ _PLAIN_INT = 1 << 60
 
 
 class OutOfBounds(Exception):
-    """A limit was reached; the message says which. Becomes an `ExpressionLimit`."""
+    """A limit was exceeded; the message names it. Becomes an `ExpressionLimit`."""
 
 
 def charge(budget: Budget, units: int) -> bool:
-    """Take fuel. Gives True, so that it can stand in a condition."""
+    """Consume fuel. Returns True, so that it can be part of a condition."""
     budget[0] -= units
     if budget[0] < 0:
-        raise OutOfBounds("it takes too many steps; work on less data or use an activity")
+        raise OutOfBounds("it takes too many steps; process less data or use an activity")
     return True
 
 
@@ -80,14 +80,14 @@ def check_int(budget: Budget, value: int) -> int:
 
 
 def check_decimal(value: Decimal) -> Decimal:
-    """Refuse a Decimal that is short to write and endless as an integer or in full."""
+    """Refuse a Decimal with a huge exponent: short to write, but huge as an integer or in full notation."""
     if value.is_finite() and abs(value.adjusted()) > INT_BITS:
         raise OutOfBounds(f"a Decimal has an exponent beyond ±{INT_BITS:,}")
     return value
 
 
 def weigh(budget: Budget, value: Any, depth: int = NESTING) -> Any:
-    """Charge for everything that lies in a value, as a tree; gives the value back."""
+    """Charge for everything in a value, counted as a tree. Returns the value."""
     kind = value.__class__
     if kind in SCALARS:
         return value
@@ -109,14 +109,14 @@ def weigh(budget: Budget, value: Any, depth: int = NESTING) -> Any:
 def _weigh_items(budget: Budget, items: Any, count: int, depth: int) -> None:
     charge(budget, count + 1)
     if depth <= 0:
-        raise OutOfBounds(f"collections lie in each other deeper than {NESTING} levels")
+        raise OutOfBounds(f"collections are nested deeper than {NESTING} levels")
     for item in items:
         if item.__class__ not in SCALARS:
             weigh(budget, item, depth - 1)
 
 
 def key(budget: Budget, value: Any) -> Any:
-    """Charge for a key of a dict or an item of a set before it is hashed."""
+    """Charge for a dict key or set item before it is hashed."""
     kind = value.__class__
     if kind in _STRONG or (kind is int and -_PLAIN_INT < value < _PLAIN_INT):
         return value
@@ -133,5 +133,5 @@ def keys(budget: Budget, items: Any) -> Any:
 
 
 def _collisions(budget: Budget) -> int:
-    """What an operation over all keys of a hashed collection may cost with the weak keys made so far."""
+    """Worst-case cost of an operation over all keys of a hashed collection, given the weak keys created so far."""
     return (budget[1] * budget[1]) >> 5

@@ -1,6 +1,7 @@
-"""`$code`: trusted Python, as the code provider of this process wrote it into a definition. No document brings it in.
+"""`$code`: trusted Python code that the code provider of this process wrote into a definition. Documents cannot contain
+it.
 
-It stands only inside a `Function`, whose scope says what its names mean (`execution/frames.py`).
+It is only valid inside a `Function`, whose scope defines its names (`execution/frames.py`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _function(source: Any, names: Names) -> Callable[[Scope], Any]:
     shape = names.shapes[0] if names.shapes else None
     if not isinstance(shape, FrameShape):
         raise ExpressionRefused(
-            "'$code' stands only inside a workflow that was written as a Python function.",
+            "'$code' is only valid inside a workflow written as a Python function.",
             language="code",
             source=str(source)[:200],
         )

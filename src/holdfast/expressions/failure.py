@@ -1,4 +1,4 @@
-"""How an expression's troubles are told: which error, with which words, quoting the text."""
+"""Error messages of expressions: the error class, the text, and a quote of the source."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _MESSAGE = 300
 
 
 def quoted(source: object) -> str:
-    """The text on one line, short enough for a message."""
+    """The text on one line, shortened for a message."""
     text = " ".join(str(source).split())
     return f"`{text if len(text) <= _QUOTE else text[: _QUOTE - 1] + '…'}`"
 
 
-def said(error: BaseException) -> str:
-    """What an error says, in at most a few hundred characters; str() of a KeyError alone would say only the key."""
+def message_of(error: BaseException) -> str:
+    """Message of an error, limited in length. str() of a KeyError would give only the key."""
     text = str(error)
     text = text if len(text) <= _MESSAGE else text[: _MESSAGE - 1] + "…"
     if isinstance(error, KeyError):
@@ -26,10 +26,10 @@ def said(error: BaseException) -> str:
 def failed(language: str, source: str, error: BaseException) -> ExpressionError:
     """The error that an evaluation ends with. The caller chains the cause."""
     if isinstance(error, RecursionError):
-        return out_of_bounds(language, source, "it nests too deep; make it flatter")
+        return out_of_bounds(language, source, "it is nested too deeply; simplify it")
     if isinstance(error, MemoryError):
-        return out_of_bounds(language, source, "it needs too much memory; work on less data")
-    return ExpressionFailed(f"{quoted(source)} failed: {said(error)}", language=language, source=source)
+        return out_of_bounds(language, source, "it needs too much memory; process less data")
+    return ExpressionFailed(f"{quoted(source)} failed: {message_of(error)}", language=language, source=source)
 
 
 def out_of_bounds(language: str, source: str, why: str) -> ExpressionLimit:

@@ -1,4 +1,4 @@
-"""`$literal`: the value itself, whatever it looks like."""
+"""`$literal`: a value that is never evaluated."""
 
 from __future__ import annotations
 
@@ -16,4 +16,6 @@ class LiteralEvaluator:
         return CompiledExpression(lambda scope: source, constant=True)
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
-        raise ExpressionRefused("A literal is no script; use python or javascript.", language="literal", source=source)
+        raise ExpressionRefused(
+            "A literal is not a script; use python or javascript.", language="literal", source=source
+        )

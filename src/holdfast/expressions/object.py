@@ -1,4 +1,4 @@
-"""`$object`: JSON text, parsed once when it is compiled (Elsa's Object expressions). What is in it stays data."""
+"""`$object`: JSON text, parsed at compile time (Elsa's Object expressions). Its content stays data."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class ObjectEvaluator:
     language = "object"
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
-        """A value that is no text is taken as it is; a blank text is None. Each evaluation gives a copy of its own."""
+        """A value that is not text is used as it is; blank text is None. Each evaluation returns a separate copy."""
         value = _parsed(source) if isinstance(source, str) else source
         if isinstance(value, list | dict):
             return CompiledExpression(lambda scope: copy.deepcopy(value))
         return CompiledExpression(lambda scope: value, constant=True)
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
-        raise ExpressionRefused("JSON is no script; use python or javascript.", language="object", source=source)
+        raise ExpressionRefused("JSON is not a script; use python or javascript.", language="object", source=source)
 
 
 def _parsed(source: str) -> Any:

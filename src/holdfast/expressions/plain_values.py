@@ -1,19 +1,19 @@
-"""How values cross into JavaScript and back, and into Liquid: as plain values, never as our tagged ones.
+"""Conversion of values to and from JavaScript, and to Liquid. Values cross as plain values, never in our tagged form.
 
 | Python | JavaScript |
 |---|---|
 | None, bool, str, float | the same (NaN and infinities inside a collection become null) |
-| int, Decimal | a number if a number holds it exactly, else a text, so that no digit is lost in silence |
+| int, Decimal | a number if it is exact, else text, so that no digit is lost silently |
 | datetime, date, time | ISO 8601 text |
-| timedelta | `[-][d.]hh:mm:ss[.ffffff]`, as .NET writes it |
+| timedelta | `[-][d.]hh:mm:ss[.ffffff]`, the .NET format |
 | UUID | text |
 | bytes | Uint8Array, inside a collection base64 text |
 | enum | its value |
 | list, tuple, set | array |
-| dict | object; keys become texts |
+| dict | object; keys become text |
 | dataclass, struct, model | object of its fields |
 
-Back come plain JSON values: whole numbers as int, others as float, Uint8Array as bytes, Date as ISO text.
+JavaScript returns plain JSON values: whole numbers as int, others as float, Uint8Array as bytes, Date as ISO text.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from msgspec import Struct
 
 _SAFE = (1 << 53) - 1
 _DEPTH = 100
-_HALF_CHARACTER = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
-"""JavaScript writes whole characters as they are, so an escaped surrogate in its JSON stands alone."""
+_LONE_SURROGATE = re.compile(r"(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}")
+"""JavaScript writes complete characters unescaped, so an escaped surrogate in its JSON is a lone surrogate."""
 
 Pair = list[Any]
 
 
 def to_js(value: Any) -> Pair:
-    """A value as `[kind, plain]`, where the kind tells bytes from the rest."""
+    """A value as `[kind, plain]`; the kind distinguishes bytes."""
     if isinstance(value, bytes | bytearray):
         return ["bytes", base64.b64encode(value).decode()]
     return ["json", plain(value, _DEPTH)]
 
 
 def from_js(text: str) -> Any:
-    """A pair as JavaScript wrote it. Half a character (a surrogate alone) cannot be kept and becomes U+FFFD."""
-    pair: Pair = json.loads(_HALF_CHARACTER.sub(r"\1\\ufffd", text))
+    """Decode a pair written by JavaScript. A lone surrogate cannot be stored and becomes U+FFFD."""
+    pair: Pair = json.loads(_LONE_SURROGATE.sub(r"\1\\ufffd", text))
     kind = pair[0]
     if kind == "bytes":
         return base64.b64decode(pair[1])
@@ -63,7 +63,7 @@ def plain(value: Any, depth: int = _DEPTH) -> Any:
     if value is None or value is True or value is False or type(value) is str:
         return value
     if depth <= 0:
-        raise ValueError(f"a value nests deeper than {_DEPTH} levels")
+        raise ValueError(f"a value is nested deeper than {_DEPTH} levels")
     if isinstance(value, Enum):
         return plain(value.value, depth - 1)
     if isinstance(value, int | float | Decimal):
@@ -84,7 +84,7 @@ def _number(value: int | float | Decimal) -> Any:
         return int(value) if -_SAFE <= value <= _SAFE else str(value)
     if not value.is_finite():
         return str(value)
-    near = float(value) if abs(value.adjusted()) < 300 else None  # what a double can hold
+    near = float(value) if abs(value.adjusted()) < 300 else None  # range of a double
     return near if near is not None and Decimal(repr(near)) == value else str(value)
 
 
@@ -108,7 +108,7 @@ def _other(value: Any, depth: int) -> Any:
 
 
 def _fields(value: Any) -> Iterable[str] | None:
-    """The declared fields of a data class of whatever make, without the private ones; None for anything else."""
+    """Declared public fields of any kind of data class; None for other values."""
     if isinstance(value, Struct):
         declared: Iterable[str] = value.__struct_fields__
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):

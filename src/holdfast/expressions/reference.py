@@ -1,4 +1,4 @@
-"""`$variable` and `$input`: the value of one name, bound when it is compiled. Both also take Elsa's object form."""
+"""`$variable` and `$input`: the value of one name, resolved at compile time. Both also accept Elsa's object form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.ports import CompiledExpression, CompiledScript
 
 
 class VariableEvaluator:
-    """By id first, where a document tells variables of one name apart by id; then by name."""
+    """Looks up by id first, because a document may have several variables of one name; then by name."""
 
     language = "variable"
 
@@ -47,7 +47,7 @@ class InputEvaluator:
 
 
 def _wanted(source: Any, language: str) -> list[str]:
-    """The names to look for, best first: a text, or the `id` and `name` of an object."""
+    """Names to look up, best first: a text, or the `id` and `name` of an object."""
     found = [source.get("id"), source.get("name")] if isinstance(source, Mapping) else [source]
     wanted = [name for name in found if isinstance(name, str) and name]
     if not wanted:
@@ -83,5 +83,5 @@ def _unknown(language: str, wanted: list[str], known: list[str]) -> ExpressionRe
 
 def _no_script(language: str, source: Any) -> ExpressionRefused:
     return ExpressionRefused(
-        f"${language} names a value; it is no script. Use python or javascript.", language=language, source=str(source)
+        f"${language} names a value, not a script. Use python or javascript.", language=language, source=str(source)
     )

@@ -181,7 +181,7 @@ def test_code_outside_a_function_is_refused_even_if_it_got_that_far() -> None:
     from holdfast import Workflow
     from holdfast.activities import WriteLine
 
-    with pytest.raises(InvalidDefinition, match="stands only inside"):
+    with pytest.raises(InvalidDefinition, match="only valid inside"):
         Holdfast(entry_points=False).plan(Workflow(WriteLine(Expression("code", "1 + 1"))))
 
 

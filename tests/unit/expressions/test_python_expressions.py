@@ -150,7 +150,7 @@ def test_gives_what_python_gives(here: Place, source: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("ordr.total", ["'ordr' is not known", "did you mean 'order'", "x, order"]),
+        ("ordr.total", ["'ordr' is not defined", "did you mean 'order'", "x, order"]),
         ("inputs.m", ["no input 'm'", "inputs: n, x"]),
         ("variables.q", ["no variable 'q'"]),
         ("lne(x)", ["no function 'lne'", "did you mean 'len'"]),

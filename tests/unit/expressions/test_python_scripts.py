@@ -106,7 +106,7 @@ def test_outcomes_do_not_stay_for_the_next_run(here: Place) -> None:
     ("source", "words"),
     [
         ("n = 5", "'n' is an input"),
-        ("def f(): pass", "'FunctionDef' is no statement"),
+        ("def f(): pass", "'FunctionDef' is not allowed"),
         ("x = 1\ny = z", "line 2 of"),
         ("variables.nope = 1", "no variable 'nope' to assign to"),
     ],
@@ -127,7 +127,7 @@ def test_changing_a_value_of_the_workflow_tells_the_remedy(here: Place) -> None:
 
 
 def test_expressions_set_no_outcomes(here: Place) -> None:
-    with pytest.raises(ExpressionRefused, match="set by scripts"):
+    with pytest.raises(ExpressionRefused, match="only scripts can set"):
         here.evaluate("python", "set_outcome('A')")
 
 

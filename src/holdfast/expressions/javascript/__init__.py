@@ -1,4 +1,4 @@
-"""JavaScript as Elsa 3 writes it: see `evaluator`."""
+"""JavaScript with Elsa 3's functions: see `evaluator`."""
 
 from holdfast.expressions.javascript.evaluator import JavaScriptEvaluator
 

@@ -1,16 +1,14 @@
-"""The JavaScript engine behind an interface of ours, so that it can be replaced: today QuickJS (quickjs-ng).
+"""JavaScript engine behind a replaceable interface; currently QuickJS (quickjs-ng).
 
-Rules that come with it:
+- **A context is used once.** Prototype pollution, leftover globals and pending promises cannot reach the next
+  evaluation, and a context is unusable after it ran out of memory anyway. Creating a context costs 0.11 ms (measured),
+  a whole evaluation about 0.2 ms. Keeping a context and freezing its intrinsics would save most of that, but breaks
+  scripts that assign `toString` or an undeclared global, which Elsa scripts may do.
+- **No Python function is passed in**: the engine cannot call one while a time limit is set. Values enter and leave as
+  JSON text.
+- Shared memory and finalizers are removed: they are useless here and have had memory bugs. Bytecode is never loaded.
 
-- **A context is used once.** Pollution of prototypes, globals left behind and pending promises cannot reach the next
-  evaluation, whoever wrote it, and a context is unusable after it ran out of memory anyway. Making one costs 0.11 ms
-  (measured), a whole evaluation about 0.2 ms; keeping one and freezing its intrinsics would save most of that, but
-  breaks scripts that assign `toString` or an undeclared global, which Elsa's may.
-- **No Python function is ever handed in**: the engine cannot call one while a time limit is set. Values go in and come
-  out as JSON text.
-- Shared memory and finalizers are removed (they are of no use here and have had memory faults); bytecode is never loaded.
-
-It is C code in this process: who runs scripts of strangers should run workers of their own for them.
+The engine is C code in this process. Run untrusted scripts on dedicated workers.
 """
 
 from __future__ import annotations
@@ -27,16 +25,16 @@ _LIMIT_WORDS = ("interrupted", "out of memory", "Maximum call stack")
 
 
 class JsThrown(Exception):
-    """The engine reported an error that the script did not catch."""
+    """The engine reported an uncaught error of the script."""
 
 
 class JsLimitReached(JsThrown):
-    """Time, memory or stack ran out."""
+    """The time, memory or stack limit was exceeded."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsLimits:
-    """What one evaluation may use."""
+    """Limits of one evaluation."""
 
     time: timedelta = timedelta(milliseconds=500)
     memory: int = 32 * 1024 * 1024
@@ -44,16 +42,16 @@ class JsLimits:
 
 
 class JsContext(Protocol):
-    """A world of its own, used for one evaluation."""
+    """Isolated JavaScript context for one evaluation."""
 
     def evaluate(self, text: str) -> Any:
-        """Run a program; gives its value (a function, for `call`)."""
+        """Run a program and return its value (a function, for `call`)."""
 
     def call(self, function: Any, *args: str) -> Any:
-        """Call a function that `evaluate` gave."""
+        """Call a function that `evaluate` returned."""
 
     def settle(self) -> None:
-        """Run what promises are waiting for, until nothing is left to run."""
+        """Run pending promise jobs until none are left."""
 
 
 class JsEngine(Protocol):
@@ -61,7 +59,7 @@ class JsEngine(Protocol):
 
 
 class QuickJs:
-    """quickjs-ng; imported when the first context is made."""
+    """quickjs-ng; imported when the first context is created."""
 
     def context(self, limits: JsLimits) -> JsContext:
         return _QuickJsContext(limits)
@@ -90,10 +88,10 @@ class _QuickJsContext:
         for _ in range(_MOST_JOBS):
             if not self._run(self._context.execute_pending_job):
                 return
-        raise JsLimitReached("its promises never come to an end")
+        raise JsLimitReached("its promises never settle")
 
     def _run(self, work: Any, *args: str) -> Any:
-        """Each entry gets what is left of the evaluation's time, since the engine counts anew every time."""
+        """Run one engine call within the remaining time. The engine restarts its time limit with each call."""
         left = self._deadline - time.perf_counter()
         if left <= 0:
             raise JsLimitReached("it takes too long")
@@ -101,24 +99,24 @@ class _QuickJsContext:
         try:
             return work(*args)
         except self._errors as error:
-            raise _told(str(error)) from None
+            raise _limit_or_error(str(error)) from None
         except MemoryError:
             raise JsLimitReached("it needs too much memory") from None
         except (UnicodeError, TypeError, ValueError, SystemError) as error:
-            raise JsThrown(f"its value cannot be taken over: {error}") from None
+            raise JsThrown(f"its value cannot be converted: {error}") from None
 
 
-def _told(text: str) -> JsThrown:
+def _limit_or_error(text: str) -> JsThrown:
     line = text.strip().split("\n", 1)[0]
     if "interrupted" in line:
         return JsLimitReached("it takes too long")
     if "out of memory" in line or line in ("null", ""):
         return JsLimitReached("it needs too much memory")
     if "Maximum call stack" in line:
-        return JsLimitReached("it nests or recurses too deep")
+        return JsLimitReached("it is nested or recurses too deeply")
     return JsThrown(line)
 
 
 def is_limit(message: str) -> bool:
-    """Whether an error that a script caught and passed on was one of the engine's limits."""
+    """Whether a limit of the engine caused an error that the script caught and rethrew."""
     return message.startswith(("InternalError", "RangeError")) and any(word in message for word in _LIMIT_WORDS)

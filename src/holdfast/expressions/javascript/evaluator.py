@@ -1,8 +1,8 @@
-"""`$javascript`: expressions and scripts as Elsa 3 writes them.
+"""`$javascript`: expressions and scripts with Elsa 3's functions.
 
-The value is that of the last expression or of a top-level `return`; promises are awaited. What a script sets (variables,
-correlation id, name, outcomes) is collected while it runs and applied when it has ended well, so that a failure leaves
-nothing half done. A variable is written back only if it changed, so that untouched typed values keep their type.
+The value is that of the last expression or of a top-level `return`; promises are awaited. Changes by a script
+(variables, correlation id, name, outcomes) are collected while it runs and applied after it succeeds, so a failure
+leaves nothing half done. A variable is written back only if it changed, so untouched typed values keep their type.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from holdfast.ports import CompiledExpression, CompiledScript, ScriptResult
 
 SOURCE = 100_000
 _REPEATS = 16
-"""How often a script may ask for values that its text did not tell of."""
+"""Maximum number of re-runs to supply values that the script's text did not show."""
 _GUIDS = 16
 
 
@@ -63,9 +63,9 @@ class JavaScriptEvaluator:
         return _Script(self, source, self._program(source), references_of(source, names, is_script=is_script))
 
     def _program(self, source: str) -> str:
-        """The text to run: as it is, or as the body of a function if it has a top-level `return` or `await`.
+        """The text to run: unchanged, or as the body of a function if it has a top-level `return` or `await`.
 
-        A text that closes the function and opens another gains nothing: around it is the same sandbox.
+        A text that closes the function and opens another one gains nothing: the sandbox around it is the same.
         """
         forms = (source, f"(function () {{\n{source}\n}})()", f"(async function () {{\n{source}\n}})()")
         problems = [self._syntax_problem(form) for form in forms]
@@ -119,15 +119,15 @@ class _Script:
                 break
             self._supply(scope, given, answer["needs"])
         else:
-            raise JsLimitReached("it asks for too many values by names that it makes as it runs")
+            raise JsLimitReached("it reads too many values by names computed at run time")
         error = answer.get("error")
         if error is None:
             left: dict[str, Any] = answer["left"]
             return left
         if error == "null":
-            raise JsLimitReached("it needs too much memory (or it threw null, which the engine does then)")
+            raise JsLimitReached("it needs too much memory (or it threw null, which the engine does in that case)")
         if is_limit(str(error)):
-            raise JsLimitReached("it needs too much memory or recurses too deep")
+            raise JsLimitReached("it needs too much memory or recurses too deeply")
         said = f"{quoted(self.source)} failed: {str(error)[:300]}"
         raise ExpressionFailed(said, language="javascript", source=self.source)
 
@@ -140,10 +140,10 @@ class _Script:
             text = context.call(text)
         answer = json.loads(text)
         if not isinstance(answer, dict) or not isinstance(answer.get("needs"), list):
-            raise JsThrown("it broke the functions that take its result over")
+            raise JsThrown("it broke the functions that return its result")
         return answer
 
-    # -- what goes in --------------------------------------------------------------------------------------------------
+    # -- inputs --------------------------------------------------------------------------------------------------------
 
     def _given(self, scope: Scope) -> dict[str, Any]:
         found = self.references
@@ -168,7 +168,7 @@ class _Script:
         }
 
     def _supply(self, scope: Scope, given: dict[str, Any], needs: list[Any]) -> None:
-        """Add the values that the script asked for by names that its text did not show."""
+        """Add the values that the script requested by names its text did not show."""
         for kind, *names in needs:
             if kind == "variable":
                 self._supply_variable(scope, given, names[0])
@@ -187,7 +187,7 @@ class _Script:
         else:
             given["variables"][name] = to_js(place[0][place[1]])
 
-    # -- what comes out ------------------------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------------------------------------
 
     def _applied(self, scope: Scope, left: dict[str, Any]) -> ScriptResult:
         written = left.get("writes", {}).items()

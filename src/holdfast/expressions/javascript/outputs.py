@@ -1,4 +1,4 @@
-"""Finding an activity's output by the name that Elsa gives it: `Result` there is `result` here."""
+"""Lookup of an activity's output by Elsa's spelling: `Result` in Elsa is `result` here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.model.scope import InstanceFacts
 
 
 def recorded_output(facts: InstanceFacts, activity: str, output: str | None) -> Any:
-    """The first spelling that has a value wins; None if the activity produced nothing of that name."""
+    """The first spelling with a value wins; None if the activity has no output of that name."""
     unknown: Exception | None = None
     answered = False
     for name in _spellings(activity)[:2]:

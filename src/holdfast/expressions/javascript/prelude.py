@@ -1,12 +1,11 @@
-"""The JavaScript around a script: what it is given, what it leaves behind, and Elsa's functions.
+"""JavaScript code around a script: its inputs, its results, and Elsa's functions.
 
-A context lives for one evaluation, so the engine parses this text each time, and parsing is what costs: only the
-parts that a script names are put around it, and what only odd values need (`TOOLS`) is handed in as a text that is
-parsed when such a value turns up.
+A context serves one evaluation, so the engine parses this code each time, and parsing dominates the cost. Only the
+parts that a script names are added. Code for rare values (`TOOLS`) is passed as text and parsed on demand.
 
-The parts stand in one function `(given, source, tools) → answer`. `given` is JSON that the host wrote. The answer is
-JSON text, or a function that gives it once promises have settled. The host cannot be called: a helper that misses a
-value notes it in `needs` and throws, and the host runs the script again with that value.
+The parts form one function `(given, source, tools) → answer`. `given` is JSON from the host. The answer is JSON text,
+or a function that returns it once promises have settled. Scripts cannot call the host: a helper that misses a value
+records it in `needs` and throws, and the host runs the script again with that value.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ return state === 'pending' ? answer : answer();
 })"""
 
 _PARTS: dict[str, tuple[str, str]] = {
-    # name → (other parts that it needs, its text)
+    # name → (required parts, text)
     "need": ("", "const need = (...what) => { needs.push(what); throw new Error('asks the host'); };"),
     "put": (
         "",
@@ -164,15 +163,15 @@ _PARTS: dict[str, tuple[str, str]] = {
 
 _INTERNAL = frozenset({"need", "put"})
 FUNCTIONS = frozenset(_PARTS) - _INTERNAL
-"""What a script may name: Elsa's functions, and `variables`."""
+"""Names that a script may use: Elsa's functions, and `variables`."""
 OUTCOMES = frozenset({"setOutcome", "setOutcomes"})
-"""Functions of scripts only."""
+"""Functions for scripts only."""
 REFLECTION = frozenset({"eval", "Function", "globalThis"})
-"""Names with which a script may reach functions without naming them: it gets them all."""
+"""Names that let a script reach functions without naming them; such a script gets all functions."""
 
 
 def around(functions: Iterable[str], wrappers: Iterable[str]) -> str:
-    """The text around a script that names these functions, with the wrappers (`getTotal`) made for it."""
+    """The code around a script that uses these functions, with the wrappers (`getTotal`) generated for it."""
     wanted = sorted(functions)
     parts: dict[str, str] = {}
     for name in wanted:

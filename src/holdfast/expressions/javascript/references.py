@@ -1,6 +1,6 @@
-"""What a script refers to, read off its text: which values to hand in, which functions and wrappers to put around it.
+"""References of a script, found in its text: values to pass in, and functions and wrappers to put around it.
 
-The text decides only what is prepared; a name that is put together as the script runs is asked for (see `prelude`).
+The text only decides what is prepared. A name computed at run time is requested later (see `prelude`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def references_of(source: str, names: Names, *, is_script: bool) -> References:
 
 
 class _Wrappers:
-    """Makes `getX`, `setX` and `getXFromY` for the names that stand at one place of a definition."""
+    """Generates `getX`, `setX` and `getXFromY` for the names visible at one place of a definition."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -92,7 +92,7 @@ class _Wrappers:
         self.texts[wrapper] = f"globalThis.{wrapper} = ({parameters}) => {function}({arguments});"
 
     def _nearest(self, spellings: tuple[str, ...]) -> tuple[str, str]:
-        """Variable before input in each scope, the nearest scope first."""
+        """Nearest scope first; within a scope, a variable takes precedence over an input."""
         for shape in self.names.shapes:
             for kind, table in (("names", shape.names), ("inputs", shape.inputs)):
                 for name in spellings:
@@ -101,7 +101,7 @@ class _Wrappers:
         return "", ""
 
     def add_all(self) -> None:
-        """For a script that may build the name of a wrapper."""
+        """Generate all wrappers, for a script that may compute their names."""
         for name in (*self.variables, *self.inputs):
             if _IDENTIFIER.fullmatch(name):
                 pascal = name[0].upper() + name[1:]
@@ -111,7 +111,7 @@ class _Wrappers:
 
 
 def _all(names: Names, table: str) -> dict[str, Slot]:
-    """Every name of all scopes; the nearest wins."""
+    """All names of all scopes; the nearest scope wins."""
     found: dict[str, Slot] = {}
     for hops, shape in enumerate(names.shapes):
         for name, index in getattr(shape, table).items():

@@ -1,7 +1,7 @@
-"""`$liquid`: text templates with `Variables.X`, `Input.X`, `CorrelationId` and Elsa's filters. The result is a text.
+"""`$liquid`: text templates with `Variables.X`, `Input.X`, `CorrelationId` and Elsa's filters. The result is text.
 
-A template that is blank gives None, as in Elsa. One that cannot be parsed is an error when it is compiled (Elsa renders
-the parser's message instead). python-liquid is imported when the first template is compiled.
+A blank template evaluates to None, as in Elsa. A template that cannot be parsed is an error at compile time (Elsa
+renders the parser's message instead). python-liquid is imported when the first template is compiled.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LiquidEvaluator:
 
     def compile_script(self, source: str, names: Names) -> CompiledScript:
         raise ExpressionRefused(
-            "Liquid has templates, no scripts; use python or javascript.", language="liquid", source=str(source)
+            "Liquid has templates but no scripts; use python or javascript.", language="liquid", source=str(source)
         )
 
 
@@ -71,7 +71,7 @@ def _template(source: str) -> Callable[[dict[str, Any], Budget], str]:
 
 
 def _model(scope: Scope, budget: Budget) -> dict[str, Any]:
-    """The names that stand at the top of a template. Their values are looked up when they are used."""
+    """Top-level names of a template. Values are looked up on use."""
     facts = facts_of(scope)
     return {
         "Variables": _Lookup(scope, budget, variables=True),
@@ -85,7 +85,7 @@ def _model(scope: Scope, budget: Budget) -> dict[str, Any]:
 
 
 class _Lookup(Mapping[str, Any]):
-    """`Variables.X` or `Input.X`: plain values only, so that a template can reach no object of the host."""
+    """`Variables.X` or `Input.X`: plain values only, so that a template cannot reach host objects."""
 
     def __init__(self, scope: Scope, budget: Budget, *, variables: bool) -> None:
         self._scope = scope
@@ -111,7 +111,7 @@ class _Lookup(Mapping[str, Any]):
 
 
 class _Object(dict[str, Any]):
-    """Written into a text, an object is JSON."""
+    """An object that renders as JSON."""
 
     def __str__(self) -> str:
         return json.dumps(self, separators=(",", ":"), ensure_ascii=False)

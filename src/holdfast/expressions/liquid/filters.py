@@ -1,4 +1,4 @@
-"""Liquid's filters within bounds, and those that Elsa adds: `json`, `base64`, `keys`, `date`."""
+"""Liquid's filters with cost limits, and Elsa's filters `json`, `base64`, `keys`, `date`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from holdfast.expressions.budget import (
 Filter = Callable[..., Any]
 
 _SLOW = {"strip_html": 5_000, "uniq": 1_000, "newline_to_br": 50_000, "squish": 50_000, "escape_once": 50_000}
-"""Filters that take more than linear time, with the length that they may be given."""
+"""Filters with more than linear cost, and their maximum input length."""
 _TIME_SPEC = re.compile(r"(?:[^%]|%-?[aAbBcdeDfFGHIjlmMpPRSTuUVwWxXyYzZ%])*")
 
 
 def bounded(name: str, function: Filter, budget_of: Callable[[], Budget]) -> Filter:
-    """The same filter, charged for what it is given and what it makes."""
+    """The filter, charged for its input and output."""
 
     @functools.wraps(function)
     def run(value: Any, *args: Any, **named: Any) -> Any:
@@ -56,7 +56,7 @@ def _check_given(budget: Budget, name: str, value: Any) -> None:
 
 
 def _check_growth(budget: Budget, name: str, value: Any, args: tuple[Any, ...]) -> None:
-    """Refuse before it is made what would be too long."""
+    """Refuse results that would be too long before they are created."""
     if name.startswith("replace") and len(args) > 1:
         old, new = str(args[0]), str(args[1])
         check_text(budget, len(str(value)) + str(value).count(old) * max(len(new) - len(old), 0))
@@ -92,7 +92,7 @@ def _json(value: Any, *_: Any) -> str:
 
 
 def _undrop(value: Any) -> Any:
-    """A range is a list; a name that does not exist is null."""
+    """Ranges become lists; undefined names become null."""
     if isinstance(value, range):
         return list(value)
     return value if value is None or isinstance(value, str | int | float | bool | list | dict | tuple) else None
@@ -112,7 +112,7 @@ def _date(value: Any, form: Any = None) -> Any:
         return value
     text = str(form)
     if len(text) > 200 or _TIME_SPEC.fullmatch(text) is None:  # longer than any sensible format
-        raise ValueError(f"'{text[:40]}' is no time format; it takes letters such as %Y-%m-%d %H:%M")
+        raise ValueError(f"'{text[:40]}' is not a time format; use letters such as %Y-%m-%d %H:%M")
     return moment.strftime(text)
 
 

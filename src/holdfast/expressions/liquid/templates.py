@@ -1,8 +1,8 @@
-"""python-liquid within bounds. Imported only when a template is compiled, since it pulls in much.
+"""python-liquid with cost limits. Imported only when a template is compiled, because the import is slow.
 
-Its own limits do not hold everywhere: a range literal in a filter, a comparison or `contains` is not counted, filters
-are not bounded at all, and loops one after the other are counted each for itself. So ranges are capped, every filter is
-charged for what it reads and makes, and every turn of a loop pays for the whole template.
+The library's own limits have gaps: range literals in filters, comparisons and `contains` are not counted, filters have
+no limits, and consecutive loops are counted separately. Therefore ranges are capped, every filter is charged for its
+input and output, and every loop iteration is charged for the whole template.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Context(RenderContext):
 class _Template(BoundTemplate):
     context_class = _Context
     weight = 1
-    """What one turn of a loop costs at most: the template's size."""
+    """Maximum cost of one loop iteration: the size of the template."""
 
 
 class _Environment(Environment):
@@ -84,7 +84,7 @@ def compiled(source: str) -> Render:
         template = _environment.from_string(source)
         _check_filters(template, source)
     except RecursionError:
-        raise ExpressionRefused(f"{quoted(source)} nests too deep.", language="liquid", source=source) from None
+        raise ExpressionRefused(f"{quoted(source)} is nested too deeply.", language="liquid", source=source) from None
     except LiquidError as error:
         raise ExpressionSyntax(
             f"{quoted(source)} is not Liquid: {error.message}.", language="liquid", source=source
@@ -110,7 +110,7 @@ def _rendered(template: BoundTemplate, model: dict[str, Any], budget: Budget) ->
 
 
 def _check_filters(template: BoundTemplate, source: str) -> None:
-    """A filter that does not exist is known now; python-liquid would tell only when it is reached."""
+    """Refuse unknown filters at compile time; python-liquid reports them only when they run."""
     unknown = sorted(set(template.analyze(include_partials=False).filters) - set(_environment.filters))
     if unknown:
         known = ", ".join(sorted(_environment.filters))

@@ -1,8 +1,8 @@
-"""Guards of reaching into values: attributes, items, slices, iteration.
+"""Guards for access to values: attributes, items, slices, iteration.
 
 An attribute is a *field*: a key of a dict, a declared public field of a dataclass, msgspec struct, pydantic model or
-named tuple, a part of a date or time. Methods are never values (see `methods`), so nothing that could be called, no
-class and no frame can be held by an expression.
+named tuple, or a part of a date or time. Methods are never values (see `methods`), so an expression cannot hold a
+callable, a class or a frame.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def field(value: Any, name: str) -> Any:
 
 
 def fields_of(kind: type) -> Iterable[str]:
-    """The declared fields of a data class of whatever make; nothing for any other type."""
+    """Declared fields of any kind of data class; empty for other types."""
     if issubclass(kind, Enum):
         return ("name", "value")
     if issubclass(kind, Struct):
@@ -58,7 +58,7 @@ def fields_of(kind: type) -> Iterable[str]:
 
 
 def _own(entry: Any) -> bool:
-    """A dataclass keeps ClassVar and InitVar entries beside its fields; only fields belong to the value."""
+    """Whether an entry is a real field. Dataclasses list ClassVar and InitVar entries next to their fields."""
     return str(entry._field_type) == "_FIELD"
 
 
@@ -68,7 +68,7 @@ def _hint(kind: type) -> str:
 
 
 def item(budget: Budget, value: Any, index: Any) -> Any:
-    """`value[index]`. A defaultdict does not grow by being read."""
+    """`value[index]`. Reading never adds a key to a defaultdict."""
     kind = value.__class__
     if (kind is dict and index.__class__ is str) or (kind is list and index.__class__ is int):
         return value[index]
@@ -78,7 +78,7 @@ def item(budget: Budget, value: Any, index: Any) -> Any:
         raise KeyError(index)
     if isinstance(value, list | tuple | str | bytes | range):
         return value[index]
-    raise TypeError(f"{type(value).__name__} has no items to take by []")
+    raise TypeError(f"{type(value).__name__} does not support []")
 
 
 def part(budget: Budget, value: Any, start: Any, stop: Any, step: Any) -> Any:
@@ -88,20 +88,22 @@ def part(budget: Budget, value: Any, start: Any, stop: Any, step: Any) -> Any:
     elif isinstance(value, list | tuple | range):
         charge(budget, len(range(*slice(start, stop, step).indices(len(value)))) + 1)
     else:
-        raise TypeError(f"{type(value).__name__} has no parts to take by [:]")
+        raise TypeError(f"{type(value).__name__} does not support slices")
     return value[start:stop:step]
 
 
 def each(budget: Budget, value: Any, weight: int) -> Any:
-    """What a comprehension goes over. All its turns are paid here: `weight` is the size of its body."""
+    """The iterable of a comprehension. All iterations are charged here; `weight` is the size of the body."""
     if not isinstance(value, list | tuple | dict | set | frozenset | str | bytes | range):
-        raise TypeError(f"{type(value).__name__} is not a collection to go over")
+        raise TypeError(f"{type(value).__name__} is not iterable")
     charge(budget, len(value) * weight + 1)
     return value
 
 
 def each_now(budget: Budget, value: Any) -> Any:
-    """What a `for` statement goes over: a copy, so that its body may change the original; each turn pays itself."""
+    """The iterable of a `for` statement: a copy, so that the body may change the original. Iterations are charged one
+    by one.
+    """
     return list(each(budget, value, 1))
 
 

@@ -1,7 +1,7 @@
-"""Guards of the operators: the same results as Python's, within bounds.
+"""Guards for operators: Python's results, with limits.
 
-Each takes the budget and the operands. Numbers go first: the rest (text, collections, times) may be slower. Types that
-are not listed have no arithmetic here, so that no operator of a host's class runs.
+Each guard takes the budget and the operands. Numbers are checked first; other types (text, collections, times) may be
+slower. Types that are not listed have no arithmetic, so operators of host classes never run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _no_operator(symbol: str, left: Any, right: Any, remedy: str = "") -> TypeEr
 
 
 def _number(budget: Budget, value: Any) -> Any:
-    """A result of arithmetic, checked."""
+    """Check a result of arithmetic."""
     kind = value.__class__
     if kind is int:
         return value if -INT_LIMIT < value < INT_LIMIT and charge(budget, 1) else check_int(budget, value)
@@ -46,12 +46,12 @@ def _number(budget: Budget, value: Any) -> Any:
 
 
 def _operands(left: Any, right: Any) -> bool:
-    """Both are numbers or times. Their operators are Python's own and cost little."""
+    """Whether both operands are numbers or times, whose operators are cheap."""
     return isinstance(left, _MEASURES) and isinstance(right, _MEASURES)
 
 
 def _plain(left: Any, right: Any) -> bool:
-    """Numbers whose sum, difference, product and quotient are small: the common case, let through at once."""
+    """Fast path: numbers whose sum, difference, product and quotient are small."""
     kind, other = left.__class__, right.__class__
     if kind is float:
         return other is float or other is int
@@ -110,7 +110,7 @@ def multiply(budget: Budget, left: Any, right: Any) -> Any:
 
 
 def _check_product(left: Any, right: Any) -> None:
-    """Values of a workflow may be longer than what expressions may make: do not even start on those."""
+    """Refuse huge factors before multiplying: values of the workflow may exceed the limits of expressions."""
     if left.__class__ is int and right.__class__ is int and left.bit_length() + right.bit_length() > 2 * INT_BITS + 2:
         raise OutOfBounds(f"a number would have more than {INT_BITS:,} bits")
 
@@ -131,7 +131,7 @@ def modulo(budget: Budget, left: Any, right: Any) -> Any:
     if _plain(left, right):
         return left % right
     if isinstance(left, _TEXTS):
-        raise _no_operator("%", left, right, ": text is put together with an f-string, f'{value:>8}'")
+        raise _no_operator("%", left, right, ": use an f-string to build text, f'{value:>8}'")
     return _divided(budget, "%", left, right, lambda: left % right)
 
 
@@ -170,7 +170,7 @@ def shift_right(budget: Budget, left: Any, right: Any) -> Any:
 
 
 def invert(value: Any) -> int:
-    """`~value`; of a bool Python itself is about to give it up."""
+    """`~value`. Not for bool, where Python deprecates it."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"~{type(value).__name__} is not possible; the opposite of a condition is 'not'")
     return ~value
@@ -214,6 +214,6 @@ def haystack(budget: Budget, value: Any) -> Any:
         charge(budget, (len(value) >> 4) + 1)
     elif not isinstance(value, dict | set | frozenset):
         if not isinstance(value, list | tuple | range):
-            raise TypeError(f"'in' looks into text and collections, not into {type(value).__name__}")
+            raise TypeError(f"'in' works on text and collections, not on {type(value).__name__}")
         weigh(budget, value)
     return value

@@ -1,5 +1,8 @@
-"""Calls, and the roots that expressions start from: `inputs`, `variables`, `outputs`, `instance`, and Elsa's Python
-globals (`input.Get`, `output.Get`, `execution_context.GetVariable` …), all bound by name when they are compiled."""
+"""Rewriting of calls and of the roots `inputs`, `variables`, `outputs`, `instance`, and Elsa's Python globals.
+
+Elsa's globals are `input.Get`, `output.Get`, `execution_context.GetVariable` and others. All are bound by name at
+compile time.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,16 @@ _ROOTS = frozenset({"inputs", "variables", "outputs", "instance", "input", "outp
 _MODULES = frozenset({"json", "math", "datetime", "date", "time", "timezone"})
 _ELSA_FACTS = {"WorkflowInstanceId": "id", "CorrelationId": "correlation_id"}
 _FRESH = frozenset({"list", "dict", "set", "sorted", "range", "zip", "enumerate", "reversed"})
-"""Functions whose result is a new collection: a script may change it."""
+"""Functions that return a new collection, which a script may change."""
 _FRESH_METHODS = frozenset({"copy", "split", "rsplit", "splitlines", "keys", "values", "items", "union"})
-_NO_CLOCK = "there is no clock and no chance in expressions, since they may run twice; hand the time in as a variable"
+_NO_CLOCK = "expressions have no clock and no randomness, because they may run twice; pass the time as a variable"
 _WHY_NOT = {
     "now": _NO_CLOCK,
     "today": _NO_CLOCK,
     "utcnow": _NO_CLOCK,
-    "format": "text is put together with an f-string, f'{value:>8}'",
-    "format_map": "text is put together with an f-string",
-    "re": "regular expressions cannot be stopped in Python; use $javascript for them",
+    "format": "use an f-string to build text, f'{value:>8}'",
+    "format_map": "use an f-string to build text",
+    "re": "Python cannot interrupt a regular expression; use $javascript instead",
     "random": _NO_CLOCK,
 }
 
@@ -31,7 +34,7 @@ class CallRewriter(Rewriter):
     # -- roots ---------------------------------------------------------------------------------------------------------
 
     def _is_root(self, node: ast.expr, names: frozenset[str]) -> bool:
-        """A name that stands for a root because nothing nearer has it."""
+        """Whether a name refers to a root, that is, no nearer name shadows it."""
         return (
             isinstance(node, ast.Name)
             and node.id in names
@@ -66,7 +69,7 @@ class CallRewriter(Rewriter):
         return self.places.output(ast.Constant(members[0]), None)
 
     def _steps(self, node: ast.expr) -> list[str] | None:
-        """`outputs.check["total"]` as its names, if it starts at a root."""
+        """Names of a path such as `outputs.check["total"]`, if it starts at a root."""
         steps: list[str] = []
         while isinstance(node, ast.Attribute | ast.Subscript):
             if isinstance(node, ast.Attribute):
@@ -83,15 +86,15 @@ class CallRewriter(Rewriter):
     def _module_constant(self, root: str, members: list[str]) -> ast.expr:
         name = ".".join([root, *members])
         if name not in functions.CONSTANTS:
-            why = _WHY_NOT.get(members[0], "it is not on the list of what expressions may use")
+            why = _WHY_NOT.get(members[0], "expressions cannot use it")
             raise NameUnknown(f"there is no {name} here: {why}")
         return ast.Name(f"c_{name.replace('.', '_')}", ast.Load())
 
     def on_name(self, node: ast.Name) -> ast.expr:
         if self._is_root(node, _ROOTS):
-            raise self.refused(f"'{node.id}' is no value of its own; name a member, such as {node.id}.total", node)
+            raise self.refused(f"'{node.id}' is not a value; name a member, such as {node.id}.total", node)
         if self._is_root(node, frozenset(functions.FUNCTIONS)):
-            raise self.refused(f"the function '{node.id}' is no value; call it", node)
+            raise self.refused(f"the function '{node.id}' is not a value; call it", node)
         return super().on_name(node)
 
     # -- calls ---------------------------------------------------------------------------------------------------------
@@ -131,7 +134,9 @@ class CallRewriter(Rewriter):
             return self._module_call(node, func.value.id, name)
         self.check_member(func)
         if name not in methods.NAMES:
-            why = _WHY_NOT.get(name, "methods that change a value stand alone, in scripts; others are not on the list")
+            why = _WHY_NOT.get(
+                name, "methods that change a value are only allowed as statements of a script; others are not supported"
+            )
             raise self.refused(f"there is no method '{name}' here: {why}", node)
         made = self._called("g_call", [BUDGET, self.expr(func.value), ast.Constant(name)], node, name)
         return self.made(made) if name in _FRESH_METHODS else made
@@ -139,7 +144,7 @@ class CallRewriter(Rewriter):
     def _module_call(self, node: ast.Call, module: str, name: str) -> ast.expr:
         full = f"{module}.{name}"
         if full not in functions.MEMBERS:
-            why = _WHY_NOT.get(name, "it is not on the list of what expressions may use")
+            why = _WHY_NOT.get(name, "expressions cannot use it")
             raise self.refused(f"there is no {full} here: {why}", node)
         return self._called(f"f_{full.replace('.', '_')}", [BUDGET], node, full)
 
@@ -162,7 +167,7 @@ class CallRewriter(Rewriter):
         named = []
         for keyword in node.keywords:
             if keyword.arg is None:
-                raise self.refused("'**' has no place in a call", node)
+                raise self.refused("'**' is not allowed in a call", node)
             if keyword.arg == "key" and name in functions.TAKE_KEY:
                 named.append(ast.keyword("key", self._key_function(keyword.value)))
             else:
@@ -175,16 +180,16 @@ class CallRewriter(Rewriter):
         return self.expr(node)
 
     def _key_function(self, node: ast.expr) -> ast.expr:
-        """`key=lambda item: …`: the only function that an expression can make; it is used up by the call it is in."""
+        """`key=lambda item: …` is the only function that an expression can create; it does not outlive its call."""
         if isinstance(node, ast.Constant) and node.value is None:
             return node
         if not isinstance(node, ast.Lambda):
             raise self.refused("key= takes a lambda", node)
         given = node.args
         if given.posonlyargs or given.kwonlyargs or given.defaults or given.vararg or given.kwarg:
-            raise self.refused("the lambda of key= takes one plain name", node)
+            raise self.refused("the lambda of key= takes one parameter", node)
         if len(given.args) != 1:
-            raise self.refused("the lambda of key= takes one plain name", node)
+            raise self.refused("the lambda of key= takes one parameter", node)
         name = given.args[0].arg
         with self.inside_loop({name}):
             body = self.expr(node.body)
@@ -205,7 +210,8 @@ class CallRewriter(Rewriter):
     def _output_of(self, node: ast.Call) -> ast.expr:
         if not 1 <= len(node.args) <= 2 or node.keywords:  # activity and output
             raise self.refused(
-                "it takes an activity and, if it has several, an output: output_of('check', 'total')", node
+                "output_of() takes an activity and, if it has several outputs, an output: output_of('check', 'total')",
+                node,
             )
         names = [ast.Constant(self.text_argument(node, index)) for index in range(len(node.args))]
         return self.places.output(names[0], names[1] if len(names) > 1 else None)
@@ -215,13 +221,13 @@ class CallRewriter(Rewriter):
             found = node.args[index]
             if isinstance(found, ast.Constant) and isinstance(found.value, str):
                 return found.value
-        raise self.refused("names are written as text here, since they are bound before it runs", node)
+        raise self.refused("names must be literal text here, because they are resolved at compile time", node)
 
     def outcome_call(self, node: ast.Call) -> ast.expr:
         if not self.script:
-            raise self.refused("outcomes are set by scripts, not by expressions", node)
+            raise self.refused("only scripts can set outcomes, not expressions", node)
         if node.keywords or not node.args:
-            raise self.refused("outcomes are given as texts: set_outcome('Approved')", node)
+            raise self.refused("outcomes must be text: set_outcome('Approved')", node)
         return guard("g_outcomes", ast.Name("R", ast.Load()), *map(self.expr, node.args))
 
 

@@ -1,7 +1,7 @@
-"""`$python`: Python's expressions, always sandboxed, compiled to native code.
+"""`$python`: Python expressions, always sandboxed, compiled to native code.
 
-Text → syntax tree → allow-list and guards (`calls`, `statements`) → a function of the scope. Whoever reads this for
-security: `rewrite` decides what exists, `guards` is everything that generated code can reach, `budget` bounds it.
+Text → syntax tree → allow-list and guards (`calls`, `statements`) → a function of the scope. For security reviews:
+`rewrite` decides what exists, `guards` is everything that generated code can reach, `budget` limits it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PythonEvaluator:
 
     def __init__(self, *, fuel: int = bounds.FUEL) -> None:
         self.fuel = fuel
-        """Steps that one evaluation may take; see `budget`."""
+        """Maximum steps of one evaluation; see `budget`."""
 
     def compile(self, source: Any, names: Names) -> CompiledExpression:
         text = _checked_text(source, bounds.SOURCE)
@@ -39,7 +39,7 @@ class PythonEvaluator:
         assert isinstance(tree, ast.Expression)
         rewriter = CallRewriter(text, Places(names))
         code = _within_stack(text, lambda: _returning(rewriter, tree.body))
-        body = [_guarded(code)] if _spared(code, self.fuel) else [_fuel(self.fuel), _guarded(code)]
+        body = [_guarded(code)] if _inlines_budget(code, self.fuel) else [_fuel(self.fuel), _guarded(code)]
         evaluate = _function("evaluate", ["S"], body, text)
         constant = not rewriter.places.reads and not any(isinstance(node, _UNSHARED) for node in ast.walk(tree))
         return CompiledExpression(evaluate, tuple(rewriter.places.reads.items()), constant)
@@ -54,7 +54,7 @@ class PythonEvaluator:
         return CompiledScript(_runner(function, self.fuel, tuple(rewriter.assigned), text))
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
+# -- parsing -----------------------------------------------------------------------------------------------------------
 
 
 def _checked_text(source: Any, longest: int) -> str:
@@ -85,7 +85,7 @@ def _parsed(text: str, mode: str, most_nodes: int) -> ast.AST:
 
 
 def _check_size(tree: ast.AST, text: str, most_nodes: int) -> None:
-    """Bound the tree before anything recursive walks it."""
+    """Check the size of the tree before any recursive function walks it."""
     level: list[ast.AST] = [tree]
     count, depth = 0, 0
     while level:
@@ -98,7 +98,7 @@ def _check_size(tree: ast.AST, text: str, most_nodes: int) -> None:
 
 def _too_big(text: str) -> ExpressionRefused:
     return ExpressionRefused(
-        f"{quoted(text)} is too long or nests too deep; split it over several variables.",
+        f"{quoted(text)} is too long or nested too deeply; split it into several variables.",
         language="python",
         source=text,
     )
@@ -111,7 +111,7 @@ def _within_stack(text: str, work: Callable[[], Any]) -> Any:
         raise _too_big(text) from None
 
 
-# -- generating --------------------------------------------------------------------------------------------------------
+# -- code generation ---------------------------------------------------------------------------------------------------
 
 
 def _returning(rewriter: CallRewriter, body: ast.expr) -> list[ast.stmt]:
@@ -125,13 +125,15 @@ def _fuel(fuel: int) -> ast.stmt:
     return ast.Assign([ast.Name("B", ast.Store())], ast.List([ast.Constant(fuel), ast.Constant(0)], ast.Load()))
 
 
-_SPARED = 4
+_INLINED_BUDGETS = 4
 
 
-def _spared(code: list[ast.stmt], fuel: int) -> bool:
-    """Where a few cold branches alone ask for the budget, each makes its own: numbers then pay nothing for it."""
+def _inlines_budget(code: list[ast.stmt], fuel: int) -> bool:
+    """If only a few cold branches use the budget, let each create its own, so that number arithmetic pays nothing for
+    it.
+    """
     asked = [node for part in code for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == "B"]
-    if len(asked) > _SPARED or not all(isinstance(node, ColdBudget) for node in asked):
+    if len(asked) > _INLINED_BUDGETS or not all(isinstance(node, ColdBudget) for node in asked):
         return False
     for part in code:
         _OwnBudget(fuel).visit(part)
@@ -165,7 +167,7 @@ def _function(name: str, parameters: list[str], body: list[ast.stmt], text: str)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code = _within_stack(text, lambda: compile(module, "<$python>", "exec", dont_inherit=True))
-    exec(code, space)  # noqa: S102  # only what the rewriter let through, with nothing but guards to reach
+    exec(code, space)  # noqa: S102  # only code that the rewriter allowed; it can reach nothing but guards
     made: Callable[..., Any] = space[name]
     return made
 
@@ -180,7 +182,7 @@ def _failure(text: str, error: BaseException) -> ExpressionError:
     return failed("python", text, error)
 
 
-# -- running scripts ---------------------------------------------------------------------------------------------------
+# -- script execution --------------------------------------------------------------------------------------------------
 
 
 def _runner(
@@ -204,7 +206,7 @@ def _runner(
 
 
 def _weigh_all(budget: Budget, values: list[Any], text: str) -> None:
-    """What leaves the script must be a tree of bearable size, since others will walk it."""
+    """Values that leave the script must be trees of limited size, because other code walks them."""
     try:
         for value in values:
             weigh(budget, value)

@@ -1,7 +1,7 @@
-"""The functions that expressions may call. All are eager: no iterator, generator or view ever is a value.
+"""Functions that expressions may call. All are eager: no iterator, generator or view is ever a value.
 
-There is no clock and no chance among them: a segment may be thrown away and run again. There are no regular
-expressions either: Python's cannot be stopped once they run (`$javascript` has them, with a time limit).
+There is no clock and no randomness, because a segment may be discarded and run again. There are no regular expressions,
+because Python cannot interrupt them (`$javascript` has them, with a time limit).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from holdfast.expressions.python.text import formatted, quoted_text, text_of
 _DIGITS = 5_000
 _ROUND_DIGITS = 400
 _SHORT = 100
-"""No date, time or UUID is longer than this."""
+"""Maximum length of a date, time or UUID text."""
 _MISSING: Any = object()
 _COLLECTIONS = (list, tuple, dict, set, frozenset, str, bytes, range)
 
@@ -47,7 +47,7 @@ def items_of(budget: Budget, value: Any) -> list[Any]:
 
 
 def _readable_number(budget: Budget, function: str, value: Any) -> None:
-    """What int(), float() and Decimal() take: numbers and short texts."""
+    """Check an argument of int(), float() or Decimal(): a number or short text."""
     if isinstance(value, str):
         if len(value) > _DIGITS:
             raise OutOfBounds(f"a number of {len(value):,} digits is too long")
@@ -100,7 +100,7 @@ def _sum(budget: Budget, values: Any, /, start: Any = 0) -> Any:
     found = items_of(budget, values)
     charge(budget, 3 * len(found))
     if not all(is_number(value) or isinstance(value, timedelta) for value in (start, *found)):
-        raise TypeError("sum() adds numbers only; texts are joined with ''.join(…)")
+        raise TypeError("sum() adds numbers only; join text with ''.join(…)")
     total = sum(found, start)
     return check_int(budget, total) if isinstance(total, int) else total
 
@@ -157,7 +157,7 @@ def _sorted(budget: Budget, values: Any, /, *, key: Any = None, reverse: bool = 
 
 
 def _early(function: Any) -> Callable[..., Any]:
-    """any() and all() stop early: the rewriter hands them the only generators there are, and they end here."""
+    """any() and all() stop early. They receive the only generators that the rewriter allows, and consume them."""
 
     def decided(budget: Budget, values: Any, /) -> bool:
         return bool(function(values if isinstance(values, GeneratorType) else items_of(budget, values)))
@@ -213,7 +213,7 @@ def _reversed(budget: Budget, values: Any, /) -> list[Any]:
     return items_of(budget, values)[::-1]
 
 
-# -- the rest ----------------------------------------------------------------------------------------------------------
+# -- other -------------------------------------------------------------------------------------------------------------
 
 
 def _str(budget: Budget, value: Any = "", /) -> str:
@@ -235,7 +235,7 @@ def _bool(budget: Budget, value: Any = False, /) -> bool:
 
 
 def _plain(make: Any) -> Callable[..., Any]:
-    """A constructor that costs the same whatever it is given."""
+    """A constructor with constant cost."""
 
     def made(budget: Budget, /, *parts: Any, **named: Any) -> Any:
         charge(budget, 5)
@@ -247,7 +247,7 @@ def _plain(make: Any) -> Callable[..., Any]:
 def _read(make: Any, what: str) -> Callable[..., Any]:
     def read(budget: Budget, text: str, /) -> Any:
         if not isinstance(text, str) or len(text) > _SHORT:
-            raise ValueError(f"'{str(text)[:40]}' is no {what}")
+            raise ValueError(f"'{str(text)[:40]}' is not a valid {what}")
         charge(budget, 5)
         return make(text)
 
@@ -310,5 +310,5 @@ TYPES: dict[str, type] = {
 }  # fmt: skip
 
 TAKE_GENERATOR = frozenset({"any", "all"})
-"""Functions that stop early; every other one gets a list where a generator is written."""
+"""Functions that stop early. All other functions get a list instead of a generator."""
 TAKE_KEY = frozenset({"min", "max", "sorted"})

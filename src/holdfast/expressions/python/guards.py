@@ -1,4 +1,4 @@
-"""The names that generated code may use: the guards, and nothing of Python's own beside them."""
+"""Names available to generated code: the guards, and no Python built-ins."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The methods that expressions may call: none changes a value, each is bounded. What is not listed does not exist.
+"""Methods that expressions may call. None of them changes a value, and each has limits; other methods do not exist.
 
-The rewriter turns `value.name(args)` into `call(budget, value, "name", args)`; the value's own attribute is never
-looked up, so a subclass cannot slip in a method of its own.
+The rewriter turns `value.name(args)` into `call(budget, value, "name", args)`. The value's own attribute is never
+looked up, so a subclass cannot inject a method.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def call(budget: Budget, value: Any, name: str, /, *args: Any, **named: Any) -> 
 
 
 def _reading(kind: Any, *names: str) -> dict[str, Method]:
-    """Methods that read the value once and give something not much longer."""
+    """Methods that read the value once and return something of similar length."""
 
     def wrap(method: Any) -> Method:
         def read(budget: Budget, value: Any, /, *args: Any) -> Any:
@@ -123,9 +123,9 @@ def _decode(budget: Budget, value: bytes, encoding: str = "utf-8", /) -> str:
 
 
 def _check_encoding(encoding: str) -> None:
-    """Codecs are found by importing a module of that name, so the name must not be free text."""
+    """Codecs are found by importing a module of that name, so only known names are allowed."""
     if encoding not in ("utf-8", "utf8", "ascii", "latin-1"):
-        raise ValueError("the encoding is one of utf-8, ascii, latin-1")
+        raise ValueError("the encoding must be one of utf-8, ascii, latin-1")
 
 
 _TEXT: dict[str, Method] = {
@@ -209,16 +209,16 @@ def _replaced(kind: Any) -> Method:
 
 
 def _astimezone(budget: Budget, value: datetime, zone: tzinfo, /) -> datetime:
-    """Always to a named zone: the machine's own one would differ from node to node."""
+    """Requires an explicit zone: the local zone may differ between nodes."""
     if not isinstance(zone, tzinfo) or value.tzinfo is None:
-        raise TypeError("astimezone needs a time with a zone, and a zone to go to, such as timezone.utc")
+        raise TypeError("astimezone needs an aware time and a target zone, such as timezone.utc")
     charge(budget, 5)
     return datetime.astimezone(value, zone)
 
 
 def _timestamp(budget: Budget, value: datetime, /) -> float:
     if value.tzinfo is None:
-        raise TypeError("timestamp needs a time with a zone")
+        raise TypeError("timestamp needs an aware time")
     charge(budget, 1)
     return datetime.timestamp(value)
 
@@ -256,4 +256,4 @@ METHODS: dict[type, dict[str, Method]] = {
     timedelta: _small(timedelta, "total_seconds"),
 }
 NAMES = frozenset(name for table in METHODS.values() for name in table)
-"""Every method of any type: what no type has is refused when the expression is compiled."""
+"""All methods of all types. Other names are refused at compile time."""

@@ -1,8 +1,8 @@
-"""What a script may change: collections that it made itself, and its outcomes.
+"""Mutation by scripts: a script may change the collections it created itself, and its outcomes.
 
-A workflow's values are never changed in place: another branch, the journal or the host may hold the same object. A
-script's own lists, dicts and sets are remembered by identity while it runs (and kept alive, so that an identity
-cannot pass to another object).
+Values of the workflow are never changed in place, because another branch, the journal or the host may hold the same
+object. Lists, dicts and sets created by the script are tracked by identity while it runs, and kept alive so that no
+other object can get the same identity.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LIST = frozenset({"append", "extend", "insert", "pop", "remove", "clear", "reve
 _DICT = frozenset({"update", "pop", "setdefault", "clear"})
 _SET = frozenset({"add", "discard", "remove", "update", "clear"})
 CHANGES = _LIST | _DICT | _SET
-"""Methods that change a collection; they stand only as statements of a script."""
+"""Methods that change a collection; allowed only as statements of a script."""
 
 
 def own(owned: Owned, value: Any) -> Any:
@@ -45,7 +45,7 @@ def drop(budget: Budget, owned: Owned, target: Any, index: Any) -> None:
 
 
 def change(budget: Budget, owned: Owned, target: Any, name: str, /, *args: Any) -> None:
-    """`target.append(value)` and its like."""
+    """`target.append(value)` and similar calls."""
     _check_owned(owned, target)
     kind = target.__class__
     if name not in (_LIST if kind is list else _DICT if kind is dict else _SET):
@@ -88,8 +88,8 @@ def _check_owned(owned: Owned, target: Any) -> None:
 
 
 def set_outcomes(outcomes: list[Any], /, *names: Any) -> None:
-    """`set_outcome("Done")`, `set_outcomes(["A", "B"])`: the last call counts."""
+    """`set_outcome("Done")`, `set_outcomes(["A", "B"])`: the last call wins."""
     chosen = names[0] if len(names) == 1 and isinstance(names[0], list | tuple) else names
     if not chosen or not all(isinstance(name, str) for name in chosen):
-        raise TypeError("outcomes are texts, such as set_outcome('Approved')")
+        raise TypeError("outcomes must be text, such as set_outcome('Approved')")
     outcomes[:] = [tuple(chosen)]

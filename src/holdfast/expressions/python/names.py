@@ -1,7 +1,7 @@
-"""Where the names of an expression stand: resolved once, to positions in the scope, when it is compiled.
+"""Name resolution of expressions: names become positions in the scope at compile time.
 
-In the code that we generate, `S` is the scope: a variable two levels up at index 3 is `S[0][0][3]`, the facts of the
-instance are `S[0][0]…` as often as there are levels.
+In generated code, `S` is the scope: a variable two levels up at index 3 is `S[0][0][3]`. The facts of the instance are
+`S[0][0]…`, one index per level.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ FACTS = {
     "version": "definition_version",
     "definition_version_id": "definition_version_id",
 }
-"""`instance.<key>` and the attribute of the facts behind it."""
+"""`instance.<key>` → attribute of the instance facts."""
 
 Reader = Callable[[Scope], Any]
 
 
 class NameUnknown(Exception):
-    """A name that means nothing here; the message says what would."""
+    """A name that is not defined here; the message lists alternatives."""
 
 
 class Places:
-    """Turns names into code that reads them, and keeps what was read for the journal."""
+    """Turns names into code that reads them, and records the reads for the journal."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -84,7 +84,7 @@ class Places:
         return _hop(self.names.depth)
 
     def settable(self, name: str) -> tuple[int, int] | None:
-        """Where assigning to a name writes; None if no variable has it."""
+        """Location that an assignment to this name writes to; None if there is no such variable."""
         for hops, shape in enumerate(self.names.shapes):
             if name in shape.names:
                 return hops, shape.names[name]
@@ -103,10 +103,10 @@ class Places:
 
 
 def suggestion(name: str, known: list[str], what: str) -> str:
-    """` (did you mean 'total'?); variables here: …`, or what fits of it."""
+    """Suffix such as `; did you mean 'total'? (variables: …)`."""
     close = difflib.get_close_matches(name, known, n=1)
     guess = f"; did you mean '{close[0]}'?" if close else ""
-    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")  # what a reader takes in
+    shown = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")  # keep the message short
     return f"{guess} ({what}: {shown or 'none'})"
 
 

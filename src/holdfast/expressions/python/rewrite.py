@@ -1,12 +1,12 @@
-"""The allow-list over the syntax tree: each node that is let through becomes code that cannot do more than it says.
+"""Allow-list over the syntax tree: each permitted node becomes guarded code.
 
-What has no method here does not exist in the language. Names turn into positions of the scope, operators that may grow
-without bound, attributes, items, calls and iteration turn into calls of guards. The user's own local names get the
-prefix `v_`, so that they cannot meet ours.
+A node type without a method here does not exist in the language. Names become positions in the scope. Operators without
+a size limit, attributes, items, calls and iteration become calls of guards. Local names of the user get the prefix
+`v_`, so that they cannot collide with generated names.
 
-Two things keep simple expressions fast. Where a node runs at most once (no comprehension or lambda around it, no script)
-comparisons stay Python's own, since the text's length bounds what they cost. And `+`, `-` and `*` with a plain operand
-test for a number on the spot and call the guard only for the rest.
+Two rules keep simple expressions fast. Where a node runs at most once (outside comprehensions, lambdas and scripts),
+comparisons stay native, because the length of the text limits their cost. `+`, `-` and `*` with a plain operand test
+for a number inline and call the guard only for other types.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BUDGET = ast.Name("B", ast.Load())
 
 
 class ColdBudget(ast.Name):
-    """The budget where it is needed only if the operand is no number: see `evaluator`, which spares the others its making."""
+    """Use of the budget that is needed only for operands that are not numbers. `evaluator` can then avoid creating it."""
 
 
 def guard(name: str, *args: ast.expr) -> ast.Call:
@@ -52,31 +52,31 @@ def local(name: str, context: ast.expr_context | None = None) -> ast.Name:
 
 
 def weight_of(*nodes: ast.AST) -> int:
-    """What one turn through these nodes costs."""
+    """Cost of one pass through these nodes."""
     return sum(isinstance(part, ast.expr | ast.stmt) for node in nodes for part in ast.walk(node))
 
 
 class Rewriter:
-    """Expressions. Calls and roots (`inputs.x`) are in `calls`, statements in `statements`."""
+    """Rewriter for expressions. `calls` adds calls and roots (`inputs.x`), `statements` adds statements."""
 
     def __init__(self, source: str, places: Places, *, script: bool = False) -> None:
         self.source = source
         self.places = places
         self.script = script
         self.repeated = script
-        """The node at hand may run more than once."""
+        """The current node may run more than once."""
         self.shares = script
-        """Some value may hold another one twice, so the result must be weighed."""
+        """Some value may contain another value twice, so the result must be weighed."""
         self.locals: list[set[str]] = []
         self._depth = 0
         self._temporaries = 0
 
-    # -- the frame -----------------------------------------------------------------------------------------------------
+    # -- dispatch ------------------------------------------------------------------------------------------------------
 
     def expr(self, node: ast.expr) -> ast.expr:
         method = getattr(self, f"on_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.refused(f"{_spoken(node)} has no place in an expression", node)
+            raise self.refused(f"{_spoken(node)} is not allowed in an expression", node)
         self._depth += 1
         try:
             made: ast.expr = method(node)
@@ -98,7 +98,7 @@ class Rewriter:
 
     @contextmanager
     def inside_loop(self, names: set[str]) -> Iterator[None]:
-        """Nodes that run many times, with these names of their own."""
+        """Rewrite nodes that run many times, with these local names."""
         before, self.repeated, self.shares = self.repeated, True, True
         self.locals.append(names)
         try:
@@ -112,7 +112,7 @@ class Rewriter:
     def on_constant(self, node: ast.Constant) -> ast.expr:
         value = node.value
         if not (value is None or isinstance(value, str | bytes | bool | int | float)):
-            raise self.refused(f"{value!r} has no place in an expression", node)
+            raise self.refused(f"{value!r} is not allowed in an expression", node)
         if isinstance(value, int) and value.bit_length() > INT_BITS:
             raise self.refused("a number is too long", node)
         return ast.Constant(value)
@@ -126,7 +126,7 @@ class Rewriter:
         if node.id == "last_result":
             return self.places.last_result()
         known = self.places.names.visible() + sorted(set().union(*self.locals))
-        raise NameUnknown(f"the name '{node.id}' is not known" + suggestion(node.id, known, "names"))
+        raise NameUnknown(f"the name '{node.id}' is not defined" + suggestion(node.id, known, "names"))
 
     def on_joinedstr(self, node: ast.JoinedStr) -> ast.expr:
         return guard("g_joined", BUDGET, *(self.expr(part) for part in node.values))
@@ -185,7 +185,7 @@ class Rewriter:
                 made[index] = guard("g_key", BUDGET, made[index])
         return ast.Compare(made[0], node.ops, made[1:])
 
-    # -- reaching into values ------------------------------------------------------------------------------------------
+    # -- access to values ----------------------------------------------------------------------------------------------
 
     def on_subscript(self, node: ast.Subscript) -> ast.expr:
         root = self.root_member(node)
@@ -207,10 +207,10 @@ class Rewriter:
 
     def check_member(self, node: ast.Attribute) -> None:
         if node.attr.startswith("_"):
-            raise self.refused(f"'{node.attr}' is private; names that begin with _ cannot be reached", node)
+            raise self.refused(f"'{node.attr}' is private; names that begin with _ cannot be used", node)
 
     def root_member(self, node: ast.expr) -> ast.expr | None:
-        """What `inputs.x`, `outputs.a.b`, `math.pi` … stand for; None for any other node. See `calls`."""
+        """Code for `inputs.x`, `outputs.a.b`, `math.pi` and similar; None for other nodes. See `calls`."""
         raise NotImplementedError
 
     # -- collections ---------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ class Rewriter:
         return self.made(ast.Dict(keys, values))
 
     def made(self, collection: ast.expr) -> ast.expr:
-        """A collection that the expression makes; a script owns it and may change it."""
+        """A collection that the expression creates. A script owns it and may change it."""
         return guard("g_own", ast.Name("O", ast.Load()), collection) if self.script else collection
 
     def _element(self, node: ast.expr, spread: str) -> ast.expr:
@@ -257,7 +257,7 @@ class Rewriter:
         return self.made(ast.DictComp(key, value, generators))
 
     def generator(self, node: ast.GeneratorExp) -> ast.expr:
-        """A real generator, only for a function that uses it up at once."""
+        """A real generator, only for functions that consume it at once."""
         generators, (element,) = self._comprehension(node.generators, [node.elt], False)
         return ast.GeneratorExp(element, generators)
 
@@ -271,7 +271,7 @@ class Rewriter:
         with self.inside_loop(names):
             for part in generators:
                 if part.is_async:
-                    raise self.refused("'async for' has no place in an expression", part.target)
+                    raise self.refused("'async for' is not allowed in an expression", part.target)
                 source = guard("g_each", BUDGET, self.expr(part.iter), ast.Constant(weight))
                 names |= self.target_names(part.target)
                 made.append(ast.comprehension(_local_target(part.target), source, list(map(self.expr, part.ifs)), 0))
@@ -285,7 +285,7 @@ class Rewriter:
             return {target.id}
         if isinstance(target, ast.Tuple | ast.List):
             return set().union(*map(self.target_names, target.elts))
-        raise self.refused(f"{_spoken(target)} cannot be a loop's name", target)
+        raise self.refused(f"{_spoken(target)} cannot be a loop variable", target)
 
 
 def _local_target(target: ast.expr) -> ast.expr:
@@ -300,7 +300,7 @@ def _is_exactly(value: ast.expr, kind: str) -> ast.expr:
 
 
 def _is_plain(node: ast.expr) -> bool:
-    """Costs nothing and says the same when it stands twice."""
+    """Whether the node is free of cost and side effects, so that it can appear twice."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return isinstance(node, ast.Constant | ast.Name)

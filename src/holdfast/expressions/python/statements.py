@@ -1,7 +1,7 @@
-"""Scripts: the expression language with assignments, `if`, `for`, `while`, `return`.
+"""Rewriting of scripts: the expression language plus assignments, `if`, `for`, `while` and `return`.
 
-A name that is a variable in scope is written to the scope; any other assigned name is the script's own. A script's
-result is what it returns, or the value of its last line.
+An assignment to a variable in scope writes to the scope; any other assigned name is local to the script. The result of
+a script is its return value, or the value of its last line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class ScriptRewriter(CallRewriter):
         for statement in statements:
             method = getattr(self, f"on_{type(statement).__name__.lower()}_statement", None)
             if method is None:
-                raise self.refused(f"'{type(statement).__name__}' is no statement of a script", statement)
+                raise self.refused(f"'{type(statement).__name__}' is not allowed in a script", statement)
             try:
                 parts: list[ast.stmt] = method(statement)
             except NameUnknown as unknown:
@@ -161,7 +161,7 @@ class ScriptRewriter(CallRewriter):
         return [ast.While(self.expr(node.test), [self._paid(node), *self._block(node.body)], orelse)]
 
     def _paid(self, node: ast.stmt) -> ast.stmt:
-        """Each turn pays for what stands in it."""
+        """Charge each iteration for its statements."""
         return ast.copy_location(ast.Expr(guard("g_charge", BUDGET, ast.Constant(weight_of(node)))), node)
 
     def on_break_statement(self, node: ast.Break) -> list[ast.stmt]:
@@ -186,17 +186,19 @@ class ScriptRewriter(CallRewriter):
         if steps in (["variables", "set"], ["execution_context", "SetVariable"]):
             name = call.args[0] if call.args else None
             if len(call.args) != 2 or not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
-                raise self.refused("it takes the name of a variable, as text, and a value", node)
+                raise self.refused("it takes the name of a variable as text, and a value", node)
             return [ast.Assign([self._variable_target(name.value)], self.expr(call.args[1]))]
         if call.keywords:
-            raise self.refused(f"{call.func.attr}() takes no names for its arguments", node)
+            raise self.refused(f"{call.func.attr}() takes no keyword arguments", node)
         found = self.expr(call.func.value)
         return [
             ast.Expr(guard("g_change", BUDGET, _OWNED, found, ast.Constant(call.func.attr), *map(self.expr, call.args)))
         ]
 
     def _is_change(self, node: ast.expr) -> bool:
-        """`items.append(x)`, `variables.set("x", 1)`: a call that has no value and changes something."""
+        """Whether the node is a call such as `items.append(x)` or `variables.set("x", 1)`, which changes something and
+        has no value.
+        """
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             return False
         if self._steps(node.func) in (["variables", "set"], ["execution_context", "SetVariable"]):
@@ -222,5 +224,5 @@ def _names_in(target: ast.expr) -> set[str]:
 
 
 def _loaded(target: ast.expr) -> ast.expr:
-    """The same place, read instead of written. Our rewriting never looks at the context of what it reads."""
+    """The same target, read instead of written. Rewriting ignores the context of a node, so no copy is needed."""
     return target

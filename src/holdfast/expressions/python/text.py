@@ -1,7 +1,7 @@
-"""Guards of turning values into text: f-strings, `str`, `format`, `strftime`.
+"""Guards for conversion to text: f-strings, `str`, `format`, `strftime`.
 
-Python's own format language asks for as many characters as a specification says (`{x:>1000000000}`), reaches into
-objects (`{0.__class__}`, which is why `str.format` does not exist here) and calls `__format__` of any class.
+Python's format language produces as many characters as a specification says (`{x:>1000000000}`), reaches into objects
+(`{0.__class__}`, which is why `str.format` does not exist here), and calls `__format__` of any class.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _check_readable(budget: Budget, value: Any) -> None:
 
 
 def formatted(budget: Budget, value: Any, conversion: int, spec: str) -> str:
-    """`{value!r:spec}` of an f-string; conversion is the letter's number or -1, as in the syntax tree."""
+    """`{value!r:spec}` of an f-string. As in the syntax tree, conversion is the code of the letter or -1."""
     if not spec and value.__class__ is int and -_SMALL < value < _SMALL:
         return str(value)
     if conversion == _TO_REPR:
@@ -86,7 +86,7 @@ def formatted(budget: Budget, value: Any, conversion: int, spec: str) -> str:
 def _with_spec(budget: Budget, value: Any, spec: str) -> str:
     match = _SPEC.fullmatch(spec)
     if match is None:
-        raise ValueError(f"'{spec[:40]}' is no format specification")
+        raise ValueError(f"'{spec[:40]}' is not a valid format specification")
     if int(match[1] or 0) > WIDTH or int(match[2] or 0) > PRECISION:
         raise OutOfBounds(f"a format specification asks for more than {WIDTH} characters or {PRECISION} decimals")
     if isinstance(value, Decimal):
@@ -100,9 +100,9 @@ def _with_spec(budget: Budget, value: Any, spec: str) -> str:
 
 
 def time_text(budget: Budget, value: Any, spec: str, /) -> str:
-    """`value.strftime(spec)`. The platform's own extensions pad to any width: only the plain letters are let through."""
+    """`value.strftime(spec)`. Platform extensions can pad to any width, so only plain letters are allowed."""
     if not isinstance(spec, str) or len(spec) > WIDTH or _TIME_SPEC.fullmatch(spec) is None:
-        raise ValueError(f"'{str(spec)[:40]}' is no time format; it takes letters such as %Y-%m-%d %H:%M")
+        raise ValueError(f"'{str(spec)[:40]}' is not a time format; use letters such as %Y-%m-%d %H:%M")
     charge(budget, len(spec) + 10)
     if isinstance(value, datetime):
         return datetime.strftime(value, spec)
