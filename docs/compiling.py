@@ -1,4 +1,4 @@
-"""The page of what compiles, from the tables that the tests run: nothing stands on it that no test has seen."""
+"""Generator of the page "What compiles" from the tables of the tests: every program on the page is tested."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ TRAPS = TESTS / "simulation/test_compiled_traps.py"
 REFUSALS = TESTS / "unit/authoring/compiler/test_refusals.py"
 
 INTRODUCTION = """\
-Made from the tables of the tests. Each program of the first part runs twice, as plain Python and compiled, with a suspension,
-an export and an import at every await: results, errors, the order of effects and the final locals must agree
-(`tests/simulation/test_compiled_traps.py`; `test_compiled_programs.py` does the same with programs made by chance). Each of
-the second part is refused at import, with its line and what to write instead (`tests/unit/authoring/compiler/test_refusals.py`).
+This page is generated from the tables of the tests. Each program of the first part runs twice, as plain Python and compiled, with
+a suspension, an export and an import at every await: results, errors, the order of effects and the final locals must agree
+(`tests/simulation/test_compiled_traps.py`; `test_compiled_programs.py` does the same with random programs). Each program of
+the second part is rejected at import, with its line and what to write instead (`tests/unit/authoring/compiler/test_refusals.py`).
 
-In the programs `act`, `same`, `numbers` and `table` are activities, `see` and `h` plain functions that take down when they were
-called, `a` and `xs` inputs."""
+In the programs, `act`, `same`, `numbers` and `table` are activities, `see` and `h` are plain functions that record their calls,
+and `a` and `xs` are inputs."""
 
 
 def compiling_page() -> str:
-    traps = [f"## Compiles, and does what Python does\n\n{_traps()}"]
-    refused = ["## Is refused", _refusals()]
+    traps = [f"## Compiles and agrees with Python\n\n{_traps()}"]
+    refused = ["## Rejected", _refusals()]
     return "\n\n".join(["# What compiles", INTRODUCTION, *traps, *refused])
 
 
