@@ -1,4 +1,4 @@
-"""Waiting for a person: the instance sleeps at a bookmark, its state goes through a file, another process resumes it."""
+"""Wait for a person: the instance waits at a bookmark, its state goes through a file, another process resumes it."""
 
 from __future__ import annotations
 

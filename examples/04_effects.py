@@ -1,4 +1,4 @@
-"""Work in the outside world: effects run at the same time, are recorded before they start, and are tried again."""
+"""Activities with side effects: they run concurrently, are recorded before they start, and are retried."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.activities import Parallel, Sequence, SetOutput
 
 @activity
 async def fetch_price(article: str) -> int:
-    await asyncio.sleep(0)  # a request to somewhere
+    await asyncio.sleep(0)  # an HTTP request
     return {"anchor": 40, "rope": 12}[article]
 
 
@@ -38,7 +38,7 @@ shopping = Workflow(
 
 async def main() -> None:
     engine = Holdfast()
-    # `wait` waits for the back-off here; without it the result would be suspended, with the moment of the next attempt.
+    # `wait=True` waits for the back-off; without it the result is suspended until the next attempt.
     result = await engine.runner.run(shopping, wait=True)
     print(result.status, result.outputs)
     engine.close()

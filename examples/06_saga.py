@@ -1,4 +1,4 @@
-"""Taking back: what completed before a fault is undone in reverse order."""
+"""A saga: compensations undo completed work in reverse order after a fault."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plugin: an activity with outcomes and a bookmark of its own, a service, and a middleware that sees all of it."""
+"""A plugin: an activity with outcomes and its own bookmark, a service, and middleware around both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workflow as a plain Python function: it runs, sleeps, moves between processes and is drawn like any other."""
+"""A workflow as a plain Python function: it runs, sleeps, moves between processes and can be drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflows inside your own FastAPI application: the engine runs in its lifespan, REST and Studio are mounted below a path.
+"""Workflows in your own FastAPI application: the engine runs in its lifespan, REST and Studio are mounted below a path.
 
 uvicorn examples.09_fastapi:app          then open http://127.0.0.1:8000/flows
 """

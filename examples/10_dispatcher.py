@@ -1,7 +1,7 @@
-"""A dispatcher of your own: requests travel as files in a folder, and a second process does the work.
+"""A custom dispatcher: requests are files in a folder, and a second process does the work.
 
-What ours does with rows of the database, this one does with a spool. It answers with the id that the instance will have; whoever
-finds the file hands the request to `runtime.inline`, which does it at once.
+The built-in dispatcher uses rows of the database; this one uses a spool folder. It responds with the id of the future instance.
+The process that finds the file passes the request to `runtime.inline`, which executes it at once.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class SpoolDispatcher:
     async def dispatch(self, request: DispatchRequest, *, wait: timedelta | None = None) -> DispatchResponse:
         identity = self.runtime.new_id()
         if isinstance(request, DispatchDefinition):
-            await self.runtime.current_plan(request.definition_id, request.version)  # refuses what is not there
+            await self.runtime.current_plan(request.definition_id, request.version)  # raises if it does not exist
             request = replace(request, instance_id=request.instance_id or identity)
         draft = self.folder / f"{identity}.draft"
         draft.write_bytes(encode_request(request))
-        draft.rename(draft.with_suffix(".json"))  # at once, and whole
+        draft.rename(draft.with_suffix(".json"))  # atomic
         return Dispatched(instance_ids=tuple(filter(None, [request.instance_id])))
 
     async def serve(self) -> None:

@@ -1,4 +1,4 @@
-"""A trigger of your own: letters start workflows, and workflows wait for letters."""
+"""A custom trigger: letters start workflows, and workflows wait for letters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Letter(Activity, pure=True, trigger=True, category="Mail"):
     def execute(self, context: Context) -> None:
         if context.is_trigger:  # this letter started the instance
             self.read(context, context.trigger_payload)
-        else:  # further in, it is a wait
+        else:  # inside the workflow, it is a wait
             context.bookmark({"to": self.to[0]}, resume=self.read)
 
     def read(self, context: Context, letter: Any) -> None:

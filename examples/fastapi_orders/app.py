@@ -1,4 +1,4 @@
-"""An application that has nothing to do with workflows, but for its orders."""
+"""A FastAPI application that starts a workflow for each order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to an order."""
+"""The workflow of an order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order, as Django keeps it."""
+"""The Django model of an order."""
 
 from __future__ import annotations
 

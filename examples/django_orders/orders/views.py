@@ -1,4 +1,4 @@
-"""Start, answer, look."""
+"""Views that start an order, approve it and show it."""
 
 from __future__ import annotations
 
