@@ -1,1 +1,1 @@
-"""What things are: frozen data and pure questions. Nothing here knows how it runs or where it is kept."""
+"""Data model: frozen data and pure functions, independent of execution and storage."""

@@ -1,4 +1,4 @@
-"""Alterations: changes to instances that live, as data; plans of them over a filter, and what a dry run says beforehand."""
+"""Alterations: changes to live instances as data; plans over a filter; results of a dry run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from holdfast.model.listing import InstanceFilter
 from holdfast.model.record_rows import RecordRow
 
 ALTERATION = "alteration"
-"""The kind of the records, and of the work rows that work a plan off."""
+"""Kind of the records, and of the work rows that execute a plan."""
 SAMPLES_MAX = 100
-"""How many instances a report names."""
+"""Maximum number of instances in a report."""
 
 
 class ModifyVariable(Struct, frozen=True, kw_only=True, tag_field="type", tag="modify_variable"):
@@ -25,7 +25,7 @@ class ModifyVariable(Struct, frozen=True, kw_only=True, tag_field="type", tag="m
     variable: str
     value: Any = None
     activity_id: str | None = None
-    """The container whose variable it is; None is the workflow."""
+    """The container that declares the variable; None is the workflow."""
 
 
 class CancelActivity(Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel_activity"):
@@ -35,21 +35,21 @@ class CancelActivity(Struct, frozen=True, kw_only=True, tag_field="type", tag="c
 
 
 class ScheduleActivity(Struct, frozen=True, kw_only=True, tag_field="type", tag="schedule_activity"):
-    """Run an activity of a flowchart that is at work."""
+    """Run an activity of a running flowchart."""
 
     activity_id: str
 
 
 class Migrate(Struct, frozen=True, kw_only=True, tag_field="type", tag="migrate"):
-    """Go on with another version of the same definition."""
+    """Continue with another version of the same definition."""
 
     version: int
     mapping: Mapping[str, str] = {}
-    """Ids of activities that have another id there: from the old one to the new one."""
+    """Activities whose id differs in the new version: old id to new id."""
 
 
 class Cancel(Struct, frozen=True, kw_only=True, tag_field="type", tag="cancel"):
-    """Cancel the instance; with `terminate` neither `finally` nor compensations run."""
+    """Cancel the instance. With `terminate`, neither `finally` nor compensations run."""
 
     terminate: bool = False
 
@@ -58,23 +58,23 @@ Alteration = ModifyVariable | CancelActivity | ScheduleActivity | Migrate | Canc
 
 
 class Fate(StrEnum):
-    """What would become of an instance."""
+    """Predicted result for an instance."""
 
     APPLIES = "applies"
-    """It would be altered; with a migration: it migrates."""
+    """It would be altered; with a migration it migrates."""
     STAYS = "stays"
-    """There is nothing to change: it is as it should be, or has no such activity at work."""
+    """Nothing to change: it already matches, or the activity is not running."""
     NEEDS_MAPPING = "needs_mapping"
-    """It cannot migrate before somebody says where its activities are in the other version."""
+    """It cannot migrate without a mapping of its activities to the other version."""
     REFUSED = "refused"
-    """It cannot be altered so; the reason is told."""
+    """It cannot be altered; `reasons` explains why."""
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
     instance_id: str
     definition_id: str
     version: int
-    """Of the definition that it runs."""
+    """Version of the definition that it runs."""
     fate: Fate
     reasons: tuple[str, ...] = ()
 
@@ -86,7 +86,7 @@ class PlanState(StrEnum):
 
 
 class AlterationPlan(Struct, frozen=True, kw_only=True):
-    """Alterations for all instances that match a filter, with the progress of the plan."""
+    """Alterations of all instances that match a filter, with their progress."""
 
     id: str
     filter: InstanceFilter
@@ -99,16 +99,16 @@ class AlterationPlan(Struct, frozen=True, kw_only=True):
     page: int = 0
     """The next page of instances."""
     total: int = 0
-    """How many fitted when it was made."""
+    """Number of matches when the plan was created."""
     altered: int = 0
     unchanged: int = 0
     failed: int = 0
     failures: tuple[Verdict, ...] = ()
-    """The first of those that failed."""
+    """The first failed instances."""
     fates: Mapping[str, int] = {}
-    """Of a dry run: how many of each."""
+    """Dry run: number of instances by fate."""
     verdicts: tuple[Verdict, ...] = ()
-    """Of a dry run: those that need somebody first, then some of the others."""
+    """Dry run: instances that need attention first, then some of the others."""
     dry_run: bool = False
 
     @property

@@ -1,7 +1,7 @@
-"""Definitions as they are stored: immutable content by hash, and labels (version number, draft, published) on it.
+"""Stored definitions: immutable content by hash, and labels (version number, draft, published) that refer to it.
 
-Instances pin content, so a label that moves never changes what runs (rule M14). Content that holds trusted code is
-marked `origin = code`; only the code provider of a running process writes it (H11).
+Instances pin content, so moving a label never changes a running instance (rule M14). Content with trusted code is marked
+`origin = code`; only the code provider of a running process writes it (H11).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from holdfast.model.stored import DEFAULT_TENANT
 
 class Origin(StrEnum):
     CODE = "code"
-    """Written by the code provider of a running process; may hold `$code`."""
+    """Written by the code provider of a running process; may contain `$code`."""
     DOCUMENT = "document"
-    """Came through an API, an import, an edit."""
+    """Received through an API, an import or an edit."""
 
 
 class DefinitionContent(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class DefinitionContent(Struct, frozen=True, kw_only=True):
 
 
 class Source(StrEnum):
-    """Which way a version came in: what people see beside it."""
+    """Channel through which a version was created, shown to users."""
 
     API = "api"
     CODE = "code"
@@ -45,7 +45,7 @@ class Source(StrEnum):
 
 
 class VersionDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What lists show of a version without reading its content."""
+    """Data that lists show without reading the content."""
 
     source: Source = Source.API
     description: str = ""
@@ -65,13 +65,13 @@ class VersionDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
         )
 
     def kept_from(self, known: VersionDetails, *, labels: bool, folder: bool) -> VersionDetails:
-        """With the labels and the folder of the version before, where a new one does not state them."""
+        """Keep labels and folder of the previous version if the new one does not state them."""
         return replace(
             self, labels=known.labels if labels else self.labels, folder=known.folder if folder else self.folder
         )
 
     def filed(self, document: dict[str, Any]) -> dict[str, Any]:
-        """A document that says where it is filed now, so that whoever saves it again takes nothing away."""
+        """The document with the current labels and folder, so that saving it again preserves them."""
         metadata: dict[str, Any] = document.get("metadata") or {}
         if list(self.labels) != (document.get("labels") or []):
             document = {**document, "labels": list(self.labels)}
@@ -88,7 +88,7 @@ _read_details = msgspec.json.Decoder(VersionDetails).decode
 
 
 class DefinitionVersion(Struct, frozen=True, kw_only=True):
-    """A label on content. One version of a definition is published at most, the highest is the latest."""
+    """A label on content. At most one version of a definition is published; the highest is the latest."""
 
     tenant: str = DEFAULT_TENANT
     definition_id: str
@@ -123,7 +123,7 @@ class Which(StrEnum):
     LATEST = "latest"
     PUBLISHED = "published"
     LATEST_OR_PUBLISHED = "latest_or_published"
-    """The published one, else the latest. Of the runtime: stores are asked for one of the others."""
+    """The published version, else the latest. Used by the runtime only; stores receive one of the others."""
     ALL = "all"
 
 
@@ -131,7 +131,7 @@ class DefinitionQuery(Struct, frozen=True, kw_only=True):
     which: Which = Which.LATEST
     definition_ids: tuple[str, ...] = ()
     search: str = ""
-    """Part of the name or the id, whatever the case of ASCII letters."""
+    """Substring of name or id, ignoring the case of ASCII letters."""
     sort: str = "name"
     """`name`, `created` or `version`."""
     descending: bool = False
@@ -144,19 +144,19 @@ def content_hash(document: bytes) -> str:
 
 
 def check_expected(definition_id: str, found: str, expected: str | None) -> None:
-    """Refuse to write over what somebody else has written meanwhile; `found` is the content of the latest version."""
+    """Raise `VersionConflict` after a concurrent change; `found` is the content of the latest version."""
     if expected is not None and expected != found:
         raise VersionConflict(definition_id, expected, found)
 
 
 def check_origin(content: DefinitionContent) -> None:
-    """Refuse `{"$code": …}` in content that does not come from code. Literal data may look as it likes.
+    """Refuse `{"$code": …}` in content that does not come from code. Literal data is not checked.
 
-    The document is read, not searched: JSON can write the same key in many ways.
+    The document is parsed, not searched as text: JSON has many spellings of one key.
     """
     if content.origin is Origin.DOCUMENT and any(_code_in(content.document)):
         raise OriginRefused(
-            "The definition holds a $code expression. Trusted code is written only by the process whose code it is: "
+            "The definition contains a $code expression. Only the process that defines the code can write it: "
             "use $python, which is sandboxed, or register the workflow in code."
         )
 

@@ -1,4 +1,4 @@
-"""Nodes of a cluster: one row and one heartbeat each, by the database's clock."""
+"""Nodes of a cluster: one row with a heartbeat each, by the clock of the database."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from holdfast.model.work import Owner
 class NodeState(StrEnum):
     LIVE = "live"
     DRAINING = "draining"
-    """Takes no new work; its effects are still its own."""
+    """Accepts no new work but still owns its effects."""
     LEFT = "left"
-    """Said goodbye."""
+    """Signed off."""
 
 
 class NodeRow(Struct, frozen=True, kw_only=True):
     id: str
     boot: int
-    """A number that no other life of any node has: with the id it is the owner of effects."""
+    """Unique among all starts of all nodes. Id and boot number together own effects."""
     worker: int
-    """For the id generator; no other live node has it."""
+    """Worker number for the id generator; unique among live nodes."""
     state: NodeState = NodeState.LIVE
     started: datetime
     heartbeat: datetime
     time_to_live: timedelta
     details: bytes = b""
-    """Host, process, version, queues: for people."""
+    """Host, process, version, queues: for operators."""
 
     @property
     def owner(self) -> Owner:
@@ -42,19 +42,19 @@ class NodeRow(Struct, frozen=True, kw_only=True):
 
 
 class Registration(Struct, frozen=True, kw_only=True):
-    """What a node learns when it registers."""
+    """Result of the registration of a node."""
 
     node: NodeRow
     predecessor_died: bool
-    """The life before this one on the same node ended without goodbye: work carefully (rule H15)."""
+    """The previous process of this node died without signing off: quarantine its work (rule H15)."""
 
 
 def free_worker(taken: set[int], boot: int) -> int:
-    """A worker number that no live node has; starts at the boot's own, so that a number is not given again soon."""
+    """A worker number that no live node has. The search starts at the boot number, so that numbers are not reused soon."""
     for step in range(WORKERS):
         worker = (boot + step) % WORKERS
         if worker not in taken:
             return worker
     raise StoreError(
-        f"All {WORKERS} worker numbers are taken by live nodes. Stop some, or wait until dead ones expire."
+        f"All {WORKERS} worker numbers are taken by live nodes. Stop some nodes, or wait until dead nodes expire."
     )

@@ -1,10 +1,10 @@
-"""One commit: everything that one segment of one instance consumed and produced, and what became of it.
+"""Commits: the rows that one segment of one instance consumes and produces, and the outcome of writing them.
 
-All guards of a commit hold, or nothing of it is written (rule "Guards stand or fall together"). Guards are: the
-instance's version, idempotency keys and slots taken, and every consumed row (work, inbox, effect, schedule). Dropped
-rows are no guards: whoever is there is deleted.
+Either all guards of a commit hold or nothing of it is written (rule "Guards stand or fall together"). The guards are the
+instance's version, idempotency keys and slots taken, and every consumed row (work, inbox, effect, schedule). Dropped rows
+are not guards: those that exist are deleted.
 
-A commit without an instance settles rows only: the row of a refused start, a page of a broadcast, a firing schedule.
+A commit without an instance only settles rows: the row of a refused start, a page of a broadcast, a firing schedule.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from holdfast.model.work import DeadLetterRow, EffectRef, EffectRow, InboxRow, O
 
 class Commit(Struct, frozen=True):
     burst_id: str
-    """Unique for this commit and kept when it is sent again: sending a commit twice is safe."""
+    """Unique for this commit and equal when the commit is sent again, which makes repetition safe."""
     tenant: str = DEFAULT_TENANT
     instance: InstanceRow | None = None
     journal: JournalSegment | None = None
-    """None is an empty segment."""
+    """None means an empty segment."""
     guards_taken: tuple[Guard, ...] = ()
     guards_released: tuple[GuardRef, ...] = ()
-    """Given back if this instance holds them."""
+    """Released if this instance holds them."""
     bookmarks_burned: tuple[BookmarkRef, ...] = ()
     bookmarks_added: tuple[BookmarkRow, ...] = ()
     work_consumed: tuple[str, ...] = ()
     work_dropped: tuple[str, ...] = ()
-    """Hints that are needed no more (timers): deleted unless somebody has them locked."""
+    """Obsolete hints (timers): deleted unless another transaction has locked them."""
     work_added: tuple[WorkRow, ...] = ()
     effects_consumed: tuple[EffectRef, ...] = ()
     effects_dropped: tuple[int, ...] = ()
-    """Executions whose results nobody wants any more (cancel)."""
+    """Executions whose results are no longer needed (cancel)."""
     effects_added: tuple[EffectRow, ...] = ()
-    """A new attempt is the old row consumed and the new one added, in one commit."""
+    """A new attempt consumes the old row and adds the new one in one commit."""
     inbox_consumed: tuple[str, ...] = ()
     inbox_added: tuple[InboxRow, ...] = ()
     outbox_added: tuple[OutboxRow, ...] = ()
@@ -61,7 +61,7 @@ class Commit(Struct, frozen=True):
     schedules_fired: tuple[ScheduleStep, ...] = ()
     dead_letters: tuple[DeadLetterRow, ...] = ()
     records: tuple[RecordRow, ...] = ()
-    """Written whatever version of them is stored: each gets the next one."""
+    """Written over any stored version; each gets the next version."""
 
     @property
     def key(self) -> InstanceKey | None:
@@ -69,7 +69,7 @@ class Commit(Struct, frozen=True):
 
     @property
     def segment(self) -> JournalSegment | None:
-        """What is stored: an empty segment where none was given, so that each version names its burst."""
+        """The stored segment. Without entries it is empty, so that each version still names its burst."""
         if self.journal is not None or self.instance is None:
             return self.journal
         return JournalSegment(version=self.instance.version, burst_id=self.burst_id, written=self.instance.updated)
@@ -79,18 +79,18 @@ _OfTenant = WorkRow | InboxRow | OutboxRow | RecordRow
 
 
 class Loss(StrEnum):
-    """Which guard did not hold."""
+    """The guard that did not hold."""
 
     VERSION = "version"
-    """Somebody committed in between, or the instance is gone."""
+    """Another commit was faster, or the instance is deleted."""
     EXISTS = "exists"
-    """Version 1 of an instance that exists."""
+    """The commit has version 1, but the instance exists."""
     KEY = "key"
     SLOT = "slot"
     WORK = "work"
     INBOX = "inbox"
     EFFECT = "effect"
-    """The row names another attempt or owner, or is gone: a late result."""
+    """The row has another attempt or owner, or is deleted: a late result."""
     SCHEDULE = "schedule"
 
 
@@ -99,21 +99,21 @@ class Committed(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True, kw_only=True):
-    """Nothing of the commit was written, since a guard did not hold. Reload, match again, or answer with the holder."""
+    """A guard did not hold and nothing was written. Reload and match again, or answer with the holder."""
 
     reason: Loss
     name: str = ""
-    """The row that was not as expected."""
+    """The row that did not match."""
     holder: str | None = None
-    """For keys and slots: the instance that has it."""
+    """For keys and slots: the instance that holds it."""
     version: int = 0
-    """For versions: the one that is stored; 0 if there is no instance."""
+    """For versions: the stored version; 0 if the instance does not exist."""
     other_request: bool = False
-    """For keys: the holder's request had another body."""
+    """For keys: the request of the holder had another body."""
 
 
 class Failed(Struct, frozen=True):
-    """Nothing of the commit was written, since the database refuses it whatever the others do."""
+    """The database rejects the commit for its own content; nothing of it was written."""
 
     error: Exception
 
@@ -124,7 +124,7 @@ COMMITTED = Committed()
 
 
 def check_batch(batch: Sequence[Commit]) -> None:
-    """Refuse what no store may write: an instance twice, rows of another tenant, bookmarks of another instance."""
+    """Refuse an instance that occurs twice, rows of another tenant, and bookmarks of another instance."""
     seen: set[tuple[str, str]] = set()
     for commit in batch:
         instance = commit.instance
@@ -142,7 +142,7 @@ def check_batch(batch: Sequence[Commit]) -> None:
             or commit.values_added or commit.incidents_added
         ):  # fmt: skip
             raise BatchRefused(
-                f"Commit {commit.burst_id} has rows of an instance but no instance. Give it the instance's new row."
+                f"Commit {commit.burst_id} has rows of an instance but no instance. Add the new row of the instance."
             )
         if commit.work_added or commit.inbox_added or commit.outbox_added or commit.dead_letters or commit.records:
             _check_tenant(commit)
@@ -181,12 +181,12 @@ def _check_records(commit: Commit) -> None:
     seen: set[tuple[str, str]] = set()
     for row in commit.records:
         if (row.kind, row.id) in seen:
-            raise BatchRefused(f"Commit {commit.burst_id} writes record '{row.id}' twice. Write what it is at the end.")
+            raise BatchRefused(f"Commit {commit.burst_id} writes record '{row.id}' twice. Write only its final state.")
         seen.add((row.kind, row.id))
 
 
 def _check_tenant(commit: Commit) -> None:
-    """Of rows that go with a commit, but are no instance's own."""
+    """Checks rows that belong to the commit but not to its instance."""
     tenant = commit.tenant
     groups: tuple[Sequence[_OfTenant], ...] = (
         commit.work_added, commit.inbox_added, commit.outbox_added, commit.records,

@@ -1,11 +1,11 @@
-"""Cron expressions: when next, in a zone, over both changes of the clocks.
+"""Cron expressions: next due times in a time zone, across daylight saving changes.
 
-Five fields (minute hour day month weekday), or six with seconds first; `@daily` and its kin; `?` as another `*`. The parser
-is cronsim, known here only; `holdfast.ports.CronCalendar` is the port.
+Five fields (minute hour day month weekday), or six with seconds first; nicknames such as `@daily`; `?` is an alias of `*`.
+cronsim parses them; only this module imports it. The port is `holdfast.ports.CronCalendar`.
 
-Wall clocks jump and repeat. A rule of fixed times (`30 2 * * *`) fires once a day: at the end of the gap if its time does not
-exist that day, at the first of the two if it comes twice. A rule with a star for minute or hour (`*/15 * * * *`) goes by
-elapsed time: it neither stops in the hour that repeats nor fires for one that does not exist.
+Local time skips and repeats hours. A rule of fixed times (`30 2 * * *`) fires once a day: at the end of the gap if its time
+does not exist that day, and at the first occurrence if its time occurs twice. A rule with a star for minute or hour
+(`*/15 * * * *`) follows elapsed time: it continues through a repeated hour and does not fire for a skipped one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CronCalendar:
 
     def check(self, expression: str, zone: str) -> None:
         if next_time(expression, zone, datetime(2000, 1, 1, tzinfo=UTC)) is None:
-            raise InvalidCron(expression, "it names no time within 50 years")
+            raise InvalidCron(expression, "it has no due time within 50 years")
 
     def next(self, expression: str, zone: str, after: datetime) -> datetime | None:
         return next_time(expression, zone, after)
@@ -48,7 +48,7 @@ CRON = CronCalendar()
 
 
 def next_time(expression: str, zone: str, after: datetime) -> datetime | None:
-    """The first moment after that one, in UTC; None if there is none within 50 years. Raises `InvalidCron`."""
+    """The first due time after `after`, in UTC, or None if there is none within 50 years. Raises `InvalidCron`."""
     return next(times_after(expression, zone, after), None)
 
 
@@ -57,7 +57,7 @@ def next_times(expression: str, zone: str, after: datetime, count: int) -> list[
 
 
 def times_after(expression: str, zone: str, after: datetime) -> Iterator[datetime]:
-    """The moments after that one, in UTC, ascending."""
+    """The due times after `after`, in UTC, ascending."""
     fields, place = expanded(expression), find_zone(zone)
     minute, hour = fields.split()[-5:-3]
     if minute.startswith("*") or hour.startswith("*"):
@@ -66,17 +66,17 @@ def times_after(expression: str, zone: str, after: datetime) -> Iterator[datetim
         found = (_on_the_clock(wall, place) for wall in _walk(fields, after.astimezone(place).replace(tzinfo=None)))
     last = after
     for moment in found:
-        if moment > last:  # Two times in one gap are one moment; the second of two equal wall times is past.
+        if moment > last:  # Two times in one gap coincide; the repetition of a wall time is not later.
             last = moment
             yield moment
 
 
 def expanded(expression: str) -> str:
-    """Five or six fields, whatever was written."""
+    """The expression as five or six fields."""
     written = " ".join(expression.split())
     if written.startswith("@"):
         if written.lower() not in _NICKNAMES:
-            raise InvalidCron(expression, f"there is no '{written}'; there are {', '.join(_NICKNAMES)}")
+            raise InvalidCron(expression, f"the nickname '{written}' is unknown; use one of {', '.join(_NICKNAMES)}")
         return _NICKNAMES[written.lower()]
     if len(written.split()) not in (5, 6):
         raise InvalidCron(expression, f"it has {len(written.split())} fields")
@@ -99,12 +99,12 @@ def _walk(fields: str, start: datetime) -> Iterator[datetime]:
     except CronSimError as error:
         raise InvalidCron(fields, str(error)) from error
     except (ValueError, AssertionError) as error:
-        raise InvalidCron(fields, "it cannot be read") from error
+        raise InvalidCron(fields, "it is not a valid cron expression") from error
     yield from found
 
 
 def _on_the_clock(wall: datetime, place: ZoneInfo) -> datetime:
-    """The moment at which the clock shows that time: the first of two, or the end of the gap."""
+    """The time at which the clock shows `wall`: the first of two occurrences, or the end of the gap."""
     moment = wall.replace(tzinfo=place).astimezone(UTC)
     while moment.astimezone(place).replace(tzinfo=None) != wall:
         wall = wall.replace(second=0) + _MINUTE

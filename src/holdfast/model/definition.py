@@ -1,11 +1,11 @@
-"""A definition: what a workflow *is*, as frozen data. Nothing here knows how it runs.
+"""Definitions: a workflow as frozen data, independent of its execution.
 
-In JSON (`holdfast/definition@1`) the children of an activity stand beside its inputs, by the name of their port:
+In JSON (`holdfast/definition@1`), children of an activity are keys beside its inputs, by the name of their port:
 
     {"id": "check", "type": "If", "inputs": {"condition": {"$python": "total > 1000"}}, "then": {…}, "otherwise": {…}}
 
-A port holds one activity, a list of activities, or a list of *entries*: objects that carry data and activities
-together, such as the cases of a Switch (`{"label": "A", "condition": {…}, "activity": {…}}`).
+A port holds one activity, a list of activities, or a list of *entries*: objects that combine data and activities, such as
+the cases of a Switch (`{"label": "A", "condition": {…}, "activity": {…}}`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORMAT = "holdfast/definition@1"
 
 
 class Expression(Struct, frozen=True):
-    """`{"$python": "total > 1000"}`: text of a language, evaluated when the input is needed."""
+    """`{"$python": "total > 1000"}`: source text in a language, evaluated when the input is needed."""
 
     language: str
     source: Any
@@ -31,12 +31,12 @@ class Expression(Struct, frozen=True):
 
 
 class Storage(StrEnum):
-    """How long a variable's value is kept."""
+    """Lifetime of a variable's value."""
 
     INSTANCE = "instance"
-    """With the instance's state (the default)."""
+    """Stored with the state of the instance (the default)."""
     MEMORY = "memory"
-    """Until the instance next waits; then it is back at its default."""
+    """Kept until the instance next waits; then reset to the default."""
 
 
 class Variable(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -47,11 +47,11 @@ class Variable(Struct, frozen=True, kw_only=True, omit_defaults=True):
     default: Any = None
     storage: Storage = Storage.INSTANCE
     id: str | None = None
-    """Only where a document of another system tells variables of one name apart by id."""
+    """Only for documents of other systems that distinguish variables of one name by id."""
 
 
 class InputDeclaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a workflow must or may be given."""
+    """An input of a workflow."""
 
     name: str
     type: str = "any"
@@ -64,7 +64,7 @@ class InputDeclaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OutputDeclaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a workflow gives back."""
+    """An output of a workflow."""
 
     name: str
     type: str = "any"
@@ -74,7 +74,7 @@ class OutputDeclaration(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class PortEntry(Struct, frozen=True, kw_only=True):
-    """One case, state, transition, catch …: data (literals or expressions) with the activities that belong to it."""
+    """A case, state, transition or catch: data (literals or expressions) with the activities that belong to it."""
 
     data: Mapping[str, Any] = {}
     activities: Mapping[str, ActivityNode] = {}
@@ -84,7 +84,7 @@ class Connection(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: str = field(name="from")
     target: str = field(name="to")
     outcome: str | None = None
-    """None follows an activity that completes without naming outcomes, as `Done` does."""
+    """None matches an activity that completes without naming outcomes, as `Done` does."""
     delay: timedelta | None = None
     metadata: Mapping[str, Any] = {}
 
@@ -97,18 +97,18 @@ class ActivityNode(Struct, frozen=True, kw_only=True):
     version: int = 1
     name: str | None = None
     inputs: Mapping[str, Any] = {}
-    """Literals or `Expression`s by input name. Nested literals may hold expressions; they are data and stay data."""
+    """Literals or `Expression`s by input name. Expressions nested in a literal are data and are not evaluated."""
     outputs: Mapping[str, str] = {}
-    """Where each output goes: the name of a variable, or of an output of the workflow."""
+    """Target of each output: the name of a variable or of a workflow output."""
     ports: Mapping[str, Any] = {}
     """Children: an ActivityNode, a tuple of ActivityNodes or a tuple of PortEntries, by port name."""
     variables: tuple[Variable, ...] = ()
     connections: tuple[Connection, ...] = ()
     options: ActivityOptions = ActivityOptions()
     metadata: Mapping[str, Any] = {}
-    """For people and editors: `position {x, y}`, `description`, …; ignored when it runs."""
+    """Annotations for people and editors: `position {x, y}`, `description`, …; ignored by the execution."""
     extra: Mapping[str, Any] = {}
-    """Keys that we do not know, kept so that nothing is lost in a round trip."""
+    """Unknown keys, preserved for a lossless round trip."""
 
     def children(self) -> Iterator[ActivityNode]:
         for value in self.ports.values():
@@ -132,7 +132,7 @@ def _activities_of(value: object) -> Iterator[ActivityNode]:
 
 
 class ActivationStrategy(StrEnum):
-    """When a new instance may start."""
+    """Condition for the start of a new instance."""
 
     ALWAYS = "always"
     SINGLETON = "singleton"
@@ -141,7 +141,7 @@ class ActivationStrategy(StrEnum):
 
 
 class IncidentStrategy(StrEnum):
-    """What a fault does to the instance: end it, or be kept while the rest goes on."""
+    """Effect of a fault on the instance: end it, or record an incident and continue."""
 
     FAULT = "fault"
     CONTINUE = "continue_with_incidents"
@@ -151,13 +151,13 @@ class DefinitionOptions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The options of a definition: strategies, journal, timeout, use as an activity."""
 
     activation: str = ActivationStrategy.ALWAYS
-    """One of `ActivationStrategy`, or the name of a strategy that a plugin brings."""
+    """One of `ActivationStrategy`, or the name of a strategy from a plugin."""
     incident: str = IncidentStrategy.FAULT
-    """One of `IncidentStrategy`, or the name of a strategy that a plugin brings."""
+    """One of `IncidentStrategy`, or the name of a strategy from a plugin."""
     commit: str | None = None
-    """The name of a commit strategy: adds commits, removes none."""
+    """Name of a commit strategy. It can add commits, not remove them."""
     journal: str | None = None
-    """Log persistence: `include`, `exclude`, `off`; None takes the engine's default."""
+    """Log persistence: `include`, `exclude`, `off`; None uses the engine's default."""
     usable_as_activity: bool = False
     activity_category: str | None = None
     auto_update_consumers: bool = False

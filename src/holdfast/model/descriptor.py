@@ -1,4 +1,4 @@
-"""How an activity type describes itself: what the compiler, the validator and the Studio need to know of it."""
+"""Descriptors of activity types, for the compiler, the validator and the Studio."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from msgspec import Struct
 
 class Kind(StrEnum):
     PURE = "pure"
-    """Runs inside a segment: no I/O, may be thrown away and run again."""
+    """Runs inside a segment: no I/O, and it may be discarded and run again."""
     EFFECT = "effect"
-    """Touches the world: recorded first, then started; its result comes back as a stimulus."""
+    """Has external effects: recorded before it starts; its result returns as a stimulus."""
 
 
 class PortKind(StrEnum):
@@ -32,11 +32,12 @@ class InputDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     description: str | None = None
     editor: str | None = None
     secret: bool = False
-    """Never copied to journal, incidents or logs."""
+    """Never copied to the journal, incidents or logs."""
     evaluated: bool = True
-    """False: the activity evaluates it itself, as often as it likes (the condition of While)."""
+    """False: the activity evaluates it itself, any number of times (the condition of While)."""
     shown_when: Mapping[str, Any] | None = None
-    """`{input: value}` or `{input: [values]}`: designers ask for it only while the others have these. It runs all the same."""
+    """`{input: value}` or `{input: [values]}`: designers show the input only if the others have these values. Execution
+    ignores it."""
 
 
 class OutputDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -52,11 +53,11 @@ class PortDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kind: PortKind = PortKind.ONE
     display_name: str | None = None
     variables: tuple[str, ...] = ()
-    """Variables that the activity hands to this child (a loop's current value)."""
+    """Variables that the activity passes to this child (the current value of a loop)."""
     named_by: str | None = None
-    """The input that gives the first of them another name."""
+    """The input that renames the first of them."""
     keys: tuple[str, ...] = ()
-    """What its entries may have; none means any."""
+    """Allowed keys of its entries; empty allows any."""
 
 
 class ActivityDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,18 +73,18 @@ class ActivityDescriptor(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ports: tuple[PortDescriptor, ...] = ()
     outcomes: tuple[str, ...] = ("Done",)
     dynamic_outcomes: bool = False
-    """Further outcomes come from its inputs (the labels of a FlowSwitch)."""
+    """Further outcomes are derived from its inputs (the labels of a FlowSwitch)."""
     trigger: bool = False
     terminal: bool = False
-    """A container that sees it complete ends (Break, Complete, End, Finish)."""
+    """Its completion ends the enclosing container (Break, Complete, End, Finish)."""
     start: bool = False
     container: bool = False
     browsable: bool = True
     any_case: bool = False
-    """Its inputs and outputs are found however their names are cased: a workflow that is used as an activity."""
+    """Names of inputs and outputs are case-insensitive: a workflow used as an activity."""
 
     def spelled(self, name: str) -> str:
-        """How names of inputs and outputs compare."""
+        """Normalised name for the comparison of inputs and outputs."""
         return name.lower() if self.any_case else name
 
     def input(self, name: str) -> InputDescriptor | None:

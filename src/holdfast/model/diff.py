@@ -1,8 +1,8 @@
-"""What changed between two versions of a definition, as data: for `holdfast diff`, the API and the Studio.
+"""Diff of two versions of a definition as data, for `holdfast diff`, the API and the Studio.
 
-Activities are told apart by their ids. One that stands elsewhere with the same content is *moved*; the place of an activity
-in a list counts only against those that both versions have, so that a new first step does not move all the others. What
-people and editors read (positions, titles, descriptions) is no change, as it is none to the content hash.
+Activities are identified by id. An activity with the same content at another position is *moved*. Positions in a list are
+compared only among the activities that both versions have, so that a new first step does not move all others.
+Presentation (positions, titles, descriptions) is ignored, as in the content hash.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Change(StrEnum):
 
 
 class FieldChange(Struct, frozen=True, kw_only=True):
-    """One field; None stands for a side that does not have it."""
+    """One field; None for the side that does not have it."""
 
     path: str
-    """Such as `inputs.amount`, `options.retry.attempts` or `cases[0].condition`."""
+    """For example `inputs.amount`, `options.retry.attempts` or `cases[0].condition`."""
     before: Any = None
     after: Any = None
 
@@ -50,9 +50,9 @@ class ActivityChange(Struct, frozen=True, kw_only=True):
     type: str
     change: Change
     title: str = ""
-    """What a drawing calls it."""
+    """Title in diagrams."""
     fields: tuple[FieldChange, ...] = ()
-    """With the path `place` for one that stands elsewhere now."""
+    """Includes the path `place` if the activity moved."""
 
 
 class ConnectionChange(Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class DeclarationChange(Struct, frozen=True, kw_only=True):
 
 
 class DefinitionDiff(Struct, frozen=True, kw_only=True):
-    """Every tuple in the order of the later version, with what was removed at its end."""
+    """Every tuple is in the order of the later version, followed by removed items."""
 
     activities: tuple[ActivityChange, ...] = ()
     connections: tuple[ConnectionChange, ...] = ()
@@ -92,7 +92,7 @@ class DefinitionDiff(Struct, frozen=True, kw_only=True):
 
 
 def diff_definitions(before: Definition, after: Definition) -> DefinitionDiff:
-    """What `after` has that `before` had not, and the other way round."""
+    """The changes that lead from `before` to `after`."""
     old, new = _Side(before), _Side(after)
     return DefinitionDiff(
         activities=tuple(_activities(old, new)),
@@ -111,14 +111,14 @@ _NOT_CONTENT = frozenset({"display_name", "description", "category", "editor"})
 
 
 class _Side:
-    """One version, taken apart."""
+    """One version, indexed for the comparison."""
 
     def __init__(self, definition: Definition) -> None:
         self._document = write_definition(definition)
         self.nodes: dict[str, ActivityNode] = {}
         self.contents: dict[str, dict[str, Any]] = {}
         self.places: dict[str, str] = {}
-        """The list that an activity stands in: `container.port`."""
+        """The list that contains the activity: `container.port`."""
         self.lists: dict[str, list[str]] = {}
         self.connections: dict[tuple[str, str, str, str | None, int], dict[str, Any]] = {}
         self.variables: dict[tuple[str | None, str], dict[str, Any]] = {
@@ -137,7 +137,7 @@ class _Side:
 
     def _take(self, node: ActivityNode, place: str) -> None:
         key = node.id
-        while key in self.nodes:  # Twice the same id is a mistake that validation tells of; here both are shown.
+        while key in self.nodes:  # Validation reports a duplicate id; the diff shows both activities.
             key += "'"
         self.nodes[key] = node
         self.places[key] = place
@@ -242,7 +242,7 @@ def _compare(
 
 
 def _fields(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[FieldChange]:
-    """Field by field; expressions and lists are one value each."""
+    """Field by field; expressions and lists count as single values."""
     for key in dict.fromkeys((*after, *before)):
         path = f"{prefix}{key}"
         one, other = before.get(key), after.get(key)

@@ -1,4 +1,4 @@
-"""Lengths of time as text: ISO 8601 (`P1DT2H`), and the clock forms `hh:mm:ss` and `d.hh:mm:ss`."""
+"""Durations as text: ISO 8601 (`P1DT2H`) and the clock forms `hh:mm:ss` and `d.hh:mm:ss`."""
 
 from __future__ import annotations
 

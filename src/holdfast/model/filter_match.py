@@ -1,4 +1,4 @@
-"""What filters of lists mean, for one instance in hand: how memory searches, and how bulk actions test again (rule M7)."""
+"""Evaluation of instance filters in Python, for the memory store and for the re-check of bulk actions (rule M7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers against forms. A form is JSON Schema: the part of it that forms are made of, checked with a path per problem."""
+"""Validation of answers against forms: the subset of JSON Schema that forms use, with a path per problem."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from holdfast.model.types.schemas import class_schema
 Schema = Mapping[str, Any]
 
 DEPTH_MAX = 64
-"""A form that refers to itself ends here."""
+"""Maximum depth, which bounds a form that refers to itself."""
 
 
 def _is_number(value: Any) -> bool:
@@ -43,7 +43,7 @@ _FORMATS: dict[str, Callable[[str], object]] = {
 
 
 def form_of(cls: type) -> dict[str, Any]:
-    """The form of a class of data: its fields at the top, where whoever draws it looks for them."""
+    """The form of a data class, with its fields at the top level, where form renderers expect them."""
     schema = class_schema(cls)
     if set(schema) != {"$ref", "$defs"}:
         return schema
@@ -56,7 +56,7 @@ def form_of(cls: type) -> dict[str, Any]:
 
 
 def check_answer(answer: Any, form: Schema | None) -> list[Problem]:
-    """Everything that does not fit, in the order of the form. No form takes any answer."""
+    """All mismatches, in the order of the form. Without a form any answer is valid."""
     return [] if not form else list(_Check(form).value(answer, form, "", DEPTH_MAX))
 
 
@@ -100,10 +100,10 @@ class _Check:
             tried = [list(self.value(value, part, path, depth - 1)) for part in parts]
             fitting = sum(not problems for problems in tried)
             if not fitting:
-                # What it comes closest to says most: the one with the deepest problem.
+                # Report the closest alternative: the one with the deepest problem.
                 yield from max(tried, key=lambda problems: max(item.path.count("/") for item in problems))
             elif fitting > 1 and word == "oneOf":
-                yield _problem(path, "ambiguous", f"It fits {fitting} of the alternatives, not one.")
+                yield _problem(path, "ambiguous", f"It matches {fitting} of the alternatives instead of one.")
 
     def _object(self, value: Mapping[str, Any], schema: Schema, path: str, depth: int) -> Iterator[Problem]:
         fields = schema.get("properties", {})
@@ -187,7 +187,7 @@ def _problem(path: str, code: str, message: str) -> Problem:
 
 
 def _same(value: Any, other: Any) -> bool:
-    """As JSON sees it: true is not 1."""
+    """Equality in JSON: true is not 1."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
 
 

@@ -1,10 +1,10 @@
-"""Questions about flowcharts: where they start, which connections lead forward, who stands before whom.
+"""Analysis of flowcharts: start, forward and backward connections, ancestors.
 
-The rules are Elsa's (counter mode): breadth first from the start, a connection leads forward unless its source can
-already be reached from its target over connections that lead forward. Connections that lead backward are loops; a loop
-is valid if every way from the start to its source passes through its target.
+The rules are those of Elsa (counter mode). In breadth-first order from the start, a connection is forward unless its source
+can already be reached from its target over forward connections. Backward connections are loops. A loop is valid if every path
+from the start to its source passes through its target.
 
-Sets of activities are kept as bits of one int each, so that a chart of thousands of activities takes milliseconds.
+Sets of activities are bits of one int each, so that a chart of thousands of activities takes milliseconds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Descriptors = Mapping[str, ActivityDescriptor]
 
 
 def children_of(flowchart: ActivityNode) -> tuple[ActivityNode, ...]:
-    """The activities that its connections may name."""
+    """The activities that connections can refer to."""
     children = flowchart.ports.get("activities", ())
     return tuple(child for child in children if isinstance(child, ActivityNode)) if isinstance(children, tuple) else ()
 
@@ -32,8 +32,8 @@ def start_of(
 ) -> str | None:
     """The id of the activity that runs first; None for an empty flowchart.
 
-    The trigger that started the instance, the activity named by the key `start`, the first of a start type, the first
-    that can start, the first that nothing leads to, the first.
+    In order of precedence: the trigger that started the instance, the activity named by the key `start`, the first of a start
+    type, the first that can start, the first without inbound connections, the first.
     """
     children = children_of(flowchart)
     ids = {child.id for child in children}
@@ -60,15 +60,15 @@ def _is_start(child: ActivityNode, descriptors: Descriptors | None) -> bool:
 def flow_graph(
     flowchart: ActivityNode, trigger_id: str | None = None, descriptors: Descriptors | None = None
 ) -> FlowGraph:
-    """The graph as seen from where this instance starts: another trigger may turn connections around."""
+    """The graph as seen from the start of this instance: another trigger may reverse the direction of connections."""
     ids = [child.id for child in children_of(flowchart)]
     return FlowGraph(ids, flowchart.connections, start_of(flowchart, trigger_id, descriptors))
 
 
 class FlowGraph:
-    """One flowchart's activities and connections, seen from its start. Connections to unknown activities are left out.
+    """Activities and connections of one flowchart, seen from its start. Connections to unknown activities are omitted.
 
-    Connections are told apart by their index in the flowchart, since two may be equal.
+    Connections are identified by their index in the flowchart, since two may be equal.
     """
 
     def __init__(self, activity_ids: Sequence[str], connections: Sequence[Connection], start: str | None) -> None:
@@ -100,7 +100,7 @@ class FlowGraph:
 
     @cached_property
     def forward(self) -> frozenset[int]:
-        """Indexes of the connections that lead forward."""
+        """Indexes of the forward connections."""
         accepted = self._forward_pairs[0]
         return frozenset(
             index
@@ -111,7 +111,7 @@ class FlowGraph:
 
     @cached_property
     def backward(self) -> frozenset[int]:
-        """Indexes of the other connections that leave activities which can be reached."""
+        """Indexes of the other connections that leave reachable activities."""
         return frozenset(
             index
             for activity_id in self.reachable
@@ -120,7 +120,7 @@ class FlowGraph:
         )
 
     def is_valid_backward(self, index: int) -> bool:
-        """Whether every way from the start to the connection's source passes through its target."""
+        """Whether every path from the start to the connection's source passes through its target."""
         connection = self.connections[index]
         around = self._dominators.get(connection.source, 0)
         return bool(around >> self._position[connection.target] & 1)
@@ -129,17 +129,17 @@ class FlowGraph:
 
     @cached_property
     def reachable(self) -> tuple[str, ...]:
-        """What can run at all, breadth first from the start."""
+        """Reachable activities, breadth-first from the start."""
         return tuple(self._breadth_first())
 
     @cached_property
     def dangling(self) -> tuple[str, ...]:
-        """Activities that no way from the start leads to."""
+        """Unreachable activities."""
         found = set(self.reachable)
         return tuple(activity_id for activity_id in self.activity_ids if activity_id not in found)
 
     def ancestors(self, activity_id: str) -> frozenset[str]:
-        """All that stands before the activity, over connections that lead forward."""
+        """All predecessors over forward connections."""
         return frozenset(self._names_in(self._forward_pairs[1].get(activity_id, 0)))
 
     def _names_in(self, bits: int) -> Iterator[str]:
@@ -163,7 +163,7 @@ class FlowGraph:
 
     @cached_property
     def _forward_pairs(self) -> tuple[set[tuple[str, str]], dict[str, int]]:
-        """The accepted pairs (source, target), and for each activity the bits of all that stands before it."""
+        """The accepted pairs (source, target), and for each activity the bits of its predecessors."""
         before = dict.fromkeys(self.activity_ids, 0)
         accepted: set[tuple[str, str]] = set()
         follows: dict[str, list[str]] = {activity_id: [] for activity_id in self.activity_ids}
@@ -180,13 +180,13 @@ class FlowGraph:
 
     @cached_property
     def _dominators(self) -> dict[str, int]:
-        """For each reachable activity the bits of those that every forward way to it passes through, itself included."""
+        """For each reachable activity the bits of its dominators over forward connections, including itself."""
         before = self._forward_pairs[1]
         sources: dict[str, list[str]] = {}
         for source, target in self._forward_pairs[0]:
             sources.setdefault(target, []).append(source)
         found: dict[str, int] = {}
-        # Whoever stands before another has fewer before it: an order in which all sources come first.
+        # A predecessor has fewer predecessors itself: in this order all sources come first.
         for activity_id in sorted(self.reachable, key=lambda name: before[name].bit_count()):
             common = -1
             for source in sources.get(activity_id, ()):
@@ -197,7 +197,7 @@ class FlowGraph:
 
 
 def _spread(bits: int, start: str, before: dict[str, int], follows: dict[str, list[str]]) -> None:
-    """Tell an activity, and all after it, who stands before them now."""
+    """Add predecessors to an activity and all its successors."""
     waiting = [start]
     while waiting:
         activity_id = waiting.pop()

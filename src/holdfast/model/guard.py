@@ -1,7 +1,7 @@
 """Guard rows: idempotency keys and activation slots, in one table.
 
-Inserted by the commit that they guard, so that a guard exists only if its burst does. A slot is given back by the
-commit that ends its instance; a key stays 7 days longer than its instance, so that a late retry is answered.
+The guarded commit inserts them, so a guard exists only if its burst was committed. The commit that ends an instance releases
+its slot. A key stays 7 days longer than its instance, so that a late retry gets the same answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Guard(Struct, frozen=True, kw_only=True):
     kind: GuardKind
     name: str
     fingerprint: str = ""
-    """Of the request's body: the same key with another one is refused (422)."""
+    """Hash of the request body: the same key with another body is refused (422)."""
 
     @property
     def ref(self) -> GuardRef:
@@ -48,11 +48,11 @@ class GuardRow(Struct, frozen=True, kw_only=True):
     instance_id: str
     created: datetime
     released: datetime | None = None
-    """When its instance was deleted; from then on the key lives for its last days."""
+    """Time at which its instance was deleted; the retention of the key counts from here."""
 
 
 def _joined(*parts: str) -> str:
-    """One name for the parts, unambiguous, short enough for an index of any database."""
+    """One unambiguous name for the parts, short enough for an index in every database."""
     name = _SEPARATOR.join(part.replace("\\", "\\\\").replace(_SEPARATOR, "\\" + _SEPARATOR) for part in parts)
     if len(name.encode()) <= _NAME_MAX:
         return name

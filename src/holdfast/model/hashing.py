@@ -1,9 +1,8 @@
-"""Hashes that are equal on every machine and Python build: what bookmarks are matched by, and what instances pin.
+"""Hashes that are equal on every machine and Python build, for matching bookmarks and pinning definitions.
 
-`stimulus_hash` hashes what a value *means*: the order of a dict, the trailing zeros of a Decimal (1.0 and 1.00 are one
-amount), the zone in which a moment is written and whether a series is a tuple or a list make no difference, so that a
-key that came through JSON matches the one that was set in Python. The types of numbers do: 1, 1.0, Decimal(1) and True
-are four keys.
+`stimulus_hash` hashes the meaning of a value, so that a key from JSON matches one from Python. The order of a dict, trailing
+zeros of a Decimal (1.0 and 1.00 are one amount), the zone of a datetime, and tuple or list make no difference. Types of
+numbers do: 1, 1.0, Decimal(1) and True are four different keys.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ __all__ = ["content_hash", "stimulus_hash"]
 _CANONICAL = msgspec.json.Encoder(order="sorted")
 
 _NOT_CONTENT = frozenset({"$schema", "format", "version", "description", "labels", "metadata"})
-"""Of a definition: what people and editors read. Version numbers are labels on content."""
+"""Keys of a definition for people and editors only. Version numbers are labels on content."""
 _NOT_CONTENT_OF_DECLARATION = frozenset({"display_name", "description", "category", "editor"})
 
 
 def stimulus_hash(*parts: Any, types: TypeRegistry | None = None) -> str:
-    """64 hexadecimal digits. Refuses what cannot be kept in state. `types` gives classes their public names."""
+    """64 hexadecimal digits. Refuses values that cannot be stored. `types` maps classes to their public names."""
     if len(parts) == 2 and type(parts[1]) is dict and type(parts[0]) is str:
         items = tuple(parts[1].items())
         for key, value in items:
@@ -45,8 +44,8 @@ def stimulus_hash(*parts: Any, types: TypeRegistry | None = None) -> str:
 
 @lru_cache(maxsize=8192)
 def _hash_of_texts(name: str, items: tuple[tuple[str, str], ...]) -> str:
-    """Most keys are a name and a text or two: a stimulus and the bookmark that it wakes, one after the other. Only texts
-    are looked up here, since 1, 1.0 and True are equal as keys of a cache."""
+    """Fast path: most keys are a name and a few texts, hashed once for the bookmark and again for its stimulus. Only texts
+    are cached, since 1, 1.0 and True are equal as keys of a cache."""
     return _hash((name, dict(items)), None)
 
 
@@ -58,7 +57,7 @@ def _hash(parts: tuple[Any, ...], types: TypeRegistry | None) -> str:
 def _canonical(data: Any) -> Any:
     cls = data.__class__
     if cls is float:
-        # Not left to the JSON writer: its way to write a float may change between releases.
+        # Independent of the JSON encoder, whose float format may change between releases.
         return {TAG: "float", "v": repr(data + 0.0)}
     if cls is list:
         return [_canonical(item) for item in data]
@@ -88,12 +87,12 @@ def _moment(text: str) -> str:
     try:
         return datetime.fromisoformat(text).astimezone(UTC).isoformat()
     except OverflowError:
-        # The first or last hours of the calendar, which UTC does not have.
+        # The first and last hours of the calendar are out of range in UTC.
         return text
 
 
 def _amount(number: Decimal) -> str:
-    """Without trailing zeros, exactly: `normalize` would round to the precision of the moment."""
+    """Exact, without trailing zeros. `normalize` would round to the precision of the current context."""
     if not number.is_finite():
         return str(number)
     sign, digits, exponent = number.as_tuple()
@@ -106,7 +105,7 @@ def _amount(number: Decimal) -> str:
 
 
 def content_hash(definition: Definition) -> str:
-    """The hash of what runs: without positions, descriptions, labels, display names and the version number."""
+    """Hash of the executable content: without positions, descriptions, labels, display names and version number."""
     document = write_definition(definition)
     content: dict[str, Any] = {key: value for key, value in document.items() if key not in _NOT_CONTENT}
     for declared in ("inputs", "outputs"):

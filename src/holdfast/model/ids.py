@@ -1,9 +1,9 @@
-"""Identifiers: strings of at most 64 characters that sort by the time they were made.
+"""Identifiers: strings of at most 64 characters. Generated ids sort by creation time.
 
 A generated id is 13 characters of Crockford base32 over `ms << 22 | worker << 12 | sequence`: 42 bits of milliseconds
-since 1970, 10 bits of worker number, 12 bits of sequence. Worker numbers are leased in the node registry, so that two
-nodes never make the same id; should it happen all the same, the store reports a collision, never a duplicate.
-Time is handed in: nothing here asks a clock. Ids given by users (`order-4711`) obey the same alphabet.
+since 1970, 10 bits of worker number, 12 bits of sequence. The node registry leases worker numbers, so two nodes never
+generate the same id; if it happened, the store would report a collision, never a duplicate. Time is passed in: this module
+reads no clock. User-defined ids (`order-4711`) use the same alphabet.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def checked_id(text: str, what: str = "id") -> str:
 
 
 def encode_id(number: int) -> str:
-    """13 characters that sort as the numbers do. Ten bits at a time: half the steps of a digit at a time."""
+    """13 characters that sort like the numbers. Encodes ten bits at a time, which halves the steps."""
     pairs = _PAIRS
     return (
         _ALPHABET[number >> 60]
@@ -48,7 +48,7 @@ def encode_id(number: int) -> str:
 
 
 def decode_id(text: str) -> int:
-    """The number behind a generated id; raises `InvalidId` for any other."""
+    """The number encoded in a generated id. Raises `InvalidId` for other ids."""
     if _GENERATED.fullmatch(text) is None:
         raise InvalidId(text, "generated id")
     number = 0
@@ -58,7 +58,7 @@ def decode_id(text: str) -> int:
 
 
 class IdGenerator:
-    """Makes ids for one worker number, in one thread. A clock that stands still or goes back does not make it repeat itself."""
+    """Generates ids for one worker number in one thread. Ids stay unique if the clock stands still or goes backwards."""
 
     __slots__ = ("_head", "_last", "_nanoseconds", "_tail", "_until", "_worker")
 
@@ -68,14 +68,14 @@ class IdGenerator:
         self._nanoseconds = nanoseconds
         self._worker = worker << 12
         self._head = ""
-        """All but the last two characters of the last id, which stay the same for ten bits of sequence."""
+        """The last id without its last two characters; unchanged while ten bits of sequence count up."""
         self._tail = 0
-        """Those ten bits."""
+        """The current value of those ten bits."""
         self._last = -1
-        """(Milliseconds, sequence) of the last id that had another head, as one number; a millisecond that is used up counts
-        on into the next."""
+        """(Milliseconds, sequence) of the last id with a new head, as one number. An exhausted millisecond overflows into
+        the next."""
         self._until = 0
-        """The end of the last id's millisecond."""
+        """End of the millisecond of the last id."""
 
     def __call__(self) -> str:
         now = self._nanoseconds()

@@ -1,4 +1,4 @@
-"""Inputs that come in from outside, checked against those that a definition declares."""
+"""Check of external inputs against the declaration of a definition."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["check_inputs"]
 
 
 def check_inputs(definition: Definition, given: Mapping[str, Any], types: TypeRegistry | None = None) -> dict[str, Any]:
-    """Every declared input with its value: given, converted where nothing is lost, or default. The values are copies.
+    """Every declared input with its given (losslessly converted) or default value. The values are copies.
 
-    Raises `InvalidInput` with all problems: missing, of the wrong type, unknown, or not to be kept in state.
+    Raises `InvalidInput` with all problems: missing, wrong type, unknown, or not storable.
     """
     if not given and not definition.inputs:
         return {}

@@ -1,4 +1,4 @@
-"""One execution of one definition version, as others see it: status, bookmarks, incidents, journal."""
+"""Instances as clients see them: status, bookmarks, incidents, journal."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from msgspec import Struct
 
 
 class _Known(StrEnum):
-    """What is asked of a status for every burst, as plain attributes: a property of an enumeration, and its hash, are calls."""
+    """Plain attributes, read in every burst: an enum property, and the hash of a member, would each be a call."""
 
     at_rest: bool
-    """The instance has ended; only a retry of a faulted one moves it again."""
+    """Whether the instance has ended. Only a retry of a faulted instance moves it again."""
     word: str
     """The value."""
 
 
 class Status(_Known):
-    """Where an instance is in its life."""
+    """Status of an instance."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -34,7 +34,7 @@ for _status in Status:
     _status.word = _status.value
     _status.at_rest = _status in (Status.FINISHED, Status.FAULTED, Status.CANCELED)
 
-TRANSITIONS: Mapping[Status, frozenset[Status]] = {  # Every unit test of a run watches that nothing else happens.
+TRANSITIONS: Mapping[Status, frozenset[Status]] = {  # The unit tests check every run against this table.
     Status.PENDING: frozenset({Status.RUNNING, Status.CANCELED}),
     Status.RUNNING: frozenset({Status.SUSPENDED, Status.FINISHED, Status.FAULTED, Status.CANCELED}),
     Status.SUSPENDED: frozenset({Status.RUNNING, Status.CANCELED}),
@@ -50,25 +50,25 @@ class BookmarkKind(StrEnum):
     RETRY = "retry"
     """A failed activity waits for its next attempt."""
     TIMEOUT = "timeout"
-    """The end of an activity's patience."""
+    """The timeout of an activity."""
     CHILD = "child"
     """An activity waits for an instance that it started."""
 
 
 class Bookmark(Struct, frozen=True, omit_defaults=True):
-    """Where an instance sleeps, and what wakes it."""
+    """A wait of an instance and the stimulus that ends it."""
 
     id: str
     name: str
-    """The stimulus type; the activity's type unless it says otherwise."""
+    """The stimulus type; by default the type of the activity."""
     activity_id: str
     execution_id: int
     kind: BookmarkKind = BookmarkKind.ACTIVITY
     payload: Any = None
     hash: str = ""
-    """Of name and payload; equal on every machine."""
+    """Hash of name and payload; equal on every machine."""
     due: datetime | None = None
-    """When it resumes by itself; None waits for a stimulus."""
+    """Time at which it resumes without a stimulus; None waits for a stimulus."""
     auto_burn: bool = True
     auto_complete: bool = True
     callback: str | None = None
@@ -76,7 +76,7 @@ class Bookmark(Struct, frozen=True, omit_defaults=True):
 
 
 class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A fault, kept with the instance until someone acts on it."""
+    """A fault, stored with the instance until it is resolved."""
 
     id: str
     type: str
@@ -91,12 +91,12 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: str | None = None
     """`file.py:12` of the code that raised, or the expression's text."""
     inputs: Mapping[str, Any] = {}
-    """What the activity was given; secrets are masked."""
+    """Inputs of the activity with masked secrets."""
     details: Mapping[str, Any] = {}
 
 
 class JournalEvent(StrEnum):
-    """Stored journals name an event by its position here: new ones stand at the end, and none goes away."""
+    """Events of the journal. Stored journals refer to them by position: append new ones, never remove one."""
 
     STARTED = "started"
     COMPLETED = "completed"
@@ -106,11 +106,11 @@ class JournalEvent(StrEnum):
     CANCELED = "canceled"
     COMPENSATED = "compensated"
     DECIDED = "decided"
-    """A condition was evaluated: what it saw, what followed."""
+    """A condition was evaluated: the values it read and the outcome."""
     WAITING = "waiting"
-    """A join waits: for whom."""
+    """A join waits, with the branches it waits for."""
     SKIPPED = "skipped"
-    """No living path leads here any more."""
+    """No active path leads to this activity any more."""
     EFFECT_RECORDED = "effect_recorded"
     EFFECT_RESULT = "effect_result"
     RESULT_DROPPED = "result_dropped"
@@ -125,16 +125,16 @@ class JournalEvent(StrEnum):
     INSTANCE_CANCELED = "instance_canceled"
     INCIDENT = "incident"
     OPERATED = "operated"
-    """Somebody outside acted on the instance: which verb, who, and why."""
+    """An operator acted on the instance: verb, principal and reason."""
     TAKEN_OVER = "taken_over"
-    """The node that ran an effect died; another goes on with it."""
+    """The node that ran an effect died; another node continues it."""
     UNREAD = "unread"
-    """A stimulus was kept for the instance until it ended, and it never waited for it; or it was its own, for itself, and not
-    of the shape that it waits for."""
+    """A stimulus that was stored for the instance expired unread because the instance ended without waiting for it. Also: a
+    stimulus that the instance sent to itself did not match the declared type."""
 
 
 class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One line of the journal: what happened, to which activity, when, and with which values."""
+    """One entry of the journal: event, activity, time and values."""
 
     sequence: int
     event: JournalEvent
@@ -147,6 +147,6 @@ class JournalEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def moment(nanoseconds: int) -> datetime:
-    """An aware datetime (UTC) from nanoseconds since 1970."""
-    # Whole microseconds survive the float: it rounds by less than half of one until the year 2242.
+    """Aware datetime (UTC) from nanoseconds since 1970."""
+    # The float keeps whole microseconds: its rounding error is below half a microsecond until the year 2242.
     return datetime.fromtimestamp(nanoseconds // 1_000 / 1_000_000, UTC)

@@ -1,7 +1,7 @@
-"""Lists of instances: what may be asked, what comes back, and the cursor between two pages.
+"""Lists of instances: filter, order, page, result, and the cursor between two pages.
 
-A cursor is a place in the order of one list (sort value and id), for paging through what is there. It is no way to
-follow what happens: ids and times are given before the commit, so a tail by them misses the slower writer (rule M8).
+A cursor is a position in the order of one list (sort value and id), for paging through existing rows. It cannot follow new
+rows: ids and times are assigned before the commit, so a tail by them would miss the slower writer (rule M8).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class InstanceSort(StrEnum):
     CREATED = "created"
     UPDATED = "updated"
     FINISHED = "finished"
-    """Instances that have not finished come last, in either direction."""
+    """Unfinished instances come last in both directions."""
     NAME = "name"
     ID = "id"
     STATUS = "status"
@@ -37,7 +37,7 @@ class InstanceSort(StrEnum):
 
 
 class InstanceFilter(Struct, frozen=True, kw_only=True):
-    """All that is given must hold; empty tuples and None ask for nothing."""
+    """All given conditions must hold; empty tuples and None do not filter."""
 
     ids: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class InstanceFilter(Struct, frozen=True, kw_only=True):
     has_incidents: bool | None = None
     system: bool | None = None
     search: str = ""
-    """Part of id, definition id, correlation id or name, whatever the case of ASCII letters."""
+    """Substring of id, definition id, correlation id or name, ignoring the case of ASCII letters."""
     created_from: datetime | None = None
     created_before: datetime | None = None
     updated_from: datetime | None = None
@@ -68,10 +68,10 @@ class InstanceQuery(Struct, frozen=True, kw_only=True):
     descending: bool = True
     limit: int = 100
     cursor: str | None = None
-    """From the page before. With a cursor, `offset` counts from there."""
+    """From the previous page. With a cursor, `offset` counts from there."""
     offset: int = 0
     position: tuple[str, int] | None = None
-    """(instance id, version) that the list must have seen; it waits up to `patience`, then says that it is stale."""
+    """(instance id, version) that the list must include. The query waits up to `patience`, then marks the page as stale."""
     patience: timedelta = timedelta(seconds=1)
 
 
@@ -100,12 +100,12 @@ class InstancePage(Struct, frozen=True, kw_only=True):
 
     items: tuple[InstanceSummary, ...]
     cursor: str | None
-    """None: this was the last page."""
+    """None on the last page."""
     stale: bool = False
 
 
 def folded(text: str) -> str:
-    """Text as searches compare it: ASCII letters in lower case, all else as it is, in every database."""
+    """Normalised text for searches, equal in every database: ASCII letters in lower case, other characters unchanged."""
     return text.translate(_FOLD)
 
 
@@ -119,7 +119,7 @@ def encode_cursor(sort: InstanceSort, value: SortValue, instance_id: str) -> str
 
 
 def decode_cursor(cursor: str, sort: InstanceSort) -> tuple[SortValue, str]:
-    """Sort value and id of the last row seen; refuses what another list made."""
+    """Sort value and id of the last row of the previous page. Refuses a cursor of another list."""
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         made_for, value, instance_id = msgspec.msgpack.decode(raw, type=tuple[str, Any, str])

@@ -1,8 +1,8 @@
-"""Under which name a module is found again, by the next process and by others.
+"""Importable names of modules, for names that are stored and read by other processes.
 
-What stands in a script that was run is in `__main__` there. Stored names say where whoever imports it finds it: `app` after
-`python app.py`, `shop.app` after `python -m shop.app`. So a worker (`holdfast worker app:app`) goes on with what the script
-began, and the script with what the worker began.
+Code in a script is in `__main__` while that script runs. Stored names use the name under which it can be imported: `app` after
+`python app.py`, `shop.app` after `python -m shop.app`. A worker (`holdfast worker app:app`) and the script can therefore
+continue each other's instances.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ def public_name(item: Any) -> str:
 
 
 def module_at(home: str) -> ModuleType | None:
-    """The module that has this home, if it is in this process."""
+    """The loaded module with this stored name, or None."""
     found = sys.modules.get(current_name(home))
     return sys.modules.get(MAIN) if found is None and home == home_of(MAIN) else found
 
 
 @lru_cache(4)
 def _script(main: ModuleType | None) -> str:
-    """`__main__` where nobody could import it: a notebook, a package that is run."""
+    """The importable name of the script, or `__main__` if it has none: a notebook, a package that is run."""
     spec, file = getattr(main, "__spec__", None), getattr(main, "__file__", None)
     if spec is not None:
         return MAIN if spec.name.rpartition(".")[2] == MAIN else str(spec.name)

@@ -1,4 +1,4 @@
-"""Places in a document, as JSON pointers (RFC 6901)."""
+"""JSON pointers (RFC 6901) to positions in a document."""
 
 from __future__ import annotations
 

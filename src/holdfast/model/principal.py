@@ -1,4 +1,4 @@
-"""Who asks, and what they may do: permissions are words, roles are sets of them."""
+"""Principals, permissions and roles. A permission is a word; a role is a set of permissions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PERMISSIONS: Mapping[str, str] = {
     "users:read": "see users, roles and API keys",
     "users:write": "change users, roles and API keys",
 }
-"""Every permission, with what it allows."""
+"""Every permission and its description."""
 
 _SEE = frozenset({"definitions:read", "instances:read", "tasks:read", "operations:read"})
 
@@ -46,13 +46,13 @@ ROLES: Mapping[str, frozenset[str]] = {
     "viewer": _SEE,
     "worker": frozenset({"tasks:read", "tasks:complete"}),
 }
-"""The roles that are always there; others are kept in the store."""
+"""Built-in roles. Other roles are stored."""
 
 ADMIN = "admin"
 
 
 class Principal(Struct, frozen=True, kw_only=True):
-    """Whom a request comes from: a user, an API key, or the person at this machine."""
+    """Origin of a request: a user, an API key, or the local user of this machine."""
 
     id: str
     name: str
@@ -65,4 +65,4 @@ class Principal(Struct, frozen=True, kw_only=True):
 
 
 LOCAL = Principal(id="local", name="local", roles=frozenset({ADMIN}), permissions=ROLES[ADMIN])
-"""Everybody, where sign-in is switched off: only this machine can ask then."""
+"""The principal of every request if sign-in is disabled. The server then accepts local connections only."""

@@ -1,4 +1,4 @@
-"""What is wrong with a document, as data: where, what, and what to do about it."""
+"""Problems in a document as data: position, finding and remedy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Severity(StrEnum):
 
 class Problem(Struct, frozen=True, kw_only=True):
     path: str
-    """Where in the document, as a JSON pointer such as `/root/activities/2/inputs/text`."""
+    """Position in the document as a JSON pointer such as `/root/activities/2/inputs/text`."""
     code: str
-    """Stable and searchable: `unknown-type`, `duplicate-id`, …"""
+    """Stable code for searches: `unknown-type`, `duplicate-id`, …"""
     message: str
     remedy: str
     severity: Severity = Severity.ERROR

@@ -1,4 +1,4 @@
-"""From a JSON document to a definition: all problems at once, never a trace, whatever the document holds."""
+"""Reader of definitions in JSON: reports all problems at once and never raises on malformed input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from holdfast.model.values import TypeRegistry
 __all__ = ["parse_definition", "read_definition", "read_node", "read_text"]
 
 MAX_DEPTH = 200
-"""Levels of JSON that a document may have; the trees of people have a tenth of it."""
+"""Maximum nesting of a document; hand-written documents use about a tenth."""
 
 ROOT_KEYS = (
     "format",
@@ -51,10 +51,9 @@ _ROOT_REMEDY = 'Give an object with a \'type\', such as {"type": "Sequence", "ac
 def read_definition(
     document: Any, *, types: TypeRegistry | None = None, trusted: bool = False
 ) -> tuple[Definition | None, list[Problem]]:
-    """The definition as far as it can be read, and everything that is wrong with the document.
+    """The definition as far as it is readable, and all problems of the document.
 
-    None if there is no activity to start with. Only the code provider of a running process passes `trusted`, which
-    lets `$code` in.
+    None if there is no root activity. Only the code provider of a running process passes `trusted`, which allows `$code`.
     """
     early = _look_over(document)
     if early is not None:
@@ -71,7 +70,7 @@ def read_definition(
 
 
 def parse_definition(document: Any, *, types: TypeRegistry | None = None, trusted: bool = False) -> Definition:
-    """Raises `InvalidDefinition` with all problems that are errors."""
+    """Raises `InvalidDefinition` with all errors."""
     definition, problems = read_definition(document, types=types, trusted=trusted)
     mistakes = errors_in(problems)
     if definition is None or mistakes:
@@ -82,12 +81,12 @@ def parse_definition(document: Any, *, types: TypeRegistry | None = None, truste
 def read_text(
     text: str | bytes, *, types: TypeRegistry | None = None, trusted: bool = False
 ) -> tuple[Definition | None, list[Problem]]:
-    """The same for a document that is still text, with or without a byte order mark."""
+    """Like `read_definition`, for JSON text with or without a byte order mark."""
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     try:
         document = msgspec.json.decode(raw.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return None, [_problem("", "not-json", f"The text is not JSON: {error}.", "Correct it at that place.")]
+        return None, [_problem("", "not-json", f"The text is not JSON: {error}.", "Correct the text at that position.")]
     except RecursionError:
         return None, [_too_deep()]
     return read_definition(document, types=types, trusted=trusted)
@@ -96,7 +95,7 @@ def read_text(
 def read_node(
     document: Any, *, path: str = "", types: TypeRegistry | None = None, trusted: bool = False
 ) -> tuple[ActivityNode | None, list[Problem]]:
-    """One activity with everything in it, as an editor sends it."""
+    """One activity with its children, as an editor sends it."""
     if _is_too_deep(document):
         return None, [_too_deep()]
     if not has_type(document):
@@ -206,11 +205,11 @@ def _read_texts(document: dict[str, Any], key: str, findings: Findings) -> tuple
     return ()
 
 
-# -- looking ahead -----------------------------------------------------------------------------------------------------
+# -- nesting and ids ---------------------------------------------------------------------------------------------------
 
 
 def _is_too_deep(document: Any) -> bool:
-    """Level by level, not by recursion: it guards the recursions of everybody else."""
+    """Iterates level by level: it protects the recursive functions, so it must not recurse itself."""
     level = [document]
     for _ in range(MAX_DEPTH):
         level = [inner for item in level for inner in _inside(item)]
@@ -225,7 +224,7 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _ids_in(document: Any) -> set[str]:
-    """Every id in the document, so that a made-up one is never taken."""
+    """Every id in the document, so that a generated id is never a duplicate."""
     found: set[str] = set()
     level = [document]
     while level:
@@ -239,7 +238,7 @@ def _too_deep() -> Problem:
         "",
         "too-deep",
         f"The document is nested deeper than {MAX_DEPTH} levels.",
-        "Split it: a part becomes a workflow of its own, used as an activity.",
+        "Split it: move a part to a workflow of its own and use that as an activity.",
     )
 
 

@@ -1,7 +1,7 @@
-"""Records: small documents that a store keeps beside instances. Human tasks, users, keys, alteration plans.
+"""Records: small documents that a store keeps beside instances: human tasks, users, keys, alteration plans.
 
-A record is written in one of two ways: by itself, when its version is the next one (`put_record`), or with a commit,
-over whatever version is stored (`Commit.records`): there the instance's version is the guard.
+A record is written in one of two ways. `put_record` writes it alone, if its version is the next one. A commit writes it
+over any stored version (`Commit.records`); the version of the instance is then the guard.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class RecordRow(Struct, frozen=True, kw_only=True):
-    """One document. The stored key is (tenant, kind, id); `created` stays as version 1 wrote it."""
+    """One document. The stored key is (tenant, kind, id); `created` keeps the value of version 1."""
 
     tenant: str = DEFAULT_TENANT
     kind: str
     id: str
     version: int = 1
     instance_id: str | None = None
-    """Whose record it is: it goes when that instance is deleted."""
+    """The instance it belongs to; it is deleted with that instance."""
     owner: str = ""
-    """Whom it concerns: lists are asked by it."""
+    """The user or role it concerns; lists can filter by it."""
     state: str = ""
     due: datetime | None = None
     created: datetime
@@ -35,12 +35,12 @@ class RecordRow(Struct, frozen=True, kw_only=True):
 
     @property
     def cursor(self) -> str:
-        """Where a list goes on behind this row."""
+        """Position after this row, for the next page of a list."""
         return f"{(self.created - _EPOCH) // timedelta(microseconds=1)}:{self.id}"
 
 
 class RecordQuery(Struct, frozen=True, kw_only=True):
-    """Which records: of one kind, latest first, then by id. Empty lists ask for any."""
+    """Query for records of one kind, newest first, then by id. Empty tuples do not filter."""
 
     tenant: str = DEFAULT_TENANT
     kind: str
@@ -50,7 +50,7 @@ class RecordQuery(Struct, frozen=True, kw_only=True):
     due_before: datetime | None = None
     limit: int = 100
     after: str = ""
-    """The `cursor` of the last row of the page before."""
+    """`cursor` of the last row of the previous page."""
 
 
 def read_cursor(cursor: str) -> tuple[datetime, str]:

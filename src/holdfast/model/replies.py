@@ -1,4 +1,4 @@
-"""The answer to an HTTP request that an instance took: data that is kept until whoever holds the request sends it."""
+"""Replies to HTTP requests, stored until the process that holds the connection sends them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import timedelta
 from msgspec import Struct
 
 REPLY = "http-reply"
-"""The kind of records that hold answers which are sent by another node, or by a later burst."""
+"""Kind of the records with replies that another node or a later burst sends."""
 KEPT = timedelta(minutes=15)
 WAITING = "http_requests"
-"""The property of an instance that names the requests it has not answered yet, the latest last."""
+"""Property of an instance with its unanswered requests, newest last."""
 
 
 class HttpReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -19,4 +19,4 @@ class HttpReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     content_type: str | None = None
     body: bytes = b""
     resumable: bool = False
-    """Parts of it may be asked for (`Range`)."""
+    """Whether clients may request parts of it (`Range`)."""

@@ -1,13 +1,13 @@
-"""What can be asked of a dispatcher, and what it answers: plain data that goes over any wire.
+"""Requests to a dispatcher and its responses, as serialisable data.
 
     DispatchDefinition   start an instance of a definition
-    DispatchInstance     go on with an instance: resume it, or run what failed in it again
+    DispatchInstance     continue an instance: resume it, or run its failed activities again
     DispatchTrigger      start every published workflow that has a matching trigger
     DispatchResume       resume every instance that waits at a matching bookmark
-    DispatchStimulus     both of them, matched later by whoever takes it up (rule H12)
+    DispatchStimulus     both, matched later by the worker that processes it (rule H12)
 
-The first four are matched before anything is queued, and answered with the ids of the instances that are concerned; a
-stimulus is answered with a receipt.
+The first four are matched before anything is queued; the response has the ids of the instances concerned. The response to
+a stimulus is a receipt.
 """
 
 from __future__ import annotations
@@ -25,122 +25,122 @@ from holdfast.model.instance import Status
 from holdfast.model.values import TypeRegistry
 
 EVENT = "Event"
-"""The stimulus type of events: what the Event activity and `wait_for` wait for."""
+"""Stimulus type of events: the Event activity and `wait_for` wait for it."""
 
 
 class Request(Struct, frozen=True, kw_only=True, tag_field="request"):
-    """What every request may say."""
+    """Fields that every request has."""
 
     priority: int = 0
-    """Higher goes first."""
+    """Higher runs first."""
     queue: str | None = None
-    """The queue whose workers do it; None is the default one."""
+    """Queue whose workers execute the request; None is the default queue."""
     idempotency_key: str | None = None
-    """The same key twice does it once; with another body it is refused (rule M4)."""
+    """A repeated key has no further effect; with another body it is refused (rule M4)."""
     delay: timedelta | None = None
-    """Not before this long from now."""
+    """Minimum time from now until the execution."""
     principal: str | None = None
-    """On whose behalf; kept with the instance."""
+    """The principal on whose behalf the request is made; stored with the instance."""
     trace: str | None = None
-    """W3C trace context of who asks."""
+    """W3C trace context of the sender."""
 
 
 class DispatchDefinition(Request, frozen=True, kw_only=True, tag="definition"):
-    """A new instance of a definition. It is there as `pending` when the answer comes."""
+    """Start a new instance of a definition. It exists as `pending` when the dispatcher responds."""
 
     definition_id: str
     version: int | Which = Which.PUBLISHED
     input: Mapping[str, Any] = {}
     correlation_id: str | None = None
     instance_id: str | None = None
-    """The id that the instance gets; None makes one up."""
+    """Id of the new instance; None generates one."""
     name: str | None = None
     trigger_activity_id: str | None = None
     """Start at this trigger instead of at the beginning."""
     trigger_payload: Any = None
-    """What that trigger receives."""
+    """Payload for that trigger."""
     properties: Mapping[str, Any] = {}
-    """Kept with the instance; the workflow does not see them."""
+    """Stored with the instance; not visible to the workflow."""
     parent_id: str | None = None
-    """The instance that asked for it, if one did: only for finding one from the other."""
+    """The instance that requested the start, if any; used only for navigation."""
 
 
 class DispatchInstance(Request, frozen=True, kw_only=True, tag="instance"):
-    """An instance is to go on. A suspended one is resumed at the bookmark, at the one of that activity, or at its only one; a
-    faulted one runs its failed activities again."""
+    """Continue an instance. A suspended instance resumes at the given bookmark, at the bookmark of the given activity, or at
+    its only bookmark. A faulted instance runs its failed activities again."""
 
     instance_id: str
     input: Mapping[str, Any] = {}
-    """Merged over the workflow's inputs by key; a resumed activity receives all of it."""
+    """Merged over the workflow's inputs by key; a resumed activity receives all of them."""
     bookmark_id: str | None = None
     activity_id: str | None = None
-    """As it stands in the definition."""
+    """Id as in the definition."""
     node_id: str | None = None
-    """Within workflows that are used as activities: ids from the outside in, joined by `/`."""
+    """Id inside workflows that are used as activities: ids from the outside in, joined by `/`."""
 
 
 class DispatchTrigger(Request, frozen=True, kw_only=True, tag="trigger"):
-    """An instance of every published workflow with a trigger of that type and payload."""
+    """Start an instance of every published workflow with a trigger of that type and payload."""
 
     activity_type: str
     payload: Any = None
-    """What triggers are matched by."""
+    """Matched against triggers."""
     input: Any = None
-    """What the trigger receives; None hands it the payload."""
+    """Value that the trigger receives; None passes the payload."""
     correlation_id: str | None = None
     instance_id: str | None = None
-    """The id that the started instance gets; only where one definition matches."""
+    """Id of the started instance; only if one definition matches."""
 
 
 class DispatchResume(Request, frozen=True, kw_only=True, tag="resume"):
-    """Every instance that waits at a bookmark of that type and payload is to go on."""
+    """Resume every instance that waits at a bookmark of that type and payload."""
 
     activity_type: str
     payload: Any = None
-    """What bookmarks are matched by."""
+    """Matched against bookmarks."""
     input: Any = None
-    """What the resumed activity receives; None hands it the payload."""
+    """Value that the resumed activity receives; None passes the payload."""
     correlation_id: str | None = None
     instance_id: str | None = None
 
 
 class DispatchStimulus(Request, frozen=True, kw_only=True, tag="stimulus"):
-    """Something happened. Addressed to an instance, a correlation id or a key: taken by the oldest bookmark that fits, once.
-    Addressed to nobody it is a broadcast: all that fit now take it."""
+    """Deliver a stimulus. Addressed to an instance, a correlation id or a key, the oldest matching bookmark consumes it, once.
+    Without an address it is a broadcast: all bookmarks that match now receive it."""
 
     type: str = EVENT
     payload: Any = None
-    """What triggers and bookmarks are matched by; for an event see `event_name`."""
+    """Matched against triggers and bookmarks; for events see `event_name`."""
     input: Any = None
-    """What whoever takes it receives; None hands it the payload."""
+    """Value that the receiver gets; None passes the payload."""
     event_name: str | None = None
-    """The stimulus is an event of this name; `payload` is then what it brings."""
+    """Makes the stimulus an event of this name; `payload` is then the payload of the event."""
     correlation_id: str | None = None
     instance_id: str | None = None
     key: Any = None
-    """For events: those that wait with `wait_for(…, key=…)`."""
+    """For events: matches `wait_for(…, key=…)`."""
     broadcast: bool = False
-    """Also where a correlation id is given: all that carry it."""
+    """Deliver to all matching bookmarks even if a correlation id is given."""
 
 
 DispatchRequest = DispatchDefinition | DispatchInstance | DispatchTrigger | DispatchResume | DispatchStimulus
 
 
 class Dispatched(Struct, frozen=True, kw_only=True):
-    """Which instances a request concerns."""
+    """Instances that a request concerns."""
 
     instance_ids: tuple[str, ...] = ()
-    """Started or to be resumed, in order of their matching."""
+    """Started or resumed instances, in matching order."""
     status: str = Status.PENDING
-    """Of the first of them as far as it is known: `pending` until a burst was waited for."""
+    """Status of the first instance as far as known: `pending` unless the dispatcher waited for a burst."""
     existing: tuple[str, ...] = ()
-    """Instances that hold the idempotency key or the place (activation): for these nothing was started."""
+    """Instances that hold the idempotency key or the activation slot; nothing was started for them."""
     deleted: bool = False
-    """The instance that holds the key was deleted since."""
+    """The instance that holds the key has been deleted."""
 
     @property
     def instance_id(self) -> str | None:
-        """The first instance that the answer names."""
+        """The first instance of the response."""
         return next(iter((*self.instance_ids, *self.existing)), None)
 
     @property
@@ -153,27 +153,27 @@ class Dispatched(Struct, frozen=True, kw_only=True):
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """A stimulus was accepted; whoever takes it up matches it."""
+    """A stimulus was accepted; the worker that processes it matches it."""
 
     stimulus_id: str
     existing: bool = False
-    """It had been accepted before, with the same idempotency key."""
+    """It was already accepted with the same idempotency key."""
 
 
 DispatchResponse = Dispatched | Receipt
 
 
-# -- over a wire -------------------------------------------------------------------------------------------------------
+# -- serialisation -----------------------------------------------------------------------------------------------------
 
 _DATA = ("input", "payload", "properties", "trigger_payload", "key")
-"""Fields that hold values of users: written as typed values, so that a date comes back as a date."""
+"""Fields with user values: written as typed values, so that a date is read back as a date."""
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(DispatchRequest).decode
 
 
 def encode_request(request: DispatchRequest, types: TypeRegistry | None = None) -> bytes:
-    """JSON, for dispatchers that carry requests elsewhere."""
+    """JSON, for dispatchers that send requests to another process."""
     return _encode(_with_data(request, lambda data: values.encode(data, types)))
 
 

@@ -1,10 +1,10 @@
 """Route templates of HTTP endpoints: `orders/{id}/lines`, `files/{*rest}`.
 
-A template is found by a key, not by trying all of them: its literal beginning, then a star for each segment that is left
-(`orders/*/*`), or two stars if it takes any number (`files/**`). A path of n segments can only meet templates of 2n + 2
-keys, so a request finds triggers and bookmarks in any store with one lookup, whatever their number. Templates of one key
-are then compared segment by segment: a literal goes before a parameter, a parameter before a catch-all. Two that are
-equal but for the names of their parameters are one route.
+Routes are found by key, not by trying all templates. The key is the literal beginning, then a star for each remaining segment
+(`orders/*/*`), or two stars for a catch-all (`files/**`). A path of n segments can match templates of 2n + 2 keys only, so a
+request finds its triggers and bookmarks with one lookup in any store. Templates with equal keys are then compared segment by
+segment: a literal wins over a parameter, a parameter over a catch-all. Templates that differ only in parameter names are one
+route.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Segment(Struct, frozen=True):
 
     @property
     def rank(self) -> int:
-        """Smaller goes first. A parameter that is asked to look like something goes before one that takes anything."""
+        """Smaller wins. A constrained parameter wins over an unconstrained one."""
         if self.kind == "literal":
             return 0
         if self.kind == "rest":
@@ -67,7 +67,7 @@ class Route(Struct, frozen=True):
 
     @property
     def shape(self) -> str:
-        """The route without the names of its parameters: equal for two that mean the same requests."""
+        """The route without parameter names; equal for templates that match the same requests."""
         words = {"literal": None, "parameter": "{}", "rest": "{*}"}
         return "/".join(
             words[item.kind] or item.text if item.constraint is None else f"{{:{item.constraint}}}"
@@ -76,11 +76,11 @@ class Route(Struct, frozen=True):
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Of two routes that match one path, the one with the smaller rank is meant."""
+        """Of two routes that match a path, the one with the smaller rank wins."""
         return tuple(item.rank for item in self.segments)
 
     def match(self, parts: Sequence[str]) -> dict[str, str] | None:
-        """The values of its parameters, or None if the path is another one."""
+        """The values of the parameters, or None if the path does not match."""
         values: dict[str, str] = {}
         for position, segment in enumerate(self.segments):
             if segment.kind == "rest":
@@ -100,7 +100,7 @@ class Route(Struct, frozen=True):
 
 
 def parse_route(template: str) -> Route:
-    """Raises `DefinitionError` for what is no template."""
+    """Raises `DefinitionError` for an invalid template."""
     text = template.strip()
     if "//" in text:
         raise DefinitionError(f"The path '{template}' has an empty segment ('//'). Remove one slash.")
@@ -110,9 +110,9 @@ def parse_route(template: str) -> Route:
     segments = tuple(_segment(part, template) for part in parts)
     names = [item.text for item in segments if item.kind != "literal"]
     if len(set(names)) != len(names):
-        raise DefinitionError(f"The path '{template}' names a parameter twice. Give each a name of its own.")
+        raise DefinitionError(f"The path '{template}' names a parameter twice. Give each parameter its own name.")
     if any(item.kind == "rest" for item in segments[:-1]):
-        raise DefinitionError(f"In the path '{template}' something follows a catch-all. It must come last.")
+        raise DefinitionError(f"In the path '{template}' a segment follows a catch-all. The catch-all must come last.")
     return Route(template="/" + "/".join(parts), segments=segments)
 
 
@@ -122,24 +122,24 @@ def _segment(part: str, template: str) -> Segment:
     found = _PARAMETER.fullmatch(part)
     if found is None:
         raise DefinitionError(
-            f"'{part}' in the path '{template}' is no segment. Write a word, a parameter such as {{id}} or {{id:int}}, or "
-            "a catch-all such as {*rest}."
+            f"'{part}' in the path '{template}' is not a valid segment. Write a word, a parameter such as {{id}} or {{id:int}}, "
+            "or a catch-all such as {*rest}."
         )
     kind = found["kind"]
     if kind is not None and kind not in _KINDS:
         raise DefinitionError(
-            f"'{kind}' in the path '{template}' is not known. A parameter may be asked to be {', '.join(_KINDS)}."
+            f"'{kind}' in the path '{template}' is not a known constraint. Use one of {', '.join(_KINDS)}."
         )
     return Segment(found["name"], "rest" if found["stars"] else "parameter", kind)
 
 
 def endpoint_key(route: Route, method: str) -> dict[str, Any]:
-    """What triggers and bookmarks of this route are matched by."""
+    """The key that triggers and bookmarks of this route are matched by."""
     return {"route": route.key, "method": method.lower()}
 
 
 def request_keys(parts: Sequence[str], method: str) -> list[dict[str, Any]]:
-    """The keys of all routes that a path can meet."""
+    """The keys of all routes that can match a path."""
     words = [part.lower() for part in parts]
     routes = ["/".join([*words[:cut], *["*"] * (len(words) - cut)]) for cut in range(len(words) + 1)]
     routes += ["/".join([*words[:cut], "**"]) for cut in range(len(words) + 1)]

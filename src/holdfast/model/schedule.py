@@ -1,7 +1,7 @@
-"""Schedules: when a trigger of time fires next, and what becomes of firings that were missed.
+"""Schedules: next due time of a time trigger and the policy for missed firings.
 
-A schedule is one row of the store (rule M20); its payload is a `Rule`, written at publish. Due times follow from due times,
-never from the moment of firing: a schedule that is late does not drift.
+A schedule is one row of the store (rule M20). Its payload is a `Rule`, written at publish. Due times derive from due times,
+not from the time of firing, so a late schedule does not drift.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ TYPES = frozenset({"Timer", "Cron", "StartAt"})
 
 
 class Misfire(StrEnum):
-    """What becomes of firings that were missed while nobody ran."""
+    """Policy for firings that were missed while no node was running."""
 
     FIRE_ONCE = "fire_once"
-    """One start stands for all of them."""
+    """One start replaces all missed firings."""
     SKIP = "skip"
     CATCH_UP = "catch_up"
-    """A start for each, at most so many, the latest."""
+    """One start per missed firing, limited to the most recent ones."""
 
 
 class Calendar(Protocol):
@@ -39,7 +39,7 @@ class Calendar(Protocol):
 
 
 class Rule(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A trigger of time, as it is stored."""
+    """A stored time trigger."""
 
     type: str
     activity_id: str
@@ -65,7 +65,7 @@ def decode_rule(payload: bytes) -> Rule:
 
 
 def rule_of(type: str, activity_id: str, payload: Mapping[str, Any], calendar: Calendar) -> Rule:
-    """From what the trigger said at publish. Raises `InvalidCron`."""
+    """The rule of a trigger at publish. Raises `InvalidCron`."""
     rule = Rule(
         type=type,
         activity_id=activity_id,
@@ -83,11 +83,11 @@ def rule_of(type: str, activity_id: str, payload: Mapping[str, Any], calendar: C
     return rule
 
 
-# -- when --------------------------------------------------------------------------------------------------------------
+# -- due times ---------------------------------------------------------------------------------------------------------
 
 
 def next_due(rule: Rule, calendar: Calendar, after: datetime) -> datetime | None:
-    """The first firing after that moment: for a timer, `after` is its last one."""
+    """The first firing after `after`. For a timer, `after` is its last firing."""
     if rule.interval is not None:
         return after + rule.interval
     if rule.at is not None:
@@ -103,22 +103,22 @@ def dues(rule: Rule, calendar: Calendar, after: datetime) -> Iterator[datetime]:
 
 
 def first_after(rule: Rule, calendar: Calendar, due: datetime, now: datetime) -> datetime | None:
-    """The first firing after now, of a schedule that was due at `due`: a timer keeps its beat."""
+    """The first firing after `now` of a schedule that was due at `due`. A timer keeps its phase."""
     if rule.interval is not None:
         return due + rule.interval * ((now - due) // rule.interval + 1)
     return next_due(rule, calendar, now)
 
 
 class Firing(Struct, frozen=True):
-    """What to do with a schedule that is due."""
+    """Decision on a due schedule."""
 
     start: datetime | None
-    """The due time to start for; None starts nothing."""
+    """Due time of the start; None starts nothing."""
     next_due: datetime | None
 
 
 def decide(rule: Rule, calendar: Calendar, due: datetime, now: datetime, patience: timedelta) -> Firing:
-    """A firing that is late by no more than `patience` is on time, whatever the policy."""
+    """A firing that is late by at most `patience` counts as on time under every policy."""
     following = next_due(rule, calendar, due)
     if now - due <= patience:
         return Firing(due, following)
@@ -127,19 +127,19 @@ def decide(rule: Rule, calendar: Calendar, due: datetime, now: datetime, patienc
     if rule.misfire is Misfire.FIRE_ONCE or following is None or following > now:
         return Firing(due, first_after(rule, calendar, due, now))
     missed = latest(rule, calendar, due, now, rule.catch_up_max)
-    if missed and missed[0] > due:  # Older ones are let go: begin with the first that is wanted.
+    if missed and missed[0] > due:  # Drop older firings: continue at the first one within the limit.
         return Firing(None, missed[0])
     return Firing(due, following)
 
 
 def latest(rule: Rule, calendar: Calendar, due: datetime, now: datetime, limit: int) -> list[datetime]:
-    """The last firings up to now, at most so many, not before `due`; ascending."""
+    """The last firings up to `now`, at most `limit`, not before `due`, ascending."""
     if rule.interval is not None:
         last = due + rule.interval * ((now - due) // rule.interval)
         found = [last - rule.interval * step for step in range(limit)]
         return [moment for moment in reversed(found) if moment >= due]
     window = timedelta(minutes=1)
-    while True:  # The window doubles until enough are in it: nobody walks through a year of seconds.
+    while True:  # Doubling the window avoids iterating over a long period of frequent firings.
         start = max(due - timedelta(microseconds=1), now - window)
         inside: deque[datetime] = deque(_until(dues(rule, calendar, start), now), maxlen=limit)
         if len(inside) == limit or start < due:
@@ -155,7 +155,7 @@ def _until(moments: Iterable[datetime], end: datetime) -> Iterator[datetime]:
 
 
 def upcoming(rule: Rule, calendar: Calendar, due: datetime | None, count: int) -> list[datetime]:
-    """The next firings, the due one first."""
+    """The next firings, beginning with the due one."""
     if due is None:
         return []
     return [due, *islice(dues(rule, calendar, due), count - 1)][:count]
@@ -169,12 +169,12 @@ def schedule_id(definition_id: str, activity_id: str) -> str:
 
 
 def instance_id(schedule: str, due: datetime) -> str:
-    """Made of trigger and due time: two nodes, a re-index and a restart start the same instance, hence one (rule M20)."""
+    """Derived from trigger and due time, so that two nodes, a re-index or a restart start the same instance (rule M20)."""
     return _fitting(f"{schedule}:{due:%Y%m%dT%H%M%S}.{due.microsecond:06d}", ID_LENGTH_MAX)
 
 
 def _fitting(text: str, length: int) -> str:
-    """An id of that text; one that is too long, or of other letters, by its hash."""
+    """The text as an id, or its hash if it is too long or has invalid characters."""
     if len(text) <= length and is_id(text):
         return text
     return blake2b(text.encode(), digest_size=15).hexdigest()

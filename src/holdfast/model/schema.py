@@ -1,4 +1,4 @@
-"""The JSON Schema (2020-12) of our definition format: for editors, and for people who write documents by hand."""
+"""JSON Schema (2020-12) of the definition format, for editors and for documents written by hand."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _DURATION: Schema = {
 
 
 def definition_schema(descriptors: Iterable[ActivityDescriptor] = ()) -> Schema:
-    """The schema of whole documents; with descriptors it also knows the inputs, outputs and ports of those types.
+    """Schema of complete documents. Descriptors add the inputs, outputs and ports of their activity types.
 
-    Types that are not among them stay allowed, with inputs of any name.
+    Other types remain valid, with inputs of any name.
     """
     known = {descriptor.type: descriptor for descriptor in descriptors}
     return {
@@ -105,7 +105,7 @@ def _definition() -> Schema:
         "properties": {
             "$schema": _TEXT,
             "format": {"const": FORMAT},
-            "id": {**_NAME, "description": "Made from the name if it is missing."},
+            "id": {**_NAME, "description": "Derived from the name if it is missing."},
             "name": _OPTIONAL_TEXT,
             "version": _VERSION,
             "description": _OPTIONAL_TEXT,
@@ -124,7 +124,7 @@ def _definition() -> Schema:
 def _expression() -> Schema:
     return {
         "type": "object",
-        "description": 'Evaluated when it is needed: {"$python": "total > 1000"}.',
+        "description": 'Evaluated when the input is needed: {"$python": "total > 1000"}.',
         "minProperties": 1,
         "maxProperties": 1,
         "patternProperties": {
@@ -208,11 +208,11 @@ def _definition_options() -> Schema:
 def _activity(known: dict[str, ActivityDescriptor]) -> Schema:
     schema: Schema = {
         "type": "object",
-        "description": "An activity; keys that are not listed are its ports, with the activities in them.",
+        "description": "An activity. Keys that are not listed are ports with child activities.",
         "required": ["type"],
         "properties": {
             "type": {"anyOf": [{"enum": sorted(known)}, _NAME]} if known else _NAME,
-            "id": {**_NAME, "description": "Made from the type if it is missing."},
+            "id": {**_NAME, "description": "Derived from the type if it is missing."},
             "name": _OPTIONAL_TEXT,
             "version": _VERSION,
             "inputs": {"type": ["object", "null"], "additionalProperties": _ref("input")},
@@ -266,12 +266,12 @@ def _inputs_of(descriptor: ActivityDescriptor) -> Schema:
 
 
 def _value_of(descriptor: ActivityDescriptor, item: InputDescriptor) -> Schema:
-    """A literal is converted when it is used, so that any scalar may stand for most types; objects and lists must fit."""
+    """Literals are converted at use, so any scalar is valid for most types. Objects and lists must match."""
     if not item.schema:
         return _ref("input")
     own = dict(item.schema)
     if "$defs" in own:
-        # Its references are to its own parts, not to those of the document around it.
+        # The references inside point to its own parts, not to those of the enclosing document.
         own.setdefault("$id", f"urn:holdfast:{descriptor.type}:{item.name}")
     typed = {"type": "object", "required": ["$t"]}
     scalar = {"type": ["string", "number", "boolean", "null"]}

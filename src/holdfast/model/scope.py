@@ -1,9 +1,9 @@
-"""Where an instance's variables live while a burst runs.
+"""Scopes: the variables of an instance during a burst.
 
-A scope is a plain list: `[parent, shape, value, value, …]`. Element 0 is the enclosing scope (for the outermost one the
-`InstanceFacts` of the instance), element 1 the `Shape` that names the values behind it. Compiled expressions reach a
-variable by position (`S[0][0][3]`), which costs one index per level; languages that look names up as they run use `find`.
-Measured: a list index is four times faster than an attribute of a slotted object and ten times faster than a dict of dicts.
+A scope is a plain list: `[parent, shape, value, value, …]`. Element 0 is the enclosing scope, or the `InstanceFacts` of the
+instance for the outermost scope. Element 1 is the `Shape` that names the values. Compiled expressions access a variable by
+position (`S[0][0][3]`), which costs one index per level; dynamic languages use `find`. Measured: a list index is four times
+faster than an attribute of a slotted object and ten times faster than a dict of dicts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST_SLOT = 2
 
 
 class InstanceFacts(Protocol):
-    """What expressions may know of the instance they run in, and the two things that they may change."""
+    """Instance data that expressions can read; they can change the correlation id and the name."""
 
     @property
     def id(self) -> str: ...
@@ -37,16 +37,16 @@ class InstanceFacts(Protocol):
     name: str | None
 
     def output_of(self, activity: str, output: str | None) -> Any:
-        """The latest output that the activity (by id or name) produced; None names its only or `result` output.
+        """The latest output of the activity (by id or name). None selects its only output or `result`.
 
-        Raises `LookupError` for an activity that the definition does not have."""
+        Raises `LookupError` if the definition has no such activity."""
 
     @property
     def last_result(self) -> Any: ...
 
 
 class Shape:
-    """The names of one scope's values: variables, and for a workflow's own scope its inputs and outputs beside them."""
+    """Names of the values in a scope: variables, and for the scope of a workflow also its inputs and outputs."""
 
     __slots__ = (
         "boundary",
@@ -66,13 +66,13 @@ class Shape:
 
     def __init__(self, key: str, *, boundary: bool = False) -> None:
         self.key = key
-        """Names the shape in stored states: the activity's key, with `#port` for variables handed to a child."""
+        """Names the shape in stored states: the activity's key, plus `#port` for variables passed to a child."""
         self.boundary = boundary
-        """A workflow's own scope: names of the workflow around it are not visible to static languages."""
+        """Scope of a workflow: static languages do not see names outside it."""
         self.labels: list[tuple[str, int]] = []
-        """What each value is stored under; made when it is first asked for."""
+        """Storage key of each value; computed on first use."""
         self.places: dict[str, int] = {}
-        """The same the other way round."""
+        """Inverse of `labels`."""
         self.names: dict[str, int] = {}
         self.ids: dict[str, int] = {}
         self.inputs: dict[str, int] = {}
@@ -80,9 +80,9 @@ class Shape:
         self.types: list[str] = []
         self.defaults: list[Any] = []
         self.transient: set[int] = set()
-        """Slots that fall back to their default when the instance waits (storage `memory`)."""
+        """Slots that are reset to their default when the instance waits (storage `memory`)."""
         self.mutable = False
-        """Some default must be copied for each scope."""
+        """Whether some default must be copied for each scope."""
         self.size = FIRST_SLOT
 
     def add(self, table: dict[str, int], name: str, type_name: str, default: Any) -> int:
@@ -94,22 +94,22 @@ class Shape:
         return index
 
     def open(self, parent: Any) -> Scope:
-        """A new scope of this shape, at its defaults."""
+        """A new scope of this shape with default values."""
         scope = [parent, self, *self.defaults]
         if self.mutable:
             self.own(scope)
         return scope
 
     def own(self, scope: Scope) -> None:
-        """Give it defaults of its own where it has those of all."""
+        """Replace shared mutable defaults by copies."""
         for index, default in enumerate(self.defaults, FIRST_SLOT):
-            # `list.__getitem__` wakes nothing that rests (`execution.resting`).
+            # `list.__getitem__` does not load lazy values.
             if isinstance(default, list | dict | set) and list.__getitem__(scope, index) is default:
                 scope[index] = copy(default)
 
 
 def levels(scope: Scope) -> Iterator[Scope]:
-    """The scope and those around it, nearest first."""
+    """The scope and its enclosing scopes, innermost first."""
     level: Any = scope
     while isinstance(level, list):
         yield level
@@ -125,7 +125,7 @@ def facts_of(scope: Scope) -> InstanceFacts:
 
 
 def find(scope: Scope, name: str) -> tuple[Scope, int] | None:
-    """The nearest variable of that name: the scope that holds it and its index there."""
+    """The nearest variable of that name: its scope and its index there."""
     for level in levels(scope):
         index = level[1].names.get(name)
         if index is not None:
@@ -143,7 +143,7 @@ def find_input(scope: Scope, name: str) -> tuple[Scope, int] | None:
 
 
 class Names:
-    """What a static language may call what at one place of a definition: shapes from the inside out."""
+    """Names that a static language can use at one position in a definition: shapes from the inside out."""
 
     __slots__ = ("shapes",)
 
@@ -151,7 +151,7 @@ class Names:
         self.shapes = shapes
 
     def variable(self, name: str) -> tuple[int, int] | None:
-        """(levels up, index) of the variable, or of a workflow input if no variable has that name."""
+        """(levels up, index) of the variable, or of the workflow input if no variable has that name."""
         for hops, shape in enumerate(self.shapes):
             index = shape.names.get(name)
             if index is None and shape.boundary:
@@ -169,7 +169,7 @@ class Names:
         return None
 
     def target(self, name: str) -> tuple[int, int] | None:
-        """Where an output binding goes: a variable by id or name, else an output of the workflow."""
+        """(levels up, index) of the target of an output binding: a variable by id or name, else a workflow output."""
         for hops, shape in enumerate(self.shapes):
             for table in (shape.ids, shape.names, shape.outputs):
                 if name in table:
@@ -180,11 +180,11 @@ class Names:
 
     @property
     def depth(self) -> int:
-        """How many levels up the instance's facts stand."""
+        """Number of levels up to the facts of the instance."""
         return len(self.shapes)
 
     def visible(self) -> list[str]:
-        """Every name that `variable` finds, nearest first (for messages)."""
+        """Every name that `variable` finds, nearest first, for error messages."""
         found: dict[str, None] = {}
         for shape in self.shapes:
             found.update(dict.fromkeys(shape.names))

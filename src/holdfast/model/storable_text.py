@@ -1,7 +1,7 @@
-"""Texts that have a column of their own: ids, names, keys. Every database keeps the same ones.
+"""Texts with a database column of their own: ids, names, keys.
 
-Values inside a state may hold any text. A column cannot: PostgreSQL has no NUL in its texts, and half a character (a lone
-surrogate) has no UTF-8. They are refused on every store alike, so that nothing works on one machine and fails on another.
+Values inside a state may hold any text; a column may not. PostgreSQL does not store NUL, and a lone surrogate has no UTF-8
+encoding. Every store refuses both, so that a workflow behaves the same on all of them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_storable(text: str) -> bool:
 
 
 def storable(text: Text, what: str) -> Text:
-    """The text itself, or None as well; raises `UnstorableText`."""
+    """Returns the text, or None for None. Raises `UnstorableText`."""
     if text is not None and not is_storable(text):
         raise UnstorableText(text, what)
     return text

@@ -1,9 +1,9 @@
-"""What a store keeps of one instance: its row, its bookmarks, its journal, its values, its incidents.
+"""Rows of one instance in a store: instance, bookmarks, journal, values, incidents.
 
-What is made for every commit is made by position where that is often: each keyword costs as much as a field.
+Classes that every commit creates take positional arguments: each keyword costs as much as a field.
 
-A store never looks into `state`, `payload` or `data`: they are bytes that the engine encoded. Every row is complete by
-itself (it names its tenant and instance), since sweeps and claims read rows of many tenants at once.
+A store never interprets `state`, `payload` or `data`: they are bytes that the engine encoded. Every row names its tenant and
+instance, since sweeps and claims read rows of many tenants.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.model.instance import Status
 DEFAULT_TENANT = ""
 
 ENDED: frozenset[str] = frozenset(status.value for status in Status if status.at_rest)
-"""Statuses of instances at rest."""
+"""Statuses of ended instances."""
 
 
 class InstanceKey(NamedTuple):
@@ -29,17 +29,17 @@ class InstanceKey(NamedTuple):
 
 
 class InstanceRow(Struct, frozen=True):
-    """One instance as it is stored. In a commit it is the new image: `version` is the version that it gets, so the
-    stored one must be `version - 1`, and version 1 creates it. Definition id, parent, `system` and `created` stay as
-    version 1 wrote them."""
+    """A stored instance. In a commit it is the new image: `version` is the new version, so the stored version must be
+    `version - 1`, and version 1 creates the instance. Definition id, parent, `system` and `created` keep the values of
+    version 1."""
 
     id: str
     version: int
     burst_id: str
-    """The burst that wrote this version; how an unknown outcome is resolved."""
+    """The burst that wrote this version; resolves an unknown outcome."""
     status: str
     content: str
-    """Hash of the definition's content that the instance is pinned to."""
+    """Hash of the definition content that the instance pinned."""
     definition_id: str
     definition_version: int
     created: datetime
@@ -50,7 +50,7 @@ class InstanceRow(Struct, frozen=True):
     parent_id: str | None = None
     system: bool = False
     incidents: int = 0
-    """How many incidents are open."""
+    """Number of open incidents."""
     finished: datetime | None = None
     state: bytes = b""
 
@@ -60,7 +60,7 @@ class InstanceRow(Struct, frozen=True):
 
 
 class BookmarkRef(NamedTuple):
-    """Enough to find one bookmark of a known instance by the primary key, without another index."""
+    """Finds one bookmark of a known instance by primary key, without another index."""
 
     key: int
     correlation: int
@@ -68,11 +68,11 @@ class BookmarkRef(NamedTuple):
 
 
 class BookmarkRow(Struct, frozen=True):
-    """Where an instance sleeps. The stored key is (tenant, key, correlation, instance, seq)."""
+    """A wait of an instance. The stored key is (tenant, key, correlation, instance, seq)."""
 
     instance_id: str
     seq: int
-    """Counted in the instance's state."""
+    """Sequence number within the instance."""
     key: int
     """`wake_key(type, payload)`."""
     type: str
@@ -89,11 +89,11 @@ class BookmarkRow(Struct, frozen=True):
 
 
 FIRST = ("", 0)
-"""The cursor in front of all bookmarks."""
+"""Cursor before the first bookmark."""
 
 
 class BookmarkQuery(Struct, frozen=True, kw_only=True):
-    """Which bookmarks a stimulus wakes: those of a key, with a correlation only those that carry it."""
+    """Bookmarks that a stimulus resumes: those of a key, and of a correlation if one is given."""
 
     tenant: str = DEFAULT_TENANT
     key: int
@@ -106,19 +106,19 @@ class BookmarkQuery(Struct, frozen=True, kw_only=True):
 
 
 class JournalSegment(Struct, frozen=True):
-    """What one commit adds to the journal. Every commit has one, if only an empty one that names its burst."""
+    """Journal entries of one commit. Every commit has a segment; an empty one still names its burst."""
 
     version: int
     burst_id: str
     written: datetime
     first: int = 0
-    """Sequence of the first entry in `data`."""
+    """Sequence number of the first entry in `data`."""
     count: int = 0
     data: bytes = b""
 
 
 class ValueRow(Struct, frozen=True, kw_only=True):
-    """An immutable value that the state refers to: loop items, gathered results, anything large. Written once."""
+    """An immutable value that the state refers to, for large data such as loop items and gathered results. Written once."""
 
     tenant: str = DEFAULT_TENANT
     instance_id: str
@@ -135,7 +135,7 @@ class IncidentRow(Struct, frozen=True, kw_only=True):
     occurred: datetime
     open: bool = True
     payload: bytes = b""
-    """Message, traceback, values: encoded, since it may hold what the state holds."""
+    """Message, traceback and values; encoded, since it may contain data of the state."""
 
 
 def _with_length(part: bytes) -> bytes:
@@ -148,11 +148,11 @@ def _hash64(parts: bytes) -> int:
 
 @lru_cache(maxsize=8192)
 def wake_key(type_name: str, payload: bytes = b"") -> int:
-    """The key of bookmarks, triggers and stimuli: 64 signed bits. Who finds a row by it compares before waking."""
+    """Key of bookmarks, triggers and stimuli: 64 signed bits. Hashes can collide: compare the row before resuming it."""
     return _hash64(_with_length(type_name.encode()) + _with_length(payload))
 
 
 @lru_cache(maxsize=8192)
 def correlation_key(correlation_id: str | None) -> int:
-    """64 signed bits, never 0 for an id that is given."""
+    """64 signed bits; 0 means no correlation id."""
     return 0 if correlation_id is None else _hash64(_with_length(correlation_id.encode())) or 1

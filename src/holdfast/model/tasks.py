@@ -1,4 +1,4 @@
-"""Human tasks: what a workflow asks of a person, as it rests in a record and as others see it."""
+"""Human tasks: work that a workflow assigns to a person, as data and as a stored record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from holdfast.model.record_rows import RecordRow
 
 TASK = "task"
-"""The kind of the records, and the name of a bookmark's metadata that describes one."""
+"""Kind of the records, and key of the bookmark metadata that describes a task."""
 ROLE, USER = "role:", "user:"
 
 
@@ -22,7 +22,7 @@ class TaskState(StrEnum):
     CLAIMED = "claimed"
     COMPLETED = "completed"
     CANCELED = "canceled"
-    """Its workflow went on, or ended, without an answer."""
+    """Its workflow continued or ended without an answer."""
 
 
 LIVE = (TaskState.OPEN.value, TaskState.CLAIMED.value)
@@ -33,13 +33,13 @@ class Task(Struct, frozen=True, kw_only=True):
     title: str
     description: str = ""
     name: str | None = None
-    """Of a task for a program (RunTask): what it is to do."""
+    """Name of a task for a program (RunTask)."""
     assignee: str | None = None
     role: str | None = None
     form: dict[str, Any] | None = None
-    """JSON Schema of the answer; None takes any."""
+    """JSON Schema of the answer; None accepts any answer."""
     about: Any = None
-    """What it is about, shown with the form."""
+    """Context data, shown with the form."""
     due: datetime | None = None
     state: TaskState = TaskState.OPEN
     instance_id: str = ""
@@ -53,7 +53,7 @@ class Task(Struct, frozen=True, kw_only=True):
 
     @property
     def owner(self) -> str:
-        """Who finds it in their list."""
+        """The user or role in whose list it appears."""
         if self.assignee is not None:
             return USER + self.assignee
         return ROLE + self.role if self.role is not None else ""
@@ -64,10 +64,10 @@ class Task(Struct, frozen=True, kw_only=True):
 
     @property
     def meant_for(self) -> str:
-        """In words."""
+        """Assignee or role as text for messages."""
         if self.assignee is not None:
             return f"'{self.assignee}'"
-        return "anybody" if self.role is None else f"the role '{self.role}'"
+        return "everyone" if self.role is None else f"the role '{self.role}'"
 
     def is_for(self, who: str, roles: Collection[str]) -> bool:
         if self.assignee is not None:

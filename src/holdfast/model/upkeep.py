@@ -1,4 +1,4 @@
-"""What operators and sweepers ask of a store: retention, export, figures."""
+"""Data of store maintenance: retention, export, statistics."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from holdfast.model.work import EffectRow, InboxRow, OutboxRow, WorkRow
 
 EXPORT_FORMAT = "holdfast/instance@1"
 SNAPSHOT = "snapshot"
-"""The kind of the records that keep the state of a commit."""
+"""Kind of the records with the state of a commit."""
 RECORDS_OF_INSTANCES = frozenset({TASK, REPLY, SNAPSHOT})
-"""Users, roles and keys are records too."""
+"""Record kinds that belong to instances. Users, roles and keys are records too, but do not."""
 
 
 class RetentionRule(Struct, frozen=True, kw_only=True):
-    """Which instances at rest may go."""
+    """Selects ended instances that may be deleted."""
 
     finished_before: datetime
     statuses: tuple[str, ...] = ("finished", "canceled")
     definition_ids: tuple[str, ...] = ()
-    """Empty: all."""
+    """Empty selects all definitions."""
 
 
 class InstanceExport(Struct, frozen=True, kw_only=True):
-    """Everything that a store has of one instance, readable: compressed and encrypted only at rest."""
+    """All stored data of one instance, readable: compression and encryption apply only in the database."""
 
     format: str = EXPORT_FORMAT
     instance: InstanceRow
@@ -49,15 +49,17 @@ class InstanceExport(Struct, frozen=True, kw_only=True):
 
 
 def check_export(export: InstanceExport) -> None:
-    """Refuse a file that brings more than its instance: whoever may import one may not write what belongs to others."""
+    """Refuse a file with rows of other instances: the right to import must not allow writing them."""
     tenant, name = export.instance.key
     for row in _rows(export):
         if row.tenant != tenant or row.instance_id != name:
-            raise InvalidState(f"The file of instance '{name}' has rows of another one. Send what /export gave.")
+            raise InvalidState(
+                f"The file of instance '{name}' has rows of another instance. Send the result of /export."
+            )
     for record in export.records:
         if record.kind not in RECORDS_OF_INSTANCES:
             raise InvalidState(
-                f"A record of the kind '{record.kind}' is no part of an instance. Send what /export gave."
+                f"A record of kind '{record.kind}' does not belong to an instance. Send the result of /export."
             )
 
 
@@ -76,7 +78,7 @@ def _rows(
 
 
 class StoreStats(Struct, frozen=True, kw_only=True):
-    """Figures of one tenant, or of all."""
+    """Statistics of one tenant, or of all."""
 
     instances: dict[str, int]
     """By status."""
@@ -88,13 +90,13 @@ class StoreStats(Struct, frozen=True, kw_only=True):
     inbox: int
     outbox: int
     oldest_outbox: datetime | None
-    """Since when the oldest of them has waited to leave."""
+    """Creation time of the oldest unpublished row."""
     dead_letters: int
     incidents_open: int
 
 
 class MigrationReport(Struct, frozen=True, kw_only=True):
     schema: int
-    """The number of the newest migration that is applied."""
+    """Number of the newest applied migration."""
     pending: tuple[str, ...] = ()
     applied: tuple[str, ...] = ()

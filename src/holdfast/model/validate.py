@@ -1,4 +1,4 @@
-"""Whether a definition can run: all problems at once, as data."""
+"""Validation of a definition: reports all problems as data."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def validate(
     find: Callable[[ActivityNode], ActivityDescriptor | None] | None = None,
     calendar: Calendar = CRON,
 ) -> list[Problem]:
-    """Errors keep it from running, warnings do not.
+    """Errors prevent execution, warnings do not.
 
-    `descriptors` holds the latest of each activity type. Without `languages` expressions are not compiled; without
-    `types` the names of classes are taken on trust. `trusted` lets `$code` in. `find` describes activities whose type is
-    not among the descriptors: workflows that are used as activities. `calendar` reads cron expressions.
+    `descriptors` has the latest descriptor of each activity type. Without `languages`, expressions are not compiled.
+    Without `types`, class names are not checked. `trusted` allows `$code`. `find` describes activities whose type has no
+    descriptor: workflows used as activities. `calendar` parses cron expressions.
     """
     survey = Survey(definition, descriptors, languages, types, trusted, commit_strategies, find, calendar)
     places = list(survey.places())

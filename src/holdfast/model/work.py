@@ -1,4 +1,4 @@
-"""Rows that make something happen: work, effects, inbox, outbox, schedules, dead letters."""
+"""Rows that cause execution: work, effects, inbox, outbox, schedules, dead letters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ DEFAULT_QUEUE = "default"
 
 
 def queue_of(tenant: str, queue: str = DEFAULT_QUEUE) -> str:
-    """The queue of a tenant's work: a node that serves one tenant does not wade through the backlog of another."""
+    """The queue of a tenant's work. A node that serves one tenant does not have to scan the backlog of another."""
     return f"{queue}@{tenant}" if tenant else queue
 
 
 class WorkKind(StrEnum):
-    """What the engine puts on the work table. To a store it is a word; other words are as good."""
+    """Kinds of work that the engine enqueues. Stores treat the kind as an opaque text."""
 
     START = "start"
     RESUME = "resume"
@@ -30,38 +30,38 @@ class WorkKind(StrEnum):
     STEP = "step"
     CANCEL = "cancel"
     BEGIN = "begin"
-    """A pending instance begins."""
+    """Begin a pending instance."""
     UNREAD = "unread"
-    """What is kept for an instance is looked after."""
+    """Check the stored stimuli of an instance."""
     RUN = "run"
-    """A dispatched instance goes on."""
+    """Continue a dispatched instance."""
     ALTERATION = "alteration"
     """The next page of an alteration plan."""
 
 
 class WorkRow(Struct, frozen=True, kw_only=True):
-    """One thing to do: a start, a stimulus, a timer, a retry, a step. Deleted by the commit that did it."""
+    """One unit of work: a start, stimulus, timer, retry or step. The commit of its result deletes it."""
 
     tenant: str = DEFAULT_TENANT
     id: str
     kind: str
     queue: str = DEFAULT_QUEUE
     due: datetime | None = None
-    """None: at once, in order of priority, then of ids. A moment: not before, in order of that moment."""
+    """None: due now, ordered by priority, then id. Otherwise due at that time, ordered by time."""
     priority: int = 0
-    """Higher goes first."""
+    """Higher runs first."""
     instance_id: str | None = None
     bookmark_seq: int | None = None
-    """For a timer: the bookmark that it wakes. A timer is a hint; gone with its bookmark."""
+    """For a timer: the bookmark it resumes. A timer is a hint and is obsolete without its bookmark."""
     content: str = ""
-    """The definition's content that is needed to do it; nodes that lack its code leave the row to others."""
+    """Content of the definition that is needed; nodes without its code leave the row to others."""
     attempts: int = 0
     created: datetime
     payload: bytes = b""
 
 
 class Owner(NamedTuple):
-    """Who works on an effect: a node in one of its lives. `NOBODY` while it waits on a queue."""
+    """Owner of an effect: a node and its boot number. `NOBODY` while the effect waits on a queue."""
 
     node: str
     boot: int
@@ -71,7 +71,7 @@ NOBODY = Owner("", 0)
 
 
 class EffectRef(NamedTuple):
-    """The claim of a result: it counts only while the stored row still names this attempt and this owner."""
+    """Identity of a result. It counts only while the stored row has this attempt and this owner."""
 
     execution: int
     attempt: int
@@ -79,22 +79,22 @@ class EffectRef(NamedTuple):
 
 
 class EffectRow(Struct, frozen=True):
-    """An execution that touches the world, written before it starts. Key: (tenant, instance, execution)."""
+    """An execution with external effects, stored before it starts. Key: (tenant, instance, execution)."""
 
     instance_id: str
     execution: int
-    """Counted in the instance's state: the same for every attempt."""
+    """Number within the instance; equal for every attempt."""
     activity_id: str
     type: str
     created: datetime
     attempt: int = 1
     owner: Owner = NOBODY
     queue: str = ""
-    """The queue that carries it; empty runs it inline."""
+    """Queue of the step; empty runs it inline."""
     on_lost: str = "retry"
     deadline: datetime | None = None
     inputs: bytes = b""
-    """Evaluated once; every attempt uses them."""
+    """Evaluated once and reused by every attempt."""
     tenant: str = DEFAULT_TENANT
 
     @property
@@ -103,24 +103,24 @@ class EffectRow(Struct, frozen=True):
 
 
 class InboxRow(Struct, frozen=True, kw_only=True):
-    """A stimulus that found no bookmark yet. It fits a bookmark of its tenant and key: of its instance if it names
-    one, of its correlation if it carries one."""
+    """A stimulus without a matching bookmark so far. It matches bookmarks of its tenant and key; if it has an instance or a
+    correlation, only theirs."""
 
     tenant: str = DEFAULT_TENANT
     id: str
-    """The stimulus' id; the same stimulus is kept once."""
+    """Id of the stimulus; one row per stimulus."""
     key: int
     correlation: int = 0
     instance_id: str | None = None
     type: str
     arrived: datetime
     expires: datetime | None = None
-    """None: kept as long as its instance lives."""
+    """None: stored until its instance ends."""
     payload: bytes = b""
 
 
 class OutboxRow(Struct, frozen=True, kw_only=True):
-    """Committed, and still to leave the database: a broker's message, a webhook."""
+    """A committed message that is still to be published: to a broker or a webhook."""
 
     tenant: str = DEFAULT_TENANT
     id: str
@@ -132,19 +132,19 @@ class OutboxRow(Struct, frozen=True, kw_only=True):
 
 
 class ScheduleRow(Struct, frozen=True, kw_only=True):
-    """A recurring start: one row per (definition, trigger). Only a commit that names the stored due time moves it."""
+    """A recurring start: one row per (definition, trigger). Only a commit that names the stored due time advances it."""
 
     tenant: str = DEFAULT_TENANT
     id: str
     definition_id: str
     due: datetime | None
-    """None: switched off, or never again."""
+    """None: disabled, or no further firing."""
     fired: datetime | None = None
     payload: bytes = b""
 
 
 class ScheduleStep(NamedTuple):
-    """The firing of a schedule, as a guard of the start's commit: (stored due time) → (next due time)."""
+    """A firing as a guard of the commit of the start: (stored due time) → (next due time)."""
 
     schedule_id: str
     due: datetime
@@ -152,7 +152,7 @@ class ScheduleStep(NamedTuple):
 
 
 class DeadLetterRow(Struct, frozen=True, kw_only=True):
-    """Work that failed for good, as it was, with the reason. Replay puts the row back."""
+    """Work that failed permanently, unchanged, with the reason. Replay enqueues it again."""
 
     work: WorkRow
     reason: str

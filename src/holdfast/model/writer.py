@@ -1,4 +1,4 @@
-"""From a definition to its JSON document: everything that `reader` reads, in an order that people like to read."""
+"""Writer of definitions as JSON: the inverse of `reader`, with keys in a readable order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["write_definition", "write_node"]
 
 
 def write_definition(definition: Definition, *, types: TypeRegistry | None = None) -> dict[str, Any]:
-    """New data that shares nothing mutable with the definition's fields; defaults are left out."""
+    """New data that shares nothing mutable with the definition. Defaults are omitted."""
     extra = dict(definition.extra)
     schema = {"$schema": extra.pop("$schema")} if "$schema" in extra else {}
     document: dict[str, Any] = {"format": FORMAT, "id": definition.id, "name": definition.name}
@@ -39,7 +39,7 @@ def write_definition(definition: Definition, *, types: TypeRegistry | None = Non
 
 
 def write_node(node: ActivityNode, *, types: TypeRegistry | None = None, with_metadata: bool = True) -> dict[str, Any]:
-    """One activity with everything in it; without metadata it says only what runs."""
+    """One activity with its children. Without metadata the result has executable content only."""
     written: dict[str, Any] = {"type": node.type, "id": node.id, "name": node.name}
     written["version"] = node.version if node.version != 1 else None
     written["inputs"] = {name: _input(value, types) for name, value in node.inputs.items()}
@@ -84,7 +84,7 @@ def _input(value: Any, types: TypeRegistry | None) -> Any:
 
 
 def _record(record: Struct, types: TypeRegistry | None) -> dict[str, Any]:
-    """The fields that differ from their defaults, by their names in the document."""
+    """Fields that differ from their defaults, by their names in the document."""
     written = {}
     for info in msgspec.structs.fields(type(record)):
         value = getattr(record, info.name)

@@ -276,10 +276,10 @@ async def test_wait_for_has_an_address_a_type_and_a_test(engine: Holdfast) -> No
 @pytest.mark.parametrize(
     ("payload", "place", "told"),
     [
-        (None, "", "It came with nothing."),
-        ("", "", "It came with nothing."),
-        ("yes", "", f"The str 'yes' is no {__name__}:Approval. Give an object with the fields of Approval."),
-        ({}, "/approved", "It is missing."),
+        (None, "", "The payload is missing."),
+        ("", "", "The payload is missing."),
+        ("yes", "", f"The str 'yes' is not a {__name__}:Approval. Give an object with the fields of Approval."),
+        ({}, "/approved", "The field is missing."),
         ({"approved": "perhaps"}, "/approved", "Expected `bool`, got `str`."),
     ],
 )
@@ -291,7 +291,7 @@ async def test_an_event_of_another_shape_is_refused(payload: Any, place: str, to
         await engine.runner.resume(waits, event, payload)
 
     (problem,) = caught.value.problems
-    remedy = "An Approval has: approved (boolean), by (string, may be left out)."
+    remedy = "An Approval has: approved (boolean), by (string, optional)."
     assert (problem.path, problem.message, problem.remedy) == (place, told, remedy)
     assert caught.value.event_name == "Approval"
     answered = await engine.runner.resume(waits, event, {"approved": True})

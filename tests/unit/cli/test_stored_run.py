@@ -90,7 +90,7 @@ def test_an_answer_of_another_type_can_be_given_again(call: Call) -> None:
     go_on = suggested(started(call), "holdfast resume")
     refused = call(*go_on)
     assert refused.exit_code == 2
-    assert "It came with nothing. An Approval has: approved (boolean)." in refused.stderr
+    assert "The payload is missing. An Approval has: approved (boolean)." in refused.stderr
 
     assert call(*go_on, "--input", '{"approved": true}').exit_code == 0
 

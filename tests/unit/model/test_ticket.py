@@ -62,10 +62,10 @@ def test_bytes_that_are_no_ticket_never_pass(data: bytes) -> None:
         (b'{"instance_id": "i", "execution": 1}', "missing required field `ticket`"),
         (b'{"ticket": 2, "instance_id": "i", "execution": 1}', "update this worker"),
         (b'{"ticket": 1, "instance_id": "i", "execution": "one"}', "Expected `int"),
-        (b'{"ticket": 1, "instance_id": "i"}', "names no work"),
-        (b'{"ticket": 1, "execution": 3}', "names no work"),
-        (b'{"ticket": 1, "work_id": "w", "trace": "' + b"x" * TICKET_BYTES_MAX + b'"}', "at most 16384"),
-        (b'{"ticket": 1, "work_id": "\xff"}', "no ticket"),
+        (b'{"ticket": 1, "instance_id": "i"}', "refers to no work"),
+        (b'{"ticket": 1, "execution": 3}', "refers to no work"),
+        (b'{"ticket": 1, "work_id": "w", "trace": "' + b"x" * TICKET_BYTES_MAX + b'"}', "the limit is 16384"),
+        (b'{"ticket": 1, "work_id": "\xff"}', "not a ticket"),
     ],
 )
 def test_the_reason_is_told(data: bytes, message: str) -> None:
@@ -78,7 +78,7 @@ def test_fields_of_a_newer_version_are_skipped() -> None:
 
 
 def test_a_ticket_for_nothing_is_not_sent() -> None:
-    with pytest.raises(UnreadableTicket, match="names no work"):
+    with pytest.raises(UnreadableTicket, match="refers to no work"):
         encode_ticket(Ticket(instance_id="i"))
 
 

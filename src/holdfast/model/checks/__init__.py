@@ -1,1 +1,1 @@
-"""What can be wrong with a definition that was read, one file per question; `model/validate.py` asks them all."""
+"""Checks of a parsed definition, one topic per module; `model/validate.py` runs all of them."""

@@ -1,4 +1,4 @@
-"""Activities against the descriptors of their types."""
+"""Check of activities against the descriptors of their types."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def check_ids(survey: Survey, places: list[Place]) -> None:
             survey.error(
                 pointer(place.path, "id"),
                 "duplicate-id",
-                f"The id '{place.node.id}' is taken by the activity at {found}.",
-                "Give one of them another id.",
+                f"The id '{place.node.id}' is already used by the activity at {found}.",
+                "Change one of the ids.",
             )
 
 
@@ -36,7 +36,7 @@ def check_activity(survey: Survey, place: Place) -> None:
             pointer(place.path, "version"),
             "unknown-version",
             f"'{descriptor.type}' is known up to version {descriptor.version}, not {place.node.version}.",
-            f"Version {descriptor.version} will run; register the newer one or correct the number.",
+            f"Version {descriptor.version} will run; register the newer version or correct the number.",
         )
     _check_inputs(survey, place, descriptor)
     _check_outputs(survey, place, descriptor)
@@ -124,30 +124,30 @@ def _check_ports(survey: Survey, place: Place, descriptor: ActivityDescriptor) -
             survey.error(
                 pointer(place.path, name),
                 "missing-type",
-                f"The port '{name}' holds no activity: what stands there has no 'type'.",
-                "Write an activity with its 'type'.",
+                f"The port '{name}' holds no activity: its value has no 'type'.",
+                "Write an activity with a 'type'.",
             )
         elif name not in known and descriptor.input(name) is not None:
             survey.error(
                 pointer(place.path, name),
                 "misplaced-input",
-                f"The input '{name}' stands beside the inputs.",
+                f"The input '{name}' is outside of 'inputs'.",
                 "Move it into 'inputs'.",
             )
 
 
 def _check_keys(survey: Survey, children: Any, port: PortDescriptor, path: str) -> None:
-    """An activity under a key that nobody reads would be left out in silence. Data may be notes of an editor."""
+    """An activity under an unknown key would be dropped silently. Unknown data may be annotations of an editor."""
     if not port.keys or not isinstance(children, tuple):
         return
     for number, entry in enumerate(children):
         if not isinstance(entry, PortEntry):
             continue
         for key in sorted(entry.activities.keys() - set(port.keys)):
-            message = f"An entry of '{port.name}' has no '{key}', so this activity would never run."
+            message = f"Entries of '{port.name}' have no '{key}', so this activity would never run."
             survey.error(pointer(path, number, key), "unknown-key", message, guess(key, port.keys))
         for key in sorted(entry.data.keys() - {*port.keys, "metadata"}):
-            message = f"An entry of '{port.name}' has no '{key}': nobody reads it."
+            message = f"Entries of '{port.name}' have no '{key}', so this value is ignored."
             survey.warn(pointer(path, number, key), "unknown-key", message, guess(key, port.keys))
 
 
@@ -164,6 +164,6 @@ def _check_port_kind(survey: Survey, children: Any, kind: PortKind, path: str) -
     if found is kind or children == ():
         return
     if kind is PortKind.MANY and found is PortKind.ENTRIES:
-        survey.error(path, "missing-type", "Not every activity here has a 'type'.", "Give each one its 'type'.")
+        survey.error(path, "missing-type", "Not every activity here has a 'type'.", "Add the missing 'type'.")
     else:
-        survey.error(path, "wrong-port-kind", f"The port holds {_WANTED[found]}.", f"It takes {_WANTED[kind]}.")
+        survey.error(path, "wrong-port-kind", f"The port holds {_WANTED[found]}.", f"It needs {_WANTED[kind]}.")

@@ -1,4 +1,4 @@
-"""Names, types and modes that a definition declares."""
+"""Check of the names, types and modes that a definition declares."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ Declared = InputDeclaration | OutputDeclaration | Variable
 
 
 def unreachable(definition_id: str) -> list[Problem]:
-    """Addresses are taken apart at slashes, written as %2F or not, and dots walk through them."""
+    """URLs are split at slashes, also if written as %2F, and dots are resolved as path segments."""
     if "/" not in definition_id and definition_id not in {".", ".."}:
         return []
-    message = f"No address reaches the id '{definition_id}'."
+    message = f"The id '{definition_id}' cannot be part of a URL."
     return [
         Problem(
             path="/id",
             code="unreachable-id",
             message=message,
-            remedy="Give one without a slash, and not of dots alone.",
+            remedy="Use an id without a slash that is neither '.' nor '..'.",
         )
     ]
 
 
 def check_declarations(survey: Survey) -> None:
-    """Of the workflow itself."""
+    """Check the declarations of the workflow itself."""
     definition, options = survey.definition, survey.definition.options
     survey.problems.extend(unreachable(definition.id))
     _check_names(survey, definition.inputs, "/inputs")
@@ -61,13 +61,13 @@ def check_declarations(survey: Survey) -> None:
         survey.error(
             "/name",
             "activity-without-name",
-            "The workflow is usable as an activity but has no name to be its type.",
-            "Give it a name.",
+            "The workflow is usable as an activity but has no name. The name is the type of the activity.",
+            "Add a name.",
         )
 
 
 def check_own_declarations(survey: Survey, place: Place) -> None:
-    """Of one activity."""
+    """Check the declarations of one activity."""
     options, path = place.node.options, pointer(place.path, "options")
     _check_names(survey, place.node.variables, pointer(place.path, "variables"))
     _check_commit(survey, options.commit, pointer(path, "commit"))
@@ -79,7 +79,7 @@ def check_own_declarations(survey: Survey, place: Place) -> None:
         survey.warn(
             pointer(path, "can_start"),
             "not-a-trigger",
-            f"'{place.node.type}' is no trigger: no stimulus can start the workflow here.",
+            f"'{place.node.type}' is not a trigger: no stimulus can start the workflow here.",
             "Leave 'can_start' out, or use a trigger such as Event.",
         )
 
@@ -115,14 +115,14 @@ def _check_default(survey: Survey, default: Any, type_name: str, path: str) -> N
     try:
         convert(default, type_name, survey.types)
     except ValueError as error:
-        survey.error(path, "invalid-default", f"The default does not fit the type {type_name}.", str(error))
+        survey.error(path, "invalid-default", f"The default does not match the type {type_name}.", str(error))
 
 
 def _check_repeats(survey: Survey, names: Iterable[str], path: str, what: str) -> None:
     seen: set[str] = set()
     for index, name in enumerate(names):
         if name in seen:
-            survey.error(pointer(path, index), "duplicate-name", f"The {what} '{name}' stands twice.", "Remove one.")
+            survey.error(pointer(path, index), "duplicate-name", f"The {what} '{name}' occurs twice.", "Remove one.")
         seen.add(name)
 
 

@@ -1,4 +1,4 @@
-"""Expressions: their languages, the names that they use, whether they compile."""
+"""Check of expressions: language, names and compilation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_expressions(survey: Survey, place: Place) -> None:
 
 
 def _expressions_of(place: Place) -> Iterator[tuple[Expression, str, Names]]:
-    # An activity may evaluate an input as often as it likes, where its own variables are in sight.
+    # An activity may evaluate an input itself, with its own variables in scope.
     for name, value in place.node.inputs.items():
         if isinstance(value, Expression):
             yield value, pointer(place.path, "inputs", name), place.inner
@@ -73,7 +73,7 @@ def _check_compiles(survey: Survey, place: Place, expression: Expression, path: 
             path,
             "unknown-language",
             f"There is no expression language '${expression.language}'.",
-            f"{guess(f'${expression.language}', known)} Others are registered by a plugin.",
+            f"{guess(f'${expression.language}', known)} Plugins can register others.",
         )
         return
     if not place.certain:
@@ -83,6 +83,6 @@ def _check_compiles(survey: Survey, place: Place, expression: Expression, path: 
     except ExpressionSyntax as error:
         survey.error(path, "expression-syntax", str(error), "Correct the expression.")
     except ExpressionRefused as error:
-        survey.error(path, "expression-refused", str(error), "Write it with what the sandbox allows.")
+        survey.error(path, "expression-refused", str(error), "Use only what the sandbox allows.")
     except ExpressionError as error:
         survey.error(path, "invalid-expression", str(error), "Correct the expression.")

@@ -1,4 +1,4 @@
-"""Connections: whom they join, by which outcome, and what they leave alone."""
+"""Check of flowcharts: ends and outcomes of connections, unreachable activities, loops."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _check_outcome(survey: Survey, source: ActivityNode, outcome: str, path: str
 
 
 def outcomes_of(survey: Survey, node: ActivityNode) -> set[str] | None:
-    """The outcomes that an activity can have; None if only running it can tell."""
+    """Possible outcomes of an activity; None if they are known only at run time."""
     descriptor = survey.describe(node)
     if descriptor is None or (descriptor.dynamic_outcomes and _is_computed(node)):
         return None
@@ -62,12 +62,12 @@ def outcomes_of(survey: Survey, node: ActivityNode) -> set[str] | None:
 
 
 def _is_computed(node: ActivityNode) -> bool:
-    """Some input that may name outcomes is an expression, or a text that stands for a list."""
+    """Whether an input that may name outcomes is an expression, or a text that stands for a list."""
     return any(isinstance(value, Expression | str) for value in node.inputs.values())
 
 
 def _named(node: ActivityNode) -> Iterator[str]:
-    """Labels of entries and names in lists: wherever an activity may take its outcomes from."""
+    """All texts that an activity may use as outcomes: labels of entries and names in lists."""
     for value in node.inputs.values():
         items = value if isinstance(value, list | tuple) else ()
         for item in items:
@@ -81,7 +81,7 @@ def _named(node: ActivityNode) -> Iterator[str]:
 def _check_reach(survey: Survey, place: Place, graph: FlowGraph) -> None:
     starts = {child.id for child in children_of(place.node) if child.options.can_start}
     if starts:
-        # Each trigger is a start of its own.
+        # Each trigger is a separate start.
         reached = {name for start in starts for name in flow_graph(place.node, start, survey.descriptors).reachable}
     else:
         reached = set()
@@ -90,7 +90,7 @@ def _check_reach(survey: Survey, place: Place, graph: FlowGraph) -> None:
             survey.warn(
                 pointer(place.path, "activities", index),
                 "unreachable",
-                f"No way from the start ('{graph.start}') leads to '{child.id}'.",
+                f"No path from the start ('{graph.start}') leads to '{child.id}'.",
                 "Connect it or remove it.",
             )
 
@@ -103,5 +103,5 @@ def _check_loops(survey: Survey, place: Place, graph: FlowGraph) -> None:
                 pointer(place.path, "connections", index),
                 "invalid-loop",
                 f"The loop back from '{connection.source}' to '{connection.target}' enters a branch from outside.",
-                f"Lead it to an activity that every way to '{connection.source}' passes through.",
+                f"Connect it to an activity that every path to '{connection.source}' passes through.",
             )

@@ -1,4 +1,4 @@
-"""What the checks look at and what they have found."""
+"""Context of the checks: the activities of a definition with their scopes, and the problems found."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ __all__ = ["Language", "Place", "Survey", "children_of", "guess"]
 
 
 class Language(Protocol):
-    """Of an expression language, the validator needs only this."""
+    """The part of an expression language that the validator needs."""
 
     def compile(self, source: Any, names: Names) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One activity where it stands."""
+    """One activity and its position in the definition."""
 
     node: ActivityNode
     path: str
     descriptor: ActivityDescriptor | None
     names: Names
-    """What its own expressions can see."""
+    """Names visible to its own expressions."""
     inner: Names
-    """What its entries can see: also its variables and those that it hands to its children."""
+    """Names visible to its entries: also its variables and those that it passes to its children."""
     certain: bool
-    """False below an activity of unknown type, which may hand its children variables that nobody knows of."""
+    """False inside an activity of unknown type, which may pass unknown variables to its children."""
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Survey:
         return known if known is not None or self.find is None else self.find(node)
 
     def places(self) -> Iterator[Place]:
-        """Every activity, parents first, in the order of the document."""
+        """Every activity in document order, parents first."""
         outermost = Names((_workflow_shape(self.definition),))
         yield from self._places_in(self.definition.root, "/root", outermost, certain=True)
 
@@ -81,7 +81,7 @@ class Survey:
 
 
 def handed_by(port: PortDescriptor, node: ActivityNode) -> tuple[str, ...]:
-    """The variables that an activity hands to the children of a port, as they are called here."""
+    """The variables that an activity passes to the children of a port, with their names in this definition."""
     name = node.inputs.get(port.named_by) if port.named_by else None
     if isinstance(name, Expression) and name.language == "literal":
         name = name.source
@@ -89,7 +89,7 @@ def handed_by(port: PortDescriptor, node: ActivityNode) -> tuple[str, ...]:
 
 
 def children_of(node: ActivityNode, path: str) -> Iterator[tuple[str, ActivityNode, str]]:
-    """Port, activity and place of each child."""
+    """Port, activity and path of each child."""
     for port, value in node.ports.items():
         here = pointer(path, port)
         if isinstance(value, ActivityNode):
@@ -134,8 +134,8 @@ def _handed(key: str, names: Collection[str]) -> Shape:
 
 
 def guess(name: str, known: Collection[str]) -> str:
-    """A remedy: the nearest known name, or all of them."""
+    """A remedy: the closest known name, or all known names."""
     close = get_close_matches(name, known, n=1)
     if close:
         return f"Did you mean '{close[0]}'?"
-    return f"There are: {', '.join(sorted(known))}." if known else "There is none."
+    return f"Known names: {', '.join(sorted(known))}." if known else "None is known."

@@ -1,4 +1,4 @@
-"""Times that are written as literals: cron expressions, zones, intervals, limits of time."""
+"""Check of literal times: cron expressions, zones, intervals, timeouts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _check_cron(survey: Survey, place: Place) -> None:
     try:
         survey.calendar.check(expression, zone)
     except InvalidCron as error:
-        _report(survey, place, "expression", "invalid-cron", "The cron expression names no times", str(error))
+        _report(survey, place, "expression", "invalid-cron", "The cron expression has no due times", str(error))
 
 
 def _check_misfire(survey: Survey, place: Place) -> None:
@@ -61,7 +61,7 @@ def _check_misfire(survey: Survey, place: Place) -> None:
             guess(policy, list(Misfire)),
         )
     if isinstance(most, int) and most < 1:
-        _report(survey, place, "catch_up_max", "invalid-limit", "Fewer than one", "Write 1 or more.")
+        _report(survey, place, "catch_up_max", "invalid-limit", "The limit is below 1", "Write 1 or more.")
 
 
 def _check_length(survey: Survey, place: Place, name: str, wanted: str, *, least: timedelta) -> None:
@@ -69,7 +69,7 @@ def _check_length(survey: Survey, place: Place, name: str, wanted: str, *, least
     try:
         length = timedelta(seconds=value) if isinstance(value, int | float) else convert(value, "duration")
     except (ValueError, OverflowError):
-        return  # The check of literals has said so.
+        return  # The check of literals has reported it.
     if length is not None and length < least:
         _report(survey, place, name, "invalid-duration", f"The {name} must be {wanted}", "Write it like PT30S.")
 
@@ -77,7 +77,7 @@ def _check_length(survey: Survey, place: Place, name: str, wanted: str, *, least
 def _check_options(survey: Survey, place: Place) -> None:
     options = place.node.options
     if options.timeout is not None and options.timeout <= _NONE:
-        _report_length(survey, pointer(place.path, "options", "timeout"), "The time-out must be above zero.")
+        _report_length(survey, pointer(place.path, "options", "timeout"), "The timeout must be above zero.")
     if options.retry is not None and options.retry.delay < _NONE:
         _report_length(survey, pointer(place.path, "options", "retry", "delay"), "The delay must be zero or more.")
     for index, connection in enumerate(place.node.connections):
@@ -95,7 +95,7 @@ def _report_length(survey: Survey, path: str, message: str) -> None:
 
 
 def _literal(place: Place, name: str) -> Any:
-    """None for what an expression will give."""
+    """The literal value of an input; None for expressions."""
     value = place.node.inputs.get(name)
     if isinstance(value, Expression):
         return value.source if value.language == "literal" else None

@@ -1,7 +1,7 @@
-"""Keys that no reader reads and that look as if somebody counts on them.
+"""Check for unknown keys that are probably mistakes.
 
-A document may carry keys of other tools, which are kept as `extra`. One that is spelt nearly as ours, or that stands
-beside the object it belongs to, is a mistake that would change the workflow in silence.
+A document may have keys of other tools, which are kept as `extra`. A key that is a misspelling of a known key, or an option
+outside of `options`, is a mistake that would silently change the workflow.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DEFINITION_OPTIONS = frozenset(field.encode_name for field in fields(Definition
 _ACTIVITY_OPTIONS = frozenset(field.encode_name for field in fields(ActivityOptions))
 
 _NEAR = 0.8
-"""How alike two words are to be one misspelt: `inptus` and `inputs` are, `note` and `name` are not."""
+"""Similarity that counts as a misspelling: `inptus` matches `inputs`, `note` does not match `name`."""
 
 
 def check_keys_of_definition(survey: Survey) -> None:
@@ -40,7 +40,7 @@ def _check(survey: Survey, extra: Iterable[str], path: str, known: Collection[st
         here, close = pointer(path, key), get_close_matches(key, known, n=1, cutoff=_NEAR)
         if key in options:
             survey.error(
-                here, "misplaced-option", f"The option '{key}' stands beside the options.", "Move it into 'options'."
+                here, "misplaced-option", f"The option '{key}' is outside of 'options'.", "Move it into 'options'."
             )
         elif close:
-            survey.warn(here, "unknown-key", f"Nobody reads '{key}'.", f"Did you mean '{close[0]}'?")
+            survey.warn(here, "unknown-key", f"The key '{key}' is ignored.", f"Did you mean '{close[0]}'?")

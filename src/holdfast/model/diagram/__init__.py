@@ -1,4 +1,4 @@
-"""Drawings of definitions: Mermaid text, and SVG that needs no other program."""
+"""Diagrams of definitions: Mermaid text, and SVG without external programs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where boxes stand: layers from top to bottom along the arrows, containers as large as what is in them.
+"""Layout of boxes: layers from top to bottom along the arrows; containers enclose their children.
 
-Arrows that pass over layers get a place in each of them, so that they go between the boxes and not through them.
+An arrow across several layers gets a slot in each of them, so that it runs between the boxes and not through them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Point = tuple[float, float]
 
 @dataclass(slots=True)
 class Placed:
-    """A box with its size, and with its place inside the box around it."""
+    """A box with its size and its position inside the parent box."""
 
     box: Box
     width: float
@@ -32,10 +32,10 @@ class Placed:
     x: float = 0.0
     y: float = 0.0
     row_end: float = 0.0
-    """How far down its row reaches: an arrow that leaves it goes straight to there, past taller boxes."""
+    """Bottom of its row: an outgoing arrow runs straight down to it, past taller boxes."""
     children: list[Placed] = field(default_factory=list)
     routes: dict[int, list[Point]] = field(default_factory=dict)
-    """By index of an arrow that leads over several layers: the points that it passes."""
+    """Waypoints of arrows across several layers, by index of the arrow."""
 
 
 def place(box: Box) -> Placed:
@@ -59,7 +59,7 @@ def _width(text: str) -> float:
 # -- layers ------------------------------------------------------------------------------------------------------------
 
 Slot = Placed | int
-"""A box, or the index of an arrow that passes by."""
+"""A box, or the index of an arrow that passes through the row."""
 
 
 def _rows(children: list[Placed], arrows: list[Arrow]) -> list[list[Slot]]:
@@ -74,7 +74,7 @@ def _rows(children: list[Placed], arrows: list[Arrow]) -> list[list[Slot]]:
 
 
 def _layers(keys: list[str], arrows: list[Arrow]) -> dict[str, int]:
-    """The longest way from a box that nothing leads to; arrows of circles that no start reaches are left out."""
+    """Longest path from a box without inbound arrows; arrows of unreachable cycles are ignored."""
     layers = dict.fromkeys(keys, 0)
     forward = [arrow for arrow in arrows if not arrow.backward and arrow.source != arrow.target]
     open_ends = dict.fromkeys(keys, 0)
@@ -94,7 +94,7 @@ def _layers(keys: list[str], arrows: list[Arrow]) -> dict[str, int]:
 
 
 def _sorted_rows(rows: list[list[Slot]], arrows: list[Arrow]) -> list[list[Slot]]:
-    """Each row in the order of what leads to it from the rows above, so that few arrows cross."""
+    """Each row ordered by the positions of its predecessors, so that few arrows cross."""
     position: dict[str | int, float] = {}
     leading: dict[str, list[int]] = {}
     for index, arrow in enumerate(arrows):
@@ -116,11 +116,11 @@ def _sorted_rows(rows: list[list[Slot]], arrows: list[Arrow]) -> list[list[Slot]
     return ordered
 
 
-# -- places ------------------------------------------------------------------------------------------------------------
+# -- positions ---------------------------------------------------------------------------------------------------------
 
 
 def _arrange(placed: Placed, rows: list[list[Slot]]) -> Point:
-    """Gives every child its place; returns how far they reach to the right and down."""
+    """Set the position of every child. Returns their right and bottom edges."""
     widest = max(_row_width(row) for row in rows)
     top = _HEADER
     for row in rows:

@@ -1,4 +1,4 @@
-"""A definition as Mermaid text: containers are subgraphs, loops back are dotted."""
+"""Mermaid text of a definition: containers are subgraphs, backward connections are dotted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What there is to draw: boxes inside boxes, and arrows between boxes that stand side by side.
+"""Shapes of a diagram: nested boxes, and arrows between siblings.
 
-Of a compiled function the picture shows what its author wrote, about one box per two lines: what only serves an await
-(`folded`), the sequences that hold statements together and the branches around calls have no boxes of their own.
+The diagram of a compiled function shows the statements of its author, about one box per two lines. Helper activities of an
+await (`folded`), sequences of statements and branches around calls have no boxes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Arrow:
 @dataclass(slots=True)
 class Box:
     key: str
-    """Unique in the drawing, made of letters and digits only."""
+    """Unique in the diagram; letters and digits only."""
     title: str
     subtitle: str = ""
     style: str = "plain"
@@ -98,7 +98,7 @@ class _Sketcher:
     # -- compiled functions --------------------------------------------------------------------------------------------
 
     def _add_code(self, box: Box, node: ActivityNode) -> None:
-        """The main part stands in the box itself; other parts in boxes of their names."""
+        """Statements of the main part are children of the box itself; other parts get a box with their name."""
         parts = [(name, boxes) for name, part in _parts(node) if (boxes := self._statements(part))]
         for name, boxes in parts:
             if name in _MAIN and (len(parts) == 1 or name == "body"):
@@ -114,7 +114,7 @@ class _Sketcher:
                 inside.arrows.extend(Arrow(one.key, other.key) for one, other in itertools.pairwise(boxes))
 
     def _statements(self, nodes: Iterable[ActivityNode]) -> list[Box]:
-        """One box for each statement: `return await charge(order)` is one, though two activities."""
+        """One box per statement: `return await charge(order)` is one box, but two activities."""
         found: list[Box] = []
         before: tuple[Any, str] = None, ""
         for node in _flat(nodes):
@@ -128,7 +128,7 @@ class _Sketcher:
         return found
 
     def _port(self, name: str, children: object) -> Iterator[Box]:
-        """One box for the port with what stands in it; for entries one box each."""
+        """One box for the port with its children; for entries one box each."""
         if isinstance(children, ActivityNode):
             box = self._box(name, style="port")
             box.children.append(self.activity(children))
@@ -157,7 +157,7 @@ _AT_ONCE = ("branches",)
 
 
 def _is_code(node: ActivityNode) -> bool:
-    """Made from a line of a function."""
+    """Whether it was compiled from a line of a function."""
     return "line" in node.metadata
 
 
@@ -192,6 +192,6 @@ def _entry_title(port: str, index: int, entry: PortEntry) -> str:
 
 
 def _short(text: str) -> str:
-    """On one line, without what no document may hold."""
+    """Shortened to one printable line."""
     line = "".join(char if char.isprintable() else " " for char in text)
     return line if len(line) <= _LONGEST_TEXT else line[: _LONGEST_TEXT - 1] + "…"

@@ -1,4 +1,4 @@
-"""A definition as an SVG picture, readable in light and dark."""
+"""SVG image of a definition, for light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _top_of(placed: Placed) -> Point:
 
 
 def _loop(source: Placed, target: Placed, lane: float) -> list[Point]:
-    """Out on the right, up or down beside everything, in from the right."""
+    """Leave on the right, run along the lane, and return from the right."""
     out = (source.x + source.width, source.y + source.height / 2 + 6)
     back = (target.x + target.width, target.y + target.height / 2 - 6)
     return [out, (lane, out[1]), (lane, back[1]), back]

@@ -1,1 +1,1 @@
-"""How a JSON document becomes a definition; `model/reader.py` is the way in."""
+"""Parser of definition documents; the entry point is `model/reader.py`."""

@@ -1,4 +1,4 @@
-"""What reading one document has found and must remember."""
+"""Collected problems and shared context of reading one document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Findings"]
 
 
 class Findings:
-    """The problems so far, the ids in use, and who is trusted."""
+    """Problems so far, ids in use, and whether the document is trusted."""
 
     __slots__ = ("problems", "trusted", "types", "used_ids")
 
@@ -21,7 +21,7 @@ class Findings:
         self.problems: list[Problem] = []
         self.types = types
         self.trusted = trusted
-        """The document comes from the code provider of this process: `$code` may stand in it."""
+        """The document comes from the code provider of this process and may contain `$code`."""
         self.used_ids = used_ids
 
     def add(self, path: str, code: str, message: str, remedy: str, severity: Severity = Severity.ERROR) -> None:
@@ -31,12 +31,12 @@ class Findings:
         self.add(path, "wrong-kind", f"{what} must be {wanted}, not {kind_of(got)}.", f"Write {wanted} here.")
 
     def storable(self, text: str, what: str, path: str) -> None:
-        """It has a column in every store."""
+        """Report a text that a database column cannot store."""
         if not is_storable(text):
-            self.add(path, "unstorable-text", UnstorableText(text, what).finding, "Write it without.")
+            self.add(path, "unstorable-text", UnstorableText(text, what).finding, "Remove the character.")
 
     def literal(self, raw: Any, path: str) -> Any:
-        """A value with its type tags resolved; the raw data with a problem if they cannot be."""
+        """A value with its type tags resolved; on failure the raw data, with a problem."""
         try:
             return decode(raw, self.types)
         except (UnknownValueType, InvalidState) as error:
@@ -44,13 +44,13 @@ class Findings:
                 path,
                 "invalid-value",
                 str(error),
-                'Correct the value; an object that only looks like a typed value is written as {"$t": "dict", "v": [[key, '
+                'Correct the value. Write an object that only looks like a typed value as {"$t": "dict", "v": [[key, '
                 "value], …]}.",
             )
             return raw
 
     def id_for(self, type_name: str) -> str:
-        """A free id made from the activity's type: WriteLine1, WriteLine2, …"""
+        """An unused id derived from the activity's type: WriteLine1, WriteLine2, …"""
         short = type_name.replace(":", ".").rpartition(".")[2]
         base = "".join(char for char in short if char.isalnum() or char in "_-") or "Activity"
         number = 1
@@ -61,7 +61,7 @@ class Findings:
 
 
 def kind_of(value: object) -> str:
-    """What JSON calls it."""
+    """Name of the JSON type."""
     if value is None:
         return "null"
     if isinstance(value, bool):

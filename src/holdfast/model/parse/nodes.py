@@ -1,7 +1,7 @@
-"""Activities of a document.
+"""Parser of activities.
 
-Keys that are not the format's own are children by port, told by their looks: an object with a `type`, a list of such,
-or a list of other objects, which are entries. What looks like nothing of ours is kept as `extra`.
+Keys that the format does not define are ports, recognised by their value: an object with a `type`, a list of such objects, or
+a list of other objects (entries). Other values are kept as `extra`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["OWN_KEYS", "expression_key", "has_type", "is_activity_in_entry", "ne
 
 OWN_KEYS = ("type", "id", "name", "version", "inputs", "outputs", "variables", "connections", "options", "metadata")
 _MARKS = frozenset(OWN_KEYS) - {"type", "name", "version"}
-"""Keys that tell an activity inside an entry from data that happens to have a `type`."""
+"""Keys that distinguish an activity inside an entry from data with a `type`."""
 
 
 def has_type(value: Any) -> bool:
@@ -26,8 +26,8 @@ def has_type(value: Any) -> bool:
 
 
 def is_activity_in_entry(value: Any) -> bool:
-    """By its marks, or by children: a `Sequence` that has nothing but activities is one, too. Data that looks so is refused
-    loudly, as an activity of an unknown type, where an activity that is taken for data would be left out in silence."""
+    """Recognised by its keys or by child activities: a `Sequence` with nothing but activities is one, too. Data that looks
+    like an activity is reported as an unknown type; an activity mistaken for data would be dropped silently."""
     if not has_type(value):
         return False
     return len(value) == 1 or not _MARKS.isdisjoint(value) or any(map(_holds_activities, value.values()))
@@ -46,7 +46,7 @@ def expression_key(value: Any) -> str | None:
 
 
 def needs_literal(raw: Any) -> bool:
-    """A literal that would be read as something else stands in `{"$literal": …}`."""
+    """Whether a literal would be read as an expression or activity, and must be wrapped in `{"$literal": …}`."""
     return expression_key(raw) is not None or is_activity_in_entry(raw)
 
 
@@ -54,7 +54,7 @@ def needs_literal(raw: Any) -> bool:
 
 
 def read_activity(raw: dict[str, Any], path: str, findings: Findings) -> ActivityNode:
-    """The caller has seen that it is an object with a `type`."""
+    """The caller has checked that `raw` is an object with a `type`."""
     type_name = raw["type"]
     if not type_name.strip():
         findings.add(pointer(path, "type"), "missing-type", "The type is empty.", "Name the activity's type.")
@@ -131,7 +131,7 @@ def _read_outputs(raw: Any, path: str, findings: Findings) -> dict[str, str]:
 
 
 def read_input(raw: Any, path: str, findings: Findings) -> Any:
-    """A literal or an expression; only the outermost level can be one, what stands deeper is data."""
+    """A literal or an expression. Only the outermost level can be an expression; nested levels are data."""
     key = expression_key(raw)
     if key is None:
         return findings.literal(raw, path)
@@ -151,8 +151,8 @@ def _read_expression(key: str, source: Any, path: str, findings: Findings) -> An
         findings.add(
             path,
             "invalid-expression",
-            f"'{key}' is no expression language.",
-            'Name one, as in {"$python": "…"}; data that looks like an expression is written {"$literal": …}.',
+            f"'{key}' is not an expression language.",
+            'Name a language, as in {"$python": "…"}. Write data that looks like an expression as {"$literal": …}.',
         )
     elif language == "code" and not findings.trusted:
         findings.add(

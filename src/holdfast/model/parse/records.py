@@ -1,7 +1,7 @@
-"""Parts of a document that are plain records: variables, declarations, connections, options.
+"""Parser of plain records in a document: variables, declarations, connections, options.
 
-The frozen classes of the model say which keys there are and of what type; every key is read on its own, so that one
-wrong value does not hide the next.
+The frozen classes of the model define keys and types. Each key is read separately, so that one wrong value does not hide
+others.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _Read = Callable[[Any, str, Findings], Any]
 
 
 class _Wrong(Exception):
-    """The value is reported; the field keeps its default."""
+    """The value has been reported; the field keeps its default."""
 
 
 @cache
 def _fields_of(cls: type[Struct]) -> dict[str, tuple[str, bool, _Read]]:
-    """By key: the field's name, whether it must be there, and how it is read."""
+    """By key: name of the field, whether it is required, and its reader."""
     return {info.encode_name: (info.name, info.required, _reader_of(info.type)) for info in msgspec.structs.fields(cls)}
 
 
@@ -53,7 +53,7 @@ def _read_duration(raw: Any, path: str, findings: Findings) -> timedelta | None:
         return None
     try:
         if not isinstance(raw, str):
-            raise ValueError("A duration is written as text.")
+            raise ValueError("A duration must be text.")
         return parse_duration(raw)
     except ValueError as error:
         findings.add(path, "invalid-duration", str(error), "For example 'PT30S', 'P1DT2H', '00:00:30' or '1.02:00:00'.")
@@ -91,7 +91,7 @@ def _remedy(annotation: Any) -> str:
 
 
 def read_record(cls: type[R], raw: Any, path: str, findings: Findings) -> R | None:
-    """The record with every value that could be read; None if it is none or lacks what it must have."""
+    """The record with all readable values; None if it is not an object or lacks a required key."""
     if not isinstance(raw, dict):
         findings.wrong_kind(path, f"The {_word(cls)}", "an object", raw)
         return None

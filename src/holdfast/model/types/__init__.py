@@ -1,7 +1,7 @@
-"""The names of types in definitions: what they mean, what conforms to them, how values are converted to them.
+"""Type names in definitions: parsing, conformance and conversion of values.
 
-`any string integer number decimal boolean bytes datetime date time duration uuid object list`, `list[T]`, `T?` (or
-nothing), and the public names of registered classes.
+`any string integer number decimal boolean bytes datetime date time duration uuid object list`, `list[T]`, `T?` (nullable),
+and the public names of registered classes.
 """
 
 from __future__ import annotations

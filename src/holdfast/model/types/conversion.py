@@ -1,8 +1,8 @@
 """Conversion of values to declared types.
 
-Two degrees. `convert` is lenient, for variables and activity inputs: text is parsed independent of any locale, JSON
-text becomes objects, blank text becomes nothing. `fit` converts only where nothing is guessed and nothing is lost, for
-what comes in from outside: `"5"` is no integer, but ISO text is a datetime where one is declared.
+There are two modes. `convert` is lenient, for variables and activity inputs: it parses text independently of the locale, reads
+JSON text as objects, and turns blank text into None. `fit` is strict, for external inputs: it converts only without loss or
+guessing. `"5"` is not an integer, but ISO text is a datetime if one is declared.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 
 
 def conforms(value: Any, type_name: str, types: TypeRegistry | None = None) -> bool:
-    """Whether the value is of that type as it stands. A class that is not registered is matched by its name."""
+    """Whether the value already has that type. An unregistered class is matched by its name."""
     return _conforms(value, parse_type(type_name), types)
 
 
@@ -68,15 +68,15 @@ def _is_instance(value: Any, name: str, types: TypeRegistry | None) -> bool:
 
 
 def convert(value: Any, type_name: str, types: TypeRegistry | None = None) -> Any:
-    """The value as that type, leniently; ValueError with the remedy when there is no sensible way."""
+    """Convert the value leniently. Raises ValueError with the remedy if there is no sensible conversion."""
     return _convert(value, parse_type(type_name), types, lenient=True)
 
 
 def fit(value: Any, type_name: str, types: TypeRegistry | None = None) -> Any:
-    """The value as that type where nothing is guessed and nothing lost, else ValueError. None fits `T?` and `any` only."""
+    """Convert the value without loss or guessing, else ValueError. None is valid for `T?` and `any` only."""
     name = parse_type(type_name)
     if value is None and not name.nullable and name.base != "any":
-        raise ValueError(f"None is no {type_name}. Give a value, or declare the type as '{type_name}?'.")
+        raise ValueError(f"None is not a valid {type_name}. Give a value, or declare the type as '{type_name}?'.")
     return _convert(value, name, types, lenient=False)
 
 
@@ -95,11 +95,13 @@ def _convert(value: Any, name: TypeName, types: TypeRegistry | None, *, lenient:
         return _CONVERTERS[name.base](value, lenient)
     except (ValueError, TypeError, OverflowError, InvalidOperation) as error:
         reason = f" {error}" if isinstance(error, _Reason) else ""
-        raise ValueError(f"{_shown(value)} is no {name.base}.{reason or _HINTS.get(name.base, '')}") from None
+        raise ValueError(
+            f"{_excerpt(value)} is not a valid {name.base}.{reason or _HINTS.get(name.base, '')}"
+        ) from None
 
 
 class _Reason(ValueError):
-    """A message of ours, worth showing."""
+    """An error whose message is shown to the user."""
 
 
 _HINTS = {
@@ -120,10 +122,10 @@ _HINTS = {
 
 _TRUTHS = {"true": True, "false": False, "1": True, "0": False}
 _MOST_DIGITS = 400
-"""Of a number that text or a float becomes: `1e999999999` is short to write and fills the memory."""
+"""Limit for numbers from text or floats: `1e999999999` is short, but its int would fill the memory."""
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value) if isinstance(value, (str, int, float, Decimal, date, time, timedelta, UUID)) else ""
     kind = value.__class__.__name__
     return f"The {kind} {text}" if text and len(text) <= 60 else f"A value of type {kind}"
@@ -270,7 +272,7 @@ def _list(value: Any, name: TypeName, types: TypeRegistry | None, *, lenient: bo
     if value.__class__ in (set, frozenset) and lenient:
         value = list(value)
     if value.__class__ not in (list, tuple):
-        raise ValueError(f"{_shown(value)} is no list. Give a list, or JSON text of one.")
+        raise ValueError(f"{_excerpt(value)} is not a list. Give a list, or JSON text of one.")
     item = name.item
     if item is None or all(_conforms(each, item, types) for each in value):
         return value
@@ -279,7 +281,7 @@ def _list(value: Any, name: TypeName, types: TypeRegistry | None, *, lenient: bo
 
 def _item(each: Any, index: int, item: TypeName, types: TypeRegistry | None, *, lenient: bool) -> Any:
     if each is None and not item.nullable and not lenient and item.base != "any":
-        raise ValueError(f"Item {index} is None, which is no {item}. Give a value or leave it out.")
+        raise ValueError(f"Item {index} is None, which is not a valid {item}. Give a value or leave it out.")
     try:
         return _convert(each, item, types, lenient=lenient)
     except ValueError as error:
@@ -308,9 +310,9 @@ def _class(value: Any, name: str, types: TypeRegistry | None, *, lenient: bool) 
         try:
             return build(value, cls, strict=not lenient)
         except Exception as error:
-            # Validation errors of msgspec and pydantic, and whatever a __post_init__ raises.
-            raise ValueError(f"The object is no {name}: {error}") from error
-    raise ValueError(f"{_shown(value)} is no {name}. Give an object with the fields of {cls.__qualname__}.")
+            # Validation errors of msgspec and pydantic, and any error of a __post_init__.
+            raise ValueError(f"The object is not a valid {name}: {error}") from error
+    raise ValueError(f"{_excerpt(value)} is not a {name}. Give an object with the fields of {cls.__qualname__}.")
 
 
 def _member(value: Any, cls: type[Enum]) -> Enum:
@@ -319,7 +321,7 @@ def _member(value: Any, cls: type[Enum]) -> Enum:
     try:
         return cls(value)
     except ValueError:
-        raise ValueError(f"{_shown(value)} is none of {', '.join(cls.__members__)}.") from None
+        raise ValueError(f"{_excerpt(value)} is not one of {', '.join(cls.__members__)}.") from None
 
 
 def build(fields: dict[str, Any], cls: type, *, strict: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Reading a type's name."""
+"""Parser of type names."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class TypeName(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def parse_type(text: str) -> TypeName:
-    """Raises ValueError for text that is no type's name. A class name need not be registered to be one."""
+    """Raises ValueError for an invalid type name. A class name need not be registered."""
     if len(text) > _LONGEST:
-        raise ValueError(f"A type's name has at most {_LONGEST} characters.")
+        raise ValueError(f"A type name has at most {_LONGEST} characters.")
     name = text.strip()
     if name.endswith("?"):
         inner = parse_type(name[:-1])
@@ -58,7 +58,7 @@ def parse_type(text: str) -> TypeName:
     if name in BUILT_IN or _is_class_name(name):
         return TypeName(name)
     raise ValueError(
-        f"'{text}' is no type. Use one of {', '.join(sorted(BUILT_IN))}, 'list[T]', 'T?' or a registered class's name."
+        f"'{text}' is not a type. Use one of {', '.join(sorted(BUILT_IN))}, 'list[T]', 'T?' or the name of a registered class."
     )
 
 
@@ -67,7 +67,7 @@ def _is_class_name(name: str) -> bool:
 
 
 def is_known_type(text: str, types: TypeRegistry | None = None) -> bool:
-    """Without a registry, a name that may be a class's (`module:Class`) passes for known."""
+    """Without a registry, every name of the form `module:Class` counts as known."""
     try:
         name = parse_type(text)
     except ValueError:

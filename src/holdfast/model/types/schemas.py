@@ -67,7 +67,7 @@ _UNIONS = (typing.Union, python_types.UnionType)
 
 
 def schema_of(type_name: str, types: TypeRegistry | None = None) -> Schema:
-    """JSON Schema of a type by its name; an unregistered class is any object."""
+    """JSON Schema of a type by its name; an unregistered class accepts any object."""
     return _schema(parse_type(type_name), types)
 
 
@@ -96,7 +96,7 @@ def class_schema(cls: type) -> Schema:
     try:
         (found,), parts = msgspec.json.schema_components([cls], ref_template="#/$defs/{name}", schema_hook=_hook)
     except (TypeError, NameError, AttributeError):
-        # A part whose type has no schema or whose annotation does not resolve.
+        # The type of a part has no schema, or its annotation does not resolve.
         return {"type": "object", "title": cls.__name__}
     return {**found, "$defs": parts} if parts else found
 
@@ -109,7 +109,7 @@ def _hook(cls: type) -> Schema:
 
 
 def describe(annotation: Any, types: TypeRegistry | None = None) -> tuple[str, Schema]:
-    """The type name and JSON Schema of an annotation (resolved, not text). What has no name of its own is `any`."""
+    """Type name and JSON Schema of a resolved annotation. Annotations without a type name are `any`."""
     if annotation is None or annotation is type(None):
         return "any", {"type": "null"}
     name = _NAMES.get(annotation) if isinstance(annotation, collections.abc.Hashable) else None
@@ -173,7 +173,7 @@ def _describe_class(cls: type, types: TypeRegistry | None) -> tuple[str, Schema]
         return "any", {"type": "array", "uniqueItems": True}
     if issubclass(cls, Enum) or form_of(cls) is not None or dataclasses.is_dataclass(cls):
         name = types.name_of(cls) if types is not None else default_name(cls)
-        # A name with brackets (Page[int], a class inside a function) cannot be parsed as a type's name.
+        # A name with brackets (Page[int], a class inside a function) does not parse as a type name.
         return (name if _is_plain(name) else "any"), class_schema(cls)
     if typing.is_typeddict(cls):
         return "object", class_schema(cls)

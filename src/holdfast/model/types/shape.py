@@ -1,4 +1,4 @@
-"""What is wrong with an object that should become one of a class: by field, as problems."""
+"""Conversion of an object to a class, with one problem per mismatching field."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["shaped"]
 _PLACE = re.compile(r"^(?P<message>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(?P<name>[^`]*)`")
 _STEP = re.compile(r"\.?([^.\[\]]+)")
-_NOTHING = "It came with nothing."
+_NOTHING = "The payload is missing."
 
 
 def shaped(value: Any, type_name: str, types: TypeRegistry) -> tuple[Any, list[Problem]]:
-    """The value as that class, leniently, and no problem; or None and what keeps it from being one. Raises `UnknownValueType`
-    if nobody registered the class."""
+    """The value converted leniently to that class, or None with the problems. Raises `UnknownValueType` if the class is not
+    registered."""
     if types.find(type_name) is None:
         raise UnknownValueType(type_name)
     try:
         found = convert(value, type_name, types)
     except ValueError as error:
-        return None, [_problem(*told, type_name, types) for told in _told(error)]
+        return None, [_problem(*found, type_name, types) for found in _positions(error)]
     return found, [] if found is not None else [_problem("", _NOTHING, type_name, types)]
 
 
-def _told(error: ValueError) -> list[tuple[str, str]]:
-    """Places and messages. The cause is msgspec's or pydantic's, or what a `__post_init__` raised."""
+def _positions(error: ValueError) -> list[tuple[str, str]]:
+    """Positions and messages. The cause comes from msgspec, pydantic or a `__post_init__`."""
     cause = error.__cause__
     if cause is None:
         return [("", str(error))]
@@ -45,7 +45,7 @@ def _told(error: ValueError) -> list[tuple[str, str]]:
     steps = _STEP.findall(found["path"] or "")
     missing = _MISSING.search(found["message"])
     if missing is not None:
-        return [(pointer("", *steps, missing["name"]), "It is missing.")]
+        return [(pointer("", *steps, missing["name"]), "The field is missing.")]
     return [(pointer("", *steps), _sentence(found["message"]))]
 
 
@@ -64,7 +64,7 @@ def _fields(type_name: str, types: TypeRegistry) -> str:
     schema = schema.get("$defs", {}).get(str(schema.get("$ref", "")).rpartition("/")[2], schema)
     required = schema.get("required", ())
     fields = [
-        f"{name} ({_kind(item)}{'' if name in required else ', may be left out'})"
+        f"{name} ({_kind(item)}{'' if name in required else ', optional'})"
         for name, item in schema.get("properties", {}).items()
     ]
     article = "An" if cls.__name__[:1] in "AEIOU" else "A"

@@ -1,4 +1,4 @@
-"""Values as text, the same on every machine."""
+"""Text representation of values, equal on every machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["to_text"]
 
 
 def to_text(value: Any) -> str:
-    """Scalars as one writes them, everything else as JSON."""
+    """Scalars in their usual notation, everything else as JSON."""
     if isinstance(value, Enum):
         return value.value if isinstance(value.value, str) else value.name
     if isinstance(value, Decimal):

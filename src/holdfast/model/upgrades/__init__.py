@@ -1,8 +1,8 @@
-"""Documents of older formats, brought up to date before they are read.
+"""Upgrades of documents in older formats, applied before reading.
 
-Each change of the format is one file here, `to_2.py`, `to_3.py`, …, with a function `upgrade(document)` that takes a
-document of the format before it and returns one of its own, as new data. `CHAIN` lists them by the version they start
-from; a document goes through all that it needs, in order. A document without `format` is of the first one.
+Each format change is one file in this package, `to_2.py`, `to_3.py`, …, with a function `upgrade(document)` that takes a
+document of the previous format and returns a new one. `CHAIN` lists the functions by the version they start from. A document
+passes through all that it needs, in order. A document without `format` has the first format.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def bring_up_to_date(
         try:
             document = chain[step](document)
         except Exception as error:  # noqa: BLE001 # see below
-            # A document that is not what its format says; the reader must never answer with a trace.
+            # The document violates its format; the reader reports a problem instead of a traceback.
             return None, [_failed(step, error)]
     return document, []
 
@@ -52,7 +52,7 @@ def _unknown_format(text: object, current: int) -> Problem:
     return Problem(
         path="/format",
         code="unknown-format",
-        message=f"The format {text!r} is not ours.",
+        message=f"The format {text!r} is unknown.",
         remedy=f"Write '{_FAMILY}@{current}', or leave 'format' out. 'holdfast convert' reads Elsa 3 documents.",
     )
 
@@ -70,6 +70,6 @@ def _failed(step: int, error: Exception) -> Problem:
     return Problem(
         path="",
         code="upgrade-failed",
-        message=f"The document could not be brought from format {step} to {step + 1}: {error}.",
+        message=f"The upgrade of the document from format {step} to {step + 1} failed: {error}.",
         remedy=f"Check that it is a complete document of '{_FAMILY}@{step}'.",
     )

@@ -1,13 +1,13 @@
-"""Typed values and JSON: what an instance's state may hold, and how it comes back with the same type.
+"""Encoding of typed values as JSON, for the state of instances. Decoding restores the types.
 
-JSON's own values stand for themselves. Everything else is an object with the key `$t`, which says what it is:
+JSON's own types are written as they are. Other values are an object with the key `$t`, which names the type:
 
     {"$t": "decimal", "v": "1.5"}          {"$t": "enum", "of": "shop:Colour", "v": "RED"}
     {"$t": "tuple", "v": [1, 2]}           {"$t": "object", "of": "shop:Order", "v": {"id": 7}}
 
-A dict that has the key `$t` itself, or keys that are not text, is written as pairs (`{"$t": "dict", "v": [[k, v], …]}`),
-so data that looks like a tag stays data. Class names resolve only through a `TypeRegistry`: nothing is imported
-because data names it, and nothing is pickled. People never see a tag: `shown` and `readable` give them plain JSON.
+A dict that has a key `$t`, or keys that are not text, is written as pairs (`{"$t": "dict", "v": [[k, v], …]}`), so that data
+that looks like a tag stays data. Class names resolve only through a `TypeRegistry`: data never causes an import, and nothing is
+pickled. `shown` and `readable` give users plain JSON without tags.
 """
 
 from __future__ import annotations

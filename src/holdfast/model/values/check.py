@@ -1,4 +1,4 @@
-"""What may be kept in an instance's state, decided when a value is set."""
+"""Check whether a value can be stored in the state of an instance, made when the value is set."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ __all__ = [
 ]
 
 SCALARS: frozenset[type] = frozenset({NoneType, bool, int, float, str, bytes, Decimal, timedelta, UUID, date})
-"""Exact classes that are immutable and always fine."""
+"""Immutable classes that are always storable; subclasses are not."""
 
 MAX_DEPTH = 100
-"""Deeper values are refused, which also ends the walk through a value that contains itself."""
+"""Maximum nesting, which also ends the traversal of a value that contains itself."""
 
 MAX_ITEMS = 1_000_000
-"""Counted as a tree, as JSON would be: a list that holds one list twice, forty levels deep, is a bomb of a few bytes."""
+"""Maximum number of items as a JSON tree. A list that holds one list twice, forty levels deep, is small in memory only."""
 
 _SHOWN_STEPS = 8
 
 Walk = tuple[TypeRegistry | None, list[int]]
-"""The registry that classes must be in, and how many items may still come."""
+"""The registry that classes must be in (None accepts all), and the remaining item budget."""
 
 
 class Refusal(Exception):
-    """On its way up to the value's name, it collects the steps of the path."""
+    """Collects the path to the refused part while it propagates."""
 
     def __init__(self, type_name: str, remedy: str) -> None:
         self.type_name = type_name
@@ -58,9 +58,9 @@ class Refusal(Exception):
 
 
 def check(value: Any, name: str, types: TypeRegistry | None = None) -> None:
-    """Raise `ValueRefused`, with the path inside the value, for what cannot go through state.
+    """Raise `ValueRefused` with the path inside the value if it cannot be stored.
 
-    With `types`, classes that are not registered there are refused too.
+    With `types`, unregistered classes are refused too.
     """
     if value.__class__ in SCALARS:
         return
@@ -70,7 +70,7 @@ def check(value: Any, name: str, types: TypeRegistry | None = None) -> None:
         raise refusal.named(name) from None
 
 
-# -- checking ----------------------------------------------------------------------------------------------------------
+# -- traversal ---------------------------------------------------------------------------------------------------------
 
 
 def _check(value: Any, depth: int, walk: Walk) -> None:
@@ -124,7 +124,7 @@ def check_keys(value: dict[Any, Any], depth: int, walk: Walk) -> None:
 def _check_values(value: dict[Any, Any], depth: int, walk: Walk) -> None:
     key = None
     try:
-        for key, item in value.items():  # noqa: B007 # the handler tells where it stopped
+        for key, item in value.items():  # noqa: B007 # the handler reads the current key
             if item.__class__ not in SCALARS:
                 _check(item, depth, walk)
     except Refusal as refusal:
@@ -135,7 +135,7 @@ def _check_values(value: dict[Any, Any], depth: int, walk: Walk) -> None:
 def _check_parts(parts: dict[str, Any], depth: int, walk: Walk) -> None:
     name = ""
     try:
-        for name, part in parts.items():  # noqa: B007 # the handler tells where it stopped
+        for name, part in parts.items():  # noqa: B007 # the handler reads the current name
             if part.__class__ not in SCALARS:
                 _check(part, depth, walk)
     except Refusal as refusal:
@@ -144,14 +144,14 @@ def _check_parts(parts: dict[str, Any], depth: int, walk: Walk) -> None:
 
 
 def step_to(key: Any) -> str:
-    """How the path names a key of a dict."""
+    """A dict key as a step of the path."""
     if isinstance(key, str) and key.isidentifier():
         return f".{key}"
     return f"[{key!r}]" if key.__class__ in SCALARS else f"[{key.__class__.__qualname__}]"
 
 
 def admit(value: Any, cls: type, types: TypeRegistry | None) -> Form | None:
-    """The form of an object's class; None for what has no parts; a refusal for what cannot be kept."""
+    """The form of an object's class, or None if it has no parts. Raises `Refusal` for values that cannot be stored."""
     if cls is datetime:
         if value.utcoffset() is None:
             raise Refusal("datetime without a time zone", NAIVE)
@@ -167,5 +167,5 @@ def admit(value: Any, cls: type, types: TypeRegistry | None) -> Form | None:
 
 
 def refuse(cls: type, name: str, remedy: str | None = None) -> NoReturn:
-    """For the encoder, which meets what was never checked."""
+    """Raise `ValueRefused` in the encoder, for values that were not checked."""
     raise ValueRefused(name, cls.__qualname__, remedy=remedy or remedy_for(cls))

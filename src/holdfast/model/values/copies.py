@@ -1,4 +1,4 @@
-"""Copies by value: what crosses an activity's border must not be changed from the other side."""
+"""Deep copies: values that enter or leave an activity must not be changed from the other side."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["copy"]
 
 
 def copy(value: Any, name: str = "value", types: TypeRegistry | None = None) -> Any:
-    """Containers and objects anew; what is immutable all the way down, and exceptions, as it is. Refuses as `check`."""
+    """Copies containers and objects. Deeply immutable values and exceptions are returned as they are. Refuses like `check`."""
     if value.__class__ in SCALARS:
         return value
     try:
@@ -54,7 +54,7 @@ def _items(value: Any, depth: int, walk: Walk) -> list[Any]:
     copied: list[Any] = []
     try:
         for item in value:
-            copied.append(item if item.__class__ in SCALARS else _copy(item, depth, walk))  # noqa: PERF401 # len tells where
+            copied.append(item if item.__class__ in SCALARS else _copy(item, depth, walk))  # noqa: PERF401 # len is the index
     except Refusal as refusal:
         refusal.steps.append(f"[{len(copied)}]")
         raise
@@ -85,7 +85,7 @@ def _copy_tuple(value: tuple[Any, ...], depth: int, walk: Walk) -> tuple[Any, ..
 
 
 def _copy_set(value: set[Any], depth: int, walk: Walk) -> set[Any]:
-    """Its members are hashable, hence as good as immutable: they are only checked."""
+    """Members are hashable, hence treated as immutable: they are checked, not copied."""
     _items(value, depth, walk)
     return set(value)
 

@@ -1,4 +1,4 @@
-"""From JSON back to typed values. Classes come from the registry or not at all."""
+"""Decoder of typed values from JSON. Classes come only from the registry."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["decode"]
 
 _NO_TYPES = TypeRegistry()
 _DEPTH_LIMIT = 3 * MAX_DEPTH
-"""A tag and its pairs stand between a container and its items."""
+"""A tag and its pairs add levels between a container and its items."""
 _CONTAINERS = frozenset({dict, list})
 _FEW = 16
-"""Longer lists are asked first whether they are plain as a whole: a loop's ten thousand items are read with every burst."""
+"""Longer lists are first checked as a whole for plain items: every burst reads all items of a large loop."""
 
 
 def decode(data: Any, types: TypeRegistry | None = None) -> Any:
-    """Raises `UnknownValueType` for a name that the registry lacks, `InvalidState` for data that `encode` never wrote."""
+    """Raises `UnknownValueType` for an unregistered name and `InvalidState` for data that `encode` did not write."""
     return _decode(data, types or _NO_TYPES, 0)
 
 
@@ -40,7 +40,7 @@ def _decode(data: Any, types: TypeRegistry, depth: int) -> Any:
     if cls is not dict and cls is not list:
         return data
     if depth > _DEPTH_LIMIT:
-        raise InvalidState(f"Stored data is nested deeper than {_DEPTH_LIMIT} levels, which no value of ours is.")
+        raise InvalidState(f"Stored data is nested deeper than {_DEPTH_LIMIT} levels, the limit for values.")
     if cls is list:
         if len(data) > _FEW and _CONTAINERS.isdisjoint(set(map(type, data))):
             return data[:]
@@ -50,7 +50,7 @@ def _decode(data: Any, types: TypeRegistry, depth: int) -> Any:
         ]
     if TAG in data:
         return _tagged(data, types, depth + 1)
-    out = {}  # Most have few items: before Python 3.12 a comprehension is a call.
+    out = {}  # A loop: before Python 3.12 a comprehension is a function call, which costs more for few items.
     for key, item in data.items():
         inner = item.__class__
         out[key] = _decode(item, types, depth + 1) if inner is dict or inner is list else item
@@ -67,9 +67,9 @@ def _tagged(data: dict[str, Any], types: TypeRegistry, depth: int) -> Any:
     except HoldfastError:
         raise
     except Exception as error:
-        # Whatever a class or a parser makes of data that does not fit: one kind of error for whoever loads state.
+        # Constructors and parsers raise many kinds of errors on invalid data; loaders of state get one kind.
         of = f" of type '{data['of']}'" if isinstance(data.get("of"), str) else ""
-        raise InvalidState(f"Stored data holds a '{tag}'{of} that cannot be read: {error}") from error
+        raise InvalidState(f"Stored data holds a '{tag}'{of} that cannot be decoded: {error}") from error
 
 
 # -- containers --------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _datetime(data: dict[str, Any], types: TypeRegistry, depth: int) -> datetime
         raise ValueError("it has no offset.")
     if "zone" not in data and "fold" not in data:
         return moment
-    # The wall time is kept, as Python keeps it: a rule of the zone that changes moves the moment, not the clock.
+    # Keeps the wall time, as Python does: if the rules of the zone change, the instant moves, not the wall time.
     return moment.replace(tzinfo=_zone(data) or moment.tzinfo, fold=int(data.get("fold", 0)))
 
 
@@ -110,7 +110,7 @@ def _time(data: dict[str, Any], types: TypeRegistry, depth: int) -> time:
 
 
 def _zone(data: dict[str, Any]) -> tzinfo | None:
-    """None also for a zone that this machine's database lacks: the offset then keeps the moment right."""
+    """None also for a zone that this machine does not know: the stored offset still gives the right instant."""
     key = data.get("zone")
     if key is None:
         return None

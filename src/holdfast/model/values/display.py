@@ -1,6 +1,6 @@
-"""Values as people and their programs read them: plain JSON without tags, in the forms that inputs are taken in.
+"""Values as plain JSON without tags, for people and API clients, in the notation that inputs accept.
 
-What is shown can be given back where a type is declared; what it was is told by the type, not by the value.
+The result can be used as an input of a declared type, which restores the type of the value.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from holdfast.model.values.forms import FIELDS_SET, PRIVATE
 __all__ = ["readable", "shown"]
 
 _DESCRIBED = 1000
-"""Characters of what cannot be encoded."""
+"""Maximum length of the description of a value that cannot be encoded."""
 
 
 def shown(value: Any) -> Any:
-    """A typed value as plain JSON; what cannot be encoded is described."""
+    """A typed value as plain JSON. A value that cannot be encoded is described."""
     try:
         return readable(encode(value))
     except ValueRefused:
@@ -30,7 +30,7 @@ def shown(value: Any) -> Any:
 
 
 def readable(encoded: Any) -> Any:
-    """The same of what `encode` or `preview` made. An object with a tag of somebody else's stays as it is."""
+    """Like `shown`, for the result of `encode` or `preview`. An object with an unknown tag is not changed."""
     cls = encoded.__class__
     if cls is str:
         return encoded if encoded.isascii() else _text(encoded)
@@ -45,7 +45,7 @@ def readable(encoded: Any) -> Any:
 
 
 def _text(text: str) -> str:
-    """Half a character (a lone surrogate) fits in no JSON document: it is written out."""
+    """Escape lone surrogates, which JSON cannot represent."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -57,7 +57,7 @@ def _key(encoded: Any) -> str:
 def _whole(data: dict[str, Any]) -> str:
     try:
         return str(int(data["v"], 16))
-    except ValueError:  # more digits than Python writes in one go
+    except ValueError:  # More digits than Python converts.
         return str(data["v"])
 
 

@@ -1,4 +1,4 @@
-"""From typed values to what JSON can say. Always new containers, never a reference into the value."""
+"""Encoder of typed values as JSON. The result never shares containers with the value."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ TAG = "$t"
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _FEW = 16
-"""Longer lists are asked first whether they are plain as a whole."""
-_LUGGAGE = 200
-"""Characters kept of an exception's argument that is no value."""
+"""Longer lists are first checked as a whole for plain items."""
+_ARGUMENT_TEXT_MAX = 200
+"""Maximum length of the text that replaces an exception's argument that cannot be encoded."""
 
 Types = TypeRegistry | None
 
 
 def encode(value: Any, types: TypeRegistry | None = None) -> Any:
-    """Plain JSON: str, int, float, bool, None, lists, dicts with text keys. Refuses what `check` refuses."""
+    """Plain JSON: str, int, float, bool, None, lists, dicts with text keys. Refuses the same values as `check`."""
     return _dict(value, types, 1) if value.__class__ is dict else _encode(value, types, 0)
 
 
@@ -57,7 +57,7 @@ def _encode(value: Any, types: Types, depth: int) -> Any:
 
 
 def _text(value: str) -> Any:
-    """Text with lone surrogates is no Unicode and fits in no JSON document."""
+    """Text with lone surrogates is not valid Unicode and cannot be written as JSON."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -109,7 +109,7 @@ def _tuple(value: tuple[Any, ...], types: Types, depth: int) -> Any:
 
 
 def _set(value: Any, types: Types, depth: int) -> Any:
-    # Sorted, so that one set always gives one text.
+    # Sorted for a deterministic result.
     members = sorted(_items(value, types, depth), key=msgspec.json.Encoder(order="sorted").encode)
     return {TAG: value.__class__.__name__, "v": members}
 
@@ -165,8 +165,8 @@ def _exception(error: BaseException, types: Types, depth: int) -> Any:
         "of": name,
         "bases": bases,
         "message": _text(message),
-        "args": [_luggage(item, types, depth) for item in args],
-        "state": [[_text(key), _luggage(item, types, depth)] for key, item in attributes.items()],
+        "args": [_argument(item, types, depth) for item in args],
+        "state": [[_text(key), _argument(item, types, depth)] for key, item in attributes.items()],
     }
 
 
@@ -174,15 +174,15 @@ def _message(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:  # noqa: BLE001 # user code
-        # Its own __str__ is broken; the class still says what happened.
+        # A broken __str__: the name of the class is still useful.
         return type(error).__qualname__
 
 
-def _luggage(item: Any, types: Types, depth: int) -> Any:
+def _argument(item: Any, types: Types, depth: int) -> Any:
     try:
         return _encode(item, types, depth)
     except ValueRefused:
-        return _text(_described(item)[:_LUGGAGE])
+        return _text(_described(item)[:_ARGUMENT_TEXT_MAX])
 
 
 def _described(item: object) -> str:

@@ -1,8 +1,8 @@
 """Exceptions as values: name, names of the bases, message, arguments and attributes.
 
-An exception is never refused: what it carries that cannot be kept is replaced by its text, since the fault matters more
-than its luggage. One whose class is not registered where it is read comes back as a `KeptException` that still answers
-to the names of its class and bases, and is written again as it was.
+An exception is never refused: attributes that cannot be stored are replaced by their text, since losing the fault would be
+worse. If its class is not registered in the reading process, it becomes a `KeptException`, which still has the names of its
+class and bases and is encoded again unchanged.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["KeptException", "arguments_of", "exception_names", "rebuild_exceptio
 
 
 class KeptException(Exception):
-    """Stands for an exception whose class is not known in this process."""
+    """Replaces an exception whose class is not known in this process."""
 
     def __init__(self, names: tuple[str, ...], message: str, kept_args: tuple[Any, ...], attributes: Mapping[str, Any]):
         self.names = names
-        """The name of its class, then those of its bases."""
+        """Name of its class, then of its bases."""
         self.message = message
         self.kept_args = kept_args
         self.attributes = dict(attributes)
@@ -41,7 +41,7 @@ class KeptException(Exception):
 
 
 def exception_names(error: BaseException | type[BaseException], types: TypeRegistry | None = None) -> tuple[str, ...]:
-    """The public names of an exception's class and its bases, nearest first: what `except` by name matches."""
+    """Public names of an exception's class and its bases, nearest first; `except` by name matches them."""
     if isinstance(error, KeptException):
         return error.names
     cls = error if isinstance(error, type) else type(error)
@@ -50,12 +50,12 @@ def exception_names(error: BaseException | type[BaseException], types: TypeRegis
 
 
 def arguments_of(error: BaseException) -> tuple[Any, ...]:
-    """What builds it again; an OSError hides the file's name from its `args`."""
+    """The arguments that rebuild it; the `args` of an OSError do not contain the file name."""
     return tuple(OSError.__reduce__(error)[1]) if isinstance(error, OSError) else error.args
 
 
 def rebuild_exception(cls: type[BaseException], args: tuple[Any, ...], attributes: Mapping[str, Any]) -> BaseException:
-    """Make the exception without calling an `__init__` of its own, whose parameters nobody knows."""
+    """Build the exception without calling its own `__init__`, whose parameters are unknown."""
     built_in = next(base for base in cls.__mro__ if base.__module__ == "builtins")
     made: BaseException = cls.__new__(cls, *args)
     built_in.__init__(made, *args)  # type: ignore[misc] # the C-level initialiser, for classes such as UnicodeDecodeError

@@ -1,11 +1,11 @@
-"""How an object of a class is taken apart into named parts and put together again.
+"""Forms: decomposition of objects into named parts, and their reconstruction.
 
-Dataclasses, msgspec Structs, named tuples and pydantic models. Pydantic is never imported here: if nobody has
-imported it, no value can be one of its models.
+Supports dataclasses, msgspec Structs, named tuples and pydantic models. This module does not import pydantic: if it is not
+imported yet, no value can be one of its models.
 
-Objects are put together as copying does it: the stored parts win over whatever a constructor makes of them. A
-`__post_init__` still runs, for the sake of attributes that it derives. A part that the class has lost is ignored, one
-that it has gained takes its default: classes may grow while instances sleep.
+Reconstruction works like copying: stored parts override values that the constructor computes. `__post_init__` still runs, for
+derived attributes. A stored part that the class no longer has is ignored; a new part takes its default. Classes may therefore
+evolve while instances wait.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ PRIVATE = "__private__"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Form:
-    """The parts of a class's objects, and the way back."""
+    """The parts of objects of a class, and the functions that split and rebuild them."""
 
     part_names: tuple[str, ...]
     apart: Callable[[Any], dict[str, Any]]
     together: Callable[[Parts], Any]
-    """Raises whatever the class raises for parts that do not fit."""
+    """Raises the errors of the class for invalid parts."""
     frozen: bool
 
 
@@ -40,7 +40,7 @@ _forms: dict[type, Form | None] = {}
 
 
 def form_of(cls: type) -> Form | None:
-    """None: objects of this class cannot be taken apart."""
+    """None if objects of this class cannot be decomposed."""
     try:
         return _forms[cls]
     except KeyError:
@@ -68,7 +68,7 @@ def _dataclass_form(cls: Any) -> Form:
     names = tuple(field.name for field in fields)
     params = cls.__dataclass_params__
     has_init_vars = any(
-        kind._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined] # there is no public question for it
+        kind._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined] # there is no public API for it
         for kind in cls.__dataclass_fields__.values()
     )
     constructed = hasattr(cls, "__post_init__") and not has_init_vars and params.init

@@ -1,4 +1,4 @@
-"""The mark where a value was left out."""
+"""Placeholder of an omitted value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Omitted"]
 
 
 class Omitted(Struct, frozen=True, kw_only=True):
-    """Stands where a value was too large for the journal, or could not be kept at all (then without size and hash)."""
+    """Replaces a value that is too large for the journal, or cannot be encoded (then without size and hash)."""
 
     type: str
     size: int | None

@@ -1,4 +1,4 @@
-"""What the journal keeps of a value: itself when it is small, else what kind of value it was."""
+"""Previews of values for the journal: small values as they are, others as type, size and hash."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _HASH_LENGTH = 16
 
 
 def preview(value: Any, limit_bytes: int = 1024, types: TypeRegistry | None = None) -> Any:
-    """Plain JSON that shares nothing with the value: its encoding if that takes at most `limit_bytes`, else
-    `{"$t": "omitted", "type": …, "size": …, "hash": …}`. Do not encode it again."""
+    """Plain JSON that shares nothing with the value: its encoding if that is at most `limit_bytes` long, else
+    `{"$t": "omitted", "type": …, "size": …, "hash": …}`. Do not encode the result again."""
     cls = value.__class__
     if (
         value is None

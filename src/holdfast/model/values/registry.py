@@ -1,4 +1,4 @@
-"""The types that stored data may name."""
+"""Registry of the types that stored data may name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TypeRegistry", "default_name"]
 
 
 def default_name(cls: type) -> str:
-    """`module:qualname`; the exceptions of Python itself go by their plain name."""
+    """`module:qualname`; built-in exceptions use their plain name."""
     if cls.__module__ == "builtins":
         return cls.__qualname__
     return public_name(cls)
@@ -29,13 +29,13 @@ def _exceptions_of(module: Any) -> dict[str, type]:
 
 
 _ALWAYS_KNOWN = {**_exceptions_of(builtins), **_exceptions_of(errors)}
-"""Exceptions that every registry knows: faults are kept as values."""
+"""Exceptions that every registry knows, since faults are stored as values."""
 
 
 class TypeRegistry:
-    """Classes by their public names: dataclasses, enums, Structs, named tuples, pydantic models and exceptions.
+    """Classes by public name: dataclasses, enums, Structs, named tuples, pydantic models and exceptions.
 
-    Classes that the annotated parts of a registered class name are registered along with it.
+    Classes in the annotations of a registered class are registered with it.
     """
 
     __slots__ = ("_by_name", "_names")
@@ -47,7 +47,7 @@ class TypeRegistry:
             self.register(cls)
 
     def register(self, cls: type, name: str | None = None, aliases: Iterable[str] = ()) -> None:
-        """Make the class known; aliases are further names under which stored data may hold it."""
+        """Register the class. Aliases are further names that stored data may use."""
         if not is_registrable(cls):
             raise ActivityDeclarationError(
                 f"{cls!r} cannot be registered as a value type. Register dataclasses, enums, msgspec Structs, named "
@@ -73,7 +73,7 @@ class TypeRegistry:
         self._by_name[name] = cls
 
     def name_of(self, cls: type) -> str:
-        """The name to store; for a class that is not registered the one that it would get."""
+        """The name to store; for an unregistered class its default name."""
         return self._names.get(cls) or default_name(cls)
 
     def find(self, name: str) -> type | None:
@@ -86,7 +86,7 @@ class TypeRegistry:
         return iter(self._names)
 
     def including(self, *classes: type) -> TypeRegistry:
-        """A new registry that knows these too."""
+        """A new registry that also has these classes."""
         extended = TypeRegistry().merged(self)
         for cls in classes:
             if cls not in extended._names:
@@ -94,7 +94,7 @@ class TypeRegistry:
         return extended
 
     def merged(self, other: TypeRegistry) -> TypeRegistry:
-        """A new registry with the types of both; a name that means different classes is refused."""
+        """A new registry with the types of both. Refuses a name with different classes."""
         union = TypeRegistry()
         for source in (self, other):
             for name, cls in source._by_name.items():
@@ -119,8 +119,8 @@ def _classes_in_parts(cls: type) -> list[type]:
 def _annotations_of(cls: type) -> dict[str, Any]:
     try:
         return typing.get_type_hints(cls)
-    except Exception:  # noqa: BLE001 # an annotation is any code at all
-        # A name that exists only for type checkers: take those that do resolve, one by one.
+    except Exception:  # noqa: BLE001 # evaluating an annotation runs arbitrary code
+        # A name that exists only for type checkers: resolve the annotations one by one and keep those that work.
         return {name: hint for name, hint in _each_annotation(cls) if not isinstance(hint, str)}
 
 

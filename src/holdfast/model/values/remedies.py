@@ -1,4 +1,4 @@
-"""What to do instead, for types that people try to keep."""
+"""Remedies for types that cannot be stored."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from datetime import date, datetime, time
 from pathlib import PurePath
 
 NAIVE = "Give it a time zone: datetime.now(UTC), or value.replace(tzinfo=UTC) if it is meant as UTC."
-TOO_DEEP = (
-    "It contains itself or is nested deeper than 100 levels. Keep identifiers instead of objects that point back."
-)
-TOO_LARGE = "It has more than a million items. Keep it in a file or a database and hold its identifier."
-UNREGISTERED = "Register its class, so that it can be read again: Holdfast(types=[…]) or a plugin ('{name}')."
+TOO_DEEP = "It contains itself or is nested deeper than 100 levels. Keep identifiers instead of back references."
+TOO_LARGE = "It has more than a million items. Store it in a file or a database and keep its identifier."
+UNREGISTERED = "Register its class, so that it can be decoded: Holdfast(types=[…]) or a plugin ('{name}')."
 
 _GENERAL = (
     "Use plain data: numbers, text, bytes, aware datetimes, UUIDs, enums, lists, dicts, dataclasses, msgspec Structs, "

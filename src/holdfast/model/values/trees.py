@@ -1,7 +1,7 @@
-"""Whether a large value is JSON as it stands, asked level by level instead of item by item.
+"""Check whether a large value is plain JSON, level by level instead of item by item.
 
-A loop over ten thousand records is written with every burst that changes one of them. Walking each record in Python costs
-five times what packing it does; asking for the classes of a whole level at once (`map`, `chain`, `set`) does not.
+A loop over ten thousand records is written with every burst that changes one of them. Visiting each record in Python costs
+five times as much as packing it; collecting the classes of a whole level (`map`, `chain`, `set`) does not.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from holdfast.model.values.check import MAX_DEPTH, SCALARS
 __all__ = ["Tree", "is_large", "tree_of"]
 
 MANY = 64
-"""A list or dict of more parts than this is worth a look as a whole."""
+"""Minimum number of items for which the check by level is faster."""
 
 _CONTAINERS: frozenset[type] = frozenset({dict, list})
 _JSON: frozenset[type] = frozenset({str, int, float, bool, NoneType})
 _LEAVES = SCALARS | {datetime, time}
 _RESERVED = "$"
-"""What names of tags begin with."""
+"""First character of tag names."""
 
 
 class Tree(NamedTuple):
     identities: set[int]
-    """Of every list and dict in it, itself among them."""
+    """Ids of every list and dict in it, including itself."""
     is_json: bool
-    """Written as it is, but for text that is no Unicode and ints beyond 64 bits: packing refuses those."""
+    """Whether it can be written unchanged. Packing refuses lone surrogates and ints beyond 64 bits."""
 
 
 def is_large(value: Any) -> bool:
@@ -38,8 +38,8 @@ def is_large(value: Any) -> bool:
 
 
 def tree_of(value: list[Any] | dict[Any, Any]) -> Tree | None:
-    """None where it holds more than lists, dicts with text keys and scalars, or one of them at two places, or is nested
-    deeper than values may be."""
+    """None if the value has parts other than lists, dicts with text keys and scalars, if a part occurs twice, or if it is
+    nested too deeply."""
     found: set[int] = set()
     level: list[Any] = [value]
     is_json = True
@@ -71,7 +71,7 @@ def _of_kind(items: list[Any], kind: type) -> list[Any]:
 
 
 def _have_names(dicts: list[dict[Any, Any]]) -> bool:
-    """Each key is asked what it is: a member of a `StrEnum` equals its text, so a set of keys may lack it."""
+    """Checks the class of each key: a member of a `StrEnum` equals its text and may be missing from a set of keys."""
     if not set(map(type, chain.from_iterable(dicts))) <= {str}:
         return False
     return all(key[:1] != _RESERVED for key in set[str]().union(*dicts))

@@ -119,7 +119,7 @@ def test_lenient_conversion(value: Any, type_name: str, wanted: Any) -> None:
         ({"amount": "many"}, LINE, "amount"),
         (5, LINE, "fields of Line"),
         ({}, "other:Class", "not registered"),
-        (1, "list[", "is no type"),
+        (1, "list[", "is not a type"),
     ],
 )
 def test_what_cannot_be_converted_says_what_to_do(value: Any, type_name: str, message: str) -> None:
