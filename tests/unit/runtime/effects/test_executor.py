@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import sys
-import threading
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ from holdfast.model.instance import BookmarkKind, JournalEvent
 from holdfast.testing.clock import VirtualClock
 
 Make = Callable[..., Holdfast]
-
 LOCAL: contextvars.ContextVar[str] = contextvars.ContextVar("LOCAL", default="untouched")
 
 
@@ -96,9 +93,6 @@ async def test_lines_are_printed_after_the_commit_of_their_segment(runner: Runne
     assert printed == ["a", "b"]
 
 
-# -- contexts ----------------------------------------------------------------------------------------------------------
-
-
 @activity(name="mark")
 async def mark(text: str) -> str:
     before = LOCAL.get()
@@ -162,9 +156,6 @@ async def test_callbacks_do_not_touch_the_callers_context(runner: Runner) -> Non
     assert LOCAL.get() == "the caller's"
 
 
-# -- by value ----------------------------------------------------------------------------------------------------------
-
-
 async def _spoil_async(items: list[int]) -> list[int]:
     items.append(99)
     return items
@@ -209,135 +200,6 @@ async def test_every_attempt_gets_the_inputs_that_were_evaluated_once(runner: Ru
     assert len({key for _, key, _ in given}) == 1
 
 
-# -- threads and processes ---------------------------------------------------------------------------------------------
-
-
-async def test_a_plain_function_runs_in_a_thread(runner: Runner) -> None:
-    @activity
-    def where() -> bool:
-        return threading.current_thread() is threading.main_thread()
-
-    result = await runner.run(Workflow(where.bind(result="main"), variables={"main": None}))
-
-    assert result.variables == {"main": False}
-
-
-async def test_threads_are_bounded(make_engine: Make) -> None:
-    lock, both = threading.Lock(), threading.Barrier(2)
-    flying, most = 0, 0
-
-    @activity
-    def fly() -> None:
-        nonlocal flying, most
-        with lock:
-            flying += 1
-            most = max(most, flying)
-        both.wait()
-        with lock:
-            flying -= 1
-
-    runner = make_engine(threads_max=2).runner
-    result = await runner.run(Parallel(*(fly.bind() for _ in range(6))))
-
-    assert result.status is Status.FINISHED
-    assert most == 2
-
-
-@pytest.mark.parametrize("threads_max", [1, 2, 32])
-async def test_a_result_does_not_wait_for_a_neighbour_that_blocks(make_engine: Make, threads_max: int) -> None:
-    """However few threads there are: those who block here end only when what was done before them is known."""
-    release = threading.Event()
-
-    @activity
-    def quick() -> None: ...
-
-    @activity
-    def slow() -> None:
-        release.wait()
-
-    @activity
-    async def let_go() -> None:
-        release.set()
-
-    branches = [*(quick.bind() for _ in range(5)), Sequence(quick.bind(), let_go.bind())]
-    behind = [Sequence(slow.bind(), quick.bind()) for _ in range(3)]
-    result = await make_engine(threads_max=threads_max).runner.run(Parallel(*branches, *behind))
-    assert result.status is Status.FINISHED
-
-
-async def test_what_is_canceled_before_a_thread_takes_it_never_begins(make_engine: Make) -> None:
-    began, release, begun = threading.Event(), threading.Event(), list[str]()
-
-    @activity
-    def hold() -> None:
-        began.set()
-        release.wait()
-
-    @activity
-    def other() -> None:
-        begun.append("other")
-
-    engine = make_engine(threads_max=1)
-    first = asyncio.create_task(engine.runner.run(hold.bind()))
-    await asyncio.to_thread(began.wait)
-    second = asyncio.create_task(engine.runner.run(other.bind()))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    second.cancel()
-    await asyncio.wait([second])
-    assert engine._pools.lost == 0
-    release.set()
-    assert (await first).status is Status.FINISHED
-    assert begun == []
-
-
-def test_an_engine_outlives_an_event_loop(make_engine: Make) -> None:
-    runner = make_engine(threads_max=1).runner
-
-    @activity
-    def act() -> None: ...
-
-    root = Parallel(*(act.bind() for _ in range(4)))
-    for _ in range(2):
-        assert asyncio.run(runner.run(root)).status is Status.FINISHED
-
-
-async def test_cpu_work_runs_in_another_process(
-    make_engine: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "heavy_work_for_tests.py").write_text(
-        "import os\n"
-        "from holdfast import activity\n"
-        "@activity(cpu=True)\n"
-        "def heavy(n: int) -> list[int]:\n"
-        "    return [os.getpid(), n * n]\n"
-        "@activity(cpu=True)\n"
-        "def broken(n: int) -> int:\n"
-        "    raise ValueError(f'no {n}')\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "heavy_work_for_tests", raising=False)
-    import heavy_work_for_tests as work  # type: ignore[import-not-found]  # written just now
-
-    root = Sequence(
-        work.heavy.bind(12, result="found"),
-        Try(
-            body=work.broken.bind(3),
-            catches=[{"errors": ["ValueError"], "activity": WriteLine(expr("Error['message']"))}],
-        ),
-    )
-    result = await make_engine(processes_max=1).runner.run(Workflow(root, variables={"found": None}))
-
-    import os
-
-    assert result.variables["found"][1] == 144
-    assert result.variables["found"][0] != os.getpid()
-    assert result.lines == ["no 3"]
-
-
-# -- time --------------------------------------------------------------------------------------------------------------
-
-
 async def test_an_async_effect_that_takes_too_long_is_canceled(runner: Runner) -> None:
     cleaned: list[str] = []
 
@@ -353,29 +215,6 @@ async def test_an_async_effect_that_takes_too_long_is_canceled(runner: Runner) -
     assert result.status is Status.FAULTED
     assert result.incidents[0].type == "ActivityTimeout"
     assert cleaned == ["cleaned"]
-
-
-async def test_a_thread_that_takes_too_long_is_told_and_left(make_engine: Make) -> None:
-    """However slow the machine is: attempts that find no thread in time are only some more."""
-    release, left, begun, seen = threading.Event(), threading.Event(), list[int](), list[bool]()
-
-    @activity(timeout=timedelta(milliseconds=20), retry=Retry(attempts=1_000))
-    def slow(context: Context) -> str:
-        begun.append(context.attempt)
-        if len(begun) == 1:
-            release.wait()
-            seen.append(context.canceled)
-            left.set()
-            return "too late"
-        return f"attempt {context.attempt}, canceled: {context.canceled}"
-
-    engine = make_engine()
-    result = await engine.runner.run(Workflow(slow.bind(result="x"), variables={"x": None}), wait=True)
-    assert result.variables == {"x": f"attempt {max(begun)}, canceled: False"}
-    assert engine._pools.lost >= 1
-    release.set()
-    await asyncio.to_thread(left.wait)
-    assert seen == [True]
 
 
 async def test_a_timeout_error_of_the_activitys_own_is_its_own(runner: Runner) -> None:
@@ -434,9 +273,6 @@ async def test_a_definition_that_takes_too_long_faults_and_can_be_retried(runner
     assert again.status is Status.SUSPENDED
     assert again.lines == ["a", "a"]
     assert again.incidents == []
-
-
-# -- retry -------------------------------------------------------------------------------------------------------------
 
 
 async def test_a_back_off_is_a_bookmark_with_a_due_time(runner: Runner, clock: VirtualClock) -> None:
@@ -530,9 +366,6 @@ async def test_a_pure_activity_that_sees_its_context_counts_its_attempts(runner:
     assert result.status is Status.FAULTED
 
 
-# -- cancellation ------------------------------------------------------------------------------------------------------
-
-
 async def test_cancel_reaches_an_effect_that_runs(runner: Runner) -> None:
     started, why = asyncio.Event(), []
 
@@ -553,25 +386,6 @@ async def test_cancel_reaches_an_effect_that_runs(runner: Runner) -> None:
 
     assert why == ["canceled"]
     assert result.lines == ["finally"]
-    assert result.status is Status.CANCELED
-
-
-async def test_cancel_reaches_a_thread_by_its_flag(runner: Runner) -> None:
-    started, ended = threading.Event(), threading.Event()
-
-    @activity
-    def long(context: Context) -> None:
-        started.set()
-        while not context.canceled:
-            pass
-        ended.set()
-
-    running = runner.start(long.bind())
-    await asyncio.to_thread(started.wait)
-    running.cancel()
-    result = await running.result()
-    await asyncio.to_thread(ended.wait)
-
     assert result.status is Status.CANCELED
 
 
@@ -686,9 +500,6 @@ async def test_an_endless_loop_lets_others_run_and_can_be_canceled(runner: Runne
     assert result.variables["n"] > 0
 
 
-# -- pure --------------------------------------------------------------------------------------------------------------
-
-
 async def test_a_pure_activity_that_waits_is_told_the_remedy(runner: Runner) -> None:
     @activity(pure=True)
     async def waits() -> None:
@@ -729,9 +540,6 @@ async def test_results_are_applied_in_the_order_in_which_they_come(runner: Runne
     result = await runner.run(root)
 
     assert result.lines == ["c", "a", "b"]
-
-
-# -- time and effects together -----------------------------------------------------------------------------------------
 
 
 async def test_a_container_times_out_while_an_effect_of_it_runs(runner: Runner) -> None:
