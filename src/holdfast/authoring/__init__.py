@@ -1,1 +1,1 @@
-"""How people write: activities as functions and classes, workflows as trees of objects, one to one with JSON."""
+"""Authoring API: activities as functions and classes, and workflows as trees of objects that map one to one to JSON."""

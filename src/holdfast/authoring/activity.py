@@ -1,4 +1,4 @@
-"""Activities as classes: typed fields are the inputs, `execute` is what it does.
+"""Activities as classes: typed fields are the inputs, `execute` does the work.
 
     class Approve(Activity, pure=True, outcomes=("Approved", "Rejected")):
         amount: Decimal
@@ -11,8 +11,8 @@
             context.set_output("decision", payload["by"])
             context.complete("Approved" if payload["yes"] else "Rejected")
 
-An object of the class in a workflow (`Approve(amount=expr("order.total"))`) is a place in a definition: its fields may be
-expressions. While it executes, another object of the class has the evaluated values in the same fields.
+In a workflow, an object of the class (`Approve(amount=expr("order.total"))`) is a node of the definition, and its
+fields may be expressions. During execution, another object of the class holds the evaluated values in the same fields.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OPTIONS = ("retry", "timeout", "commit", "journal", "on_lost", "queue", "priorit
 
 
 class Activity:
-    """The base of activities written as classes, and of the objects that workflows are built from."""
+    """Base class of activities written as classes, and of the objects that workflows are built from."""
 
     type_name: ClassVar[str]
     activity_type: ClassVar[ClassActivity]
@@ -103,27 +103,30 @@ class Activity:
     def __init__(self, *args: Any, **given: Any) -> None:
         place(self, args, given)
 
-    # -- what it does --------------------------------------------------------------------------------------------------
+    # -- behaviour -----------------------------------------------------------------------------------------------------
 
     def execute(self, context: Context) -> Any:
-        """What the activity does. May be `async def`."""
+        """Run the activity. May be `async def`."""
         raise ActivityDeclarationError(f"{type(self).__name__} has no execute(self, context) method.")
 
     def trigger_payloads(self) -> Iterable[Any]:
-        """What stimuli start an instance here, if it is a trigger: asked when the workflow is published, with the inputs
-        evaluated. A stimulus of the activity's type whose payload equals one of these starts it; by default its inputs."""
+        """Payloads of the stimuli that start an instance here, if the activity is a trigger.
+
+        Called when the workflow is published, with evaluated inputs. A stimulus of the activity's type whose payload
+        equals one of these starts an instance. Default: the inputs.
+        """
         specs = type(self).activity_type.specs
         return [{name: getattr(self, name) for name, spec in specs.items() if isinstance(spec, InputSpec)}]
 
     @classmethod
     def compile(cls, builder: Any) -> Any:
-        """Make the operation of one node; only compiled activities override it (see `execution.builder`)."""
+        """Compile one node to its operation. Only compiled activities override it (see `execution.builder`)."""
         return builder.objects(cls.activity_type)
 
-    # -- how it is connected -------------------------------------------------------------------------------------------
+    # -- connections ---------------------------------------------------------------------------------------------------
 
     def __rshift__(self, target: Activity) -> Link:
-        """`a >> b`: a connection in a flowchart, followed when `a` completes without naming an outcome."""
+        """`a >> b`: a flowchart connection that is followed when `a` completes without an outcome."""
         return Link(self, None, target)
 
     def on(self, outcome: str) -> Exit:
@@ -137,7 +140,7 @@ class Activity:
 
 
 class Exit:
-    """An activity with one of its outcomes, about to be connected."""
+    """An activity and one of its outcomes, before it is connected."""
 
     __slots__ = ("outcome", "source")
 
@@ -150,7 +153,7 @@ class Exit:
 
 
 class Link:
-    """A connection between two activity objects; `a >> b >> c` is two of them."""
+    """A connection between two activity objects. `a >> b >> c` gives two connections."""
 
     __slots__ = ("delay", "outcome", "previous", "source", "target")
 
@@ -176,12 +179,12 @@ class Link:
         return (*self.previous, self)
 
     def after(self, delay: timedelta) -> Link:
-        """The same connection, followed only after a while."""
+        """The same connection with a delay."""
         return Link(self.source, self.outcome, self.target, delay=delay, previous=self.previous)
 
 
 def place(target: Activity, args: tuple[Any, ...], given: dict[str, Any]) -> None:
-    """Take what was written at an activity's place: inputs, bindings of outputs, children, options."""
+    """Set the values given to an activity object: inputs, output bindings, children and options."""
     facts = type(target).activity_type
     names = list(facts.specs)
     if len(args) > len(names):
@@ -225,7 +228,7 @@ class ClassActivity:
 
     @property
     def descriptor(self) -> ActivityDescriptor:
-        # Described on first use: annotations may name classes that are defined further down in the module.
+        # Described on first use: annotations may name classes that are defined later in the module.
         if self._descriptor is None:
             self._descriptor = describe_class(self.cls, self.facts, self.specs)
         return self._descriptor
@@ -245,7 +248,7 @@ class ClassActivity:
         return list(self.new(inputs, {}).trigger_payloads())
 
     def new(self, inputs: Mapping[str, Any], children: Mapping[str, Any]) -> Activity:
-        """The object that executes: evaluated values in its fields, children to schedule in its ports."""
+        """The object that executes, with evaluated values in its fields and children in its ports."""
         target = object.__new__(self.cls)
         for name, spec in self.specs.items():
             if isinstance(spec, PortSpec):
@@ -259,7 +262,7 @@ class ClassActivity:
 
 
 def _specs(cls: type[Activity]) -> dict[str, InputSpec | OutputSpec | PortSpec]:
-    """The fields of a class, those of its bases first."""
+    """Fields of a class, those of its bases first."""
     found: dict[str, InputSpec | OutputSpec | PortSpec] = {}
     for base in reversed(cls.__mro__):
         if base in (Activity, object) or not issubclass(base, Activity):

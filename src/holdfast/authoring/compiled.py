@@ -1,4 +1,4 @@
-"""`@workflow`: an async function that is a workflow. Called, it is the function; given to an engine, it is compiled."""
+"""`@workflow`: an async function as a workflow. A direct call runs the function; an engine compiles it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ R = TypeVar("R")
 class WorkflowFunction(Workflow, Generic[P, R]):
     """A workflow written as a Python function.
 
-    It is tried out when it is decorated, so that what cannot be compiled is refused at import; what it names further down
-    in its module is looked at when its definition is first asked for, and so are the values of the module's constants.
+    The decorator compiles the function once, so that unsupported code is refused at import. Names and constants that
+    are defined later in the module are resolved when the definition is first used.
     """
 
     __holdfast_workflow__ = True
@@ -41,7 +41,7 @@ class WorkflowFunction(Workflow, Generic[P, R]):
         self._options = options
         self._labels = tuple(labels)
         functools.update_wrapper(self, function)
-        try_out(function)
+        compile_early(function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
         return self.function(*args, **kwargs)
@@ -61,7 +61,7 @@ class WorkflowFunction(Workflow, Generic[P, R]):
         return Call(self, given)
 
     def __getattr__(self, name: str) -> Any:
-        """Compile when the definition or its types are first asked for."""
+        """Compile when the definition or its types are first used."""
         if name not in ("definition", "activity_types", "value_types", "children"):
             raise AttributeError(f"{type(self).__name__} has no attribute '{name}'.")
         compiled = compile_function(self.function)
@@ -96,11 +96,11 @@ class WorkflowFunction(Workflow, Generic[P, R]):
 
 
 _KNOWN_LATER = frozenset({"await-unknown", "unknown-name"})
-"""Refusals that may be over when the whole module has been read."""
+"""Refusals that may disappear once the whole module is imported."""
 
 
-def try_out(function: Callable[..., Any]) -> None:
-    """Refuse now what can be refused now."""
+def compile_early(function: Callable[..., Any]) -> None:
+    """Raise the refusals that are already certain at import."""
     check_function(read_source(function))
     try:
         compile_function(function)
@@ -108,7 +108,7 @@ def try_out(function: Callable[..., Any]) -> None:
         if refusal.rule not in _KNOWN_LATER:
             raise
     except ActivityDeclarationError:
-        # An activity's annotations name classes that are defined further down: its own message comes when it is used.
+        # The annotations of an activity name classes that are defined later. Its own error is raised on use.
         return
 
 
@@ -135,7 +135,7 @@ def workflow(
     timeout: timedelta | None = None,
     labels: Iterable[str] = (),
 ) -> Any:
-    """Make an async function a workflow. What cannot be compiled is refused here, with its line and what to write instead."""
+    """Make an async function a workflow. Unsupported code is refused at import, with its line and a remedy."""
 
     def decorate(target: Callable[..., Any]) -> WorkflowFunction[..., Any]:
         options = DefinitionOptions(activation=activation, incident=incident, timeout=timeout)

@@ -1,4 +1,4 @@
-"""Descriptors made from what the author wrote: annotations, defaults, docstrings."""
+"""Activity descriptors from annotations, defaults and docstrings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from holdfast.model.values.registry import is_registrable
 
 
 class ClassFacts(Struct, frozen=True, kw_only=True):
-    """What the class statement says of an activity."""
+    """Facts from the class statement of an activity."""
 
     type: str
     version: int
@@ -85,7 +85,7 @@ def describe_function(
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ActivityDeclarationError(
                 f"@activity {facts.type}: the parameter '{parameter}' cannot be an input. "
-                "Inputs have names: use ordinary parameters."
+                "Inputs need names: use ordinary parameters."
             )
         default = MISSING if parameter.default is parameter.empty else parameter.default
         spec = InputSpec(default=default, secret=name in secrets)
@@ -122,12 +122,12 @@ def _check_conditions(type_name: str, inputs: Mapping[str, InputSpec]) -> None:
         for other in spec.shown_when or ():
             if other == name or other not in inputs:
                 raise ActivityDeclarationError(
-                    f"{type_name}.{name}: shown_when speaks of '{other}', which is no other input. "
+                    f"{type_name}.{name}: shown_when refers to '{other}', which is not another input. "
                     f"Inputs: {', '.join(inputs)}."
                 )
         if spec.shown_when and spec.default is MISSING:
             raise ActivityDeclarationError(
-                f"{type_name}.{name} is required and has shown_when: where it is not shown nobody can give it. "
+                f"{type_name}.{name} is required and has shown_when, so it cannot be set while it is hidden. "
                 "Give it a default."
             )
 
@@ -165,7 +165,7 @@ def first_paragraph(text: str | None) -> str | None:
 
 
 def value_classes(target: Any) -> list[type]:
-    """The classes that an activity's annotations name: values of them may go through state."""
+    """Classes that the annotations of an activity name. Their instances may be stored in the state."""
     found: dict[type, None] = {}
     for annotation in hints_of(target).values():
         _collect(annotation, found)

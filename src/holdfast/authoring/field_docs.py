@@ -1,5 +1,8 @@
-"""What authors wrote below the fields of their activity classes. It stands in the source only, so it is read from there, by
-those who show a descriptor; who runs one never pays for it."""
+"""Docstrings of the fields of activity classes.
+
+They exist only in the source text, so they are read from there, and only when a descriptor is shown. Running an
+activity does not pay for it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ T = TypeVar("T", InputDescriptor, OutputDescriptor)
 
 
 def documented(activity_type: ActivityType) -> ActivityDescriptor:
-    """How it describes itself, with the docstrings of its fields."""
+    """The descriptor of an activity type, with the docstrings of its fields."""
     descriptor = activity_type.descriptor
     if not isinstance(activity_type, ClassActivity):
         return descriptor
@@ -29,15 +32,19 @@ def documented(activity_type: ActivityType) -> ActivityDescriptor:
     for cls in reversed(activity_type.cls.__mro__):
         texts.update(_docstrings(cls.__module__).get(cls.__qualname__, {}))
 
-    def told(item: T) -> T:
+    def with_description(item: T) -> T:
         return item if item.description else replace(item, description=texts.get(item.name))
 
-    return replace(descriptor, inputs=tuple(map(told, descriptor.inputs)), outputs=tuple(map(told, descriptor.outputs)))
+    return replace(
+        descriptor,
+        inputs=tuple(map(with_description, descriptor.inputs)),
+        outputs=tuple(map(with_description, descriptor.outputs)),
+    )
 
 
 @cache
 def _docstrings(module: str) -> dict[str, dict[str, str]]:
-    """The docstrings of the fields of a module's classes, by class; none where there is no source."""
+    """Docstrings of fields, by class; empty if there is no source."""
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (KeyError, OSError, TypeError):

@@ -1,4 +1,4 @@
-"""What the fields of an Activity class are: inputs (a plain annotation), outputs, and ports for children."""
+"""Field declarations of Activity classes: inputs (a plain annotation), outputs, and ports for children."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 from holdfast.model.definition import Expression
 
 MISSING: Any = Expression("missing", None)
-"""No value was given: not even None."""
+"""Marker for a missing value, distinct from None."""
 
 
 class InputSpec(Struct, frozen=True, kw_only=True):
@@ -47,10 +47,11 @@ def field(
     shown_when: Mapping[str, Any] | None = None,
     kw_only: bool = False,
 ) -> Any:
-    """An input with more to say than its type. `secret`: never journaled. `evaluated=False`: a callable is handed in.
+    """Declare an input with details.
 
-    `shown_when={"method": ["POST", "PUT"]}`: a designer asks for it only while the other inputs have (one of) these values.
-    `kw_only` keeps type checkers from taking it by position.
+    `secret`: never journaled. `evaluated=False`: the activity gets a callable. `shown_when={"method": ["POST",
+    "PUT"]}`: designers show the input only while the other inputs have one of these values. `kw_only`: type checkers do
+    not accept it as a positional argument.
     """
     return InputSpec(
         default=default,
@@ -64,29 +65,33 @@ def field(
 
 
 def output(*, display_name: str | None = None, description: str | None = None) -> Any:
-    """An output. Where the activity is placed, give it the name of the variable that receives it."""
+    """Declare an output. In a workflow, set it to the name of the variable that receives the value."""
     return OutputSpec(display_name=display_name, description=description)
 
 
 def port(*, variables: tuple[str, ...] = (), named_by: str | None = None, display_name: str | None = None) -> Any:
-    """A place for one child. `variables` are handed to it by name when it is scheduled; the input `named_by` gives the
-    first of them another name."""
+    """Declare a port for one child. `variables` are passed to the child by name when it is scheduled.
+
+    The input `named_by` gives the first variable another name.
+    """
     return PortSpec(kind="one", variables=variables, named_by=named_by, display_name=display_name)
 
 
 def children(*, variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:
-    """A place for several children."""
+    """Declare a port for several children."""
     return PortSpec(kind="many", variables=variables, display_name=display_name)
 
 
 def entries(*, keys: tuple[str, ...] = (), variables: tuple[str, ...] = (), display_name: str | None = None) -> Any:
-    """A place for a list of dicts that hold data and activities together, such as the cases of a Switch. `keys` are what
-    they may have; none means any."""
+    """Declare a port for a list of dicts that contain data and activities, such as the cases of a Switch.
+
+    `keys` are the allowed keys; empty allows any.
+    """
     return PortSpec(kind="entries", keys=keys, variables=variables, display_name=display_name)
 
 
 def common(*, default: Any, kw_only: bool = True) -> Any:
-    """What every activity takes beside its own fields: by keyword only."""
+    """Declare a keyword argument that all activities accept in addition to their own fields."""
     return default
 
 
@@ -94,7 +99,7 @@ def common(*, default: Any, kw_only: bool = True) -> Any:
 
 
 def expr(source: str, language: str = "python") -> Any:
-    """An expression as an input: `If(expr("total > 1000"), …)`. Typed as Any, since any input may be one."""
+    """An expression as an input: `If(expr("total > 1000"), …)`. Typed as Any, because any input accepts it."""
     return Expression(language, source)
 
 
@@ -104,5 +109,5 @@ def variable(name: str) -> Any:
 
 
 def literal(value: Any) -> Any:
-    """A value that looks like an expression and is none."""
+    """A literal value that must not be evaluated, even if it looks like an expression."""
     return Expression("literal", value)

@@ -1,11 +1,9 @@
-"""Activities as functions: nine of ten. The function stays what it is; `bind` places it in a workflow.
+"""Activities as functions. A direct call runs the plain function; `bind` places the activity in a workflow.
 
-    @activity(retry=Retry(attempts=5), timeout=timedelta(seconds=30))
-    async def charge(order: Order) -> Receipt: ...
+@activity(retry=Retry(attempts=5), timeout=timedelta(seconds=30))
+async def charge(order: Order) -> Receipt: ...
 
-    Sequence(charge.bind(order=expr("order"), result="receipt"), …)
-
-Called directly, it is the plain function that it looks like.
+Sequence(charge.bind(order=expr("order"), result="receipt"), …)
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ R = TypeVar("R")
 
 
 class FunctionActivity(Generic[P, R]):
-    """A function that is an activity: call it as before, or `bind` it into a workflow."""
+    """A function that is an activity. Call it directly, or `bind` it into a workflow."""
 
     def __init__(self, function: Callable[P, R], facts: ClassFacts, options: ActivityOptions, **more: Any) -> None:
         self.function = function
@@ -43,13 +41,15 @@ class FunctionActivity(Generic[P, R]):
     def options(self, **options: Any) -> Callable[P, R]:
         """The same call with other options, in a workflow function: `await charge.options(retry=…)(order)`.
 
-        Called directly it is the plain function: options are the engine's business.
+        In a direct call it is the plain function, because only the engine applies options.
         """
         ActivityOptions(**options)
         return self.function
 
     def bind(self, *args: Any, result: str | None = None, **given: Any) -> Activity:
-        """Place it in a workflow: inputs as values or expressions, `result` the variable that receives what it returns."""
+        """Place the activity in a workflow. Inputs are values or expressions; `result` names the variable for the
+        return value.
+        """
         return BoundFunction(self, args, result, given)
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class FunctionActivityType:
 
 
 def _context_parameter(function: Callable[..., Any]) -> str | None:
-    """The parameter that is annotated `Context` or `Context | None`, if there is one; annotations may still be text."""
+    """Name of the parameter annotated with `Context` or `Context | None`. Annotations may still be text."""
     for name, parameter in inspect.signature(function).parameters.items():
         if _is_context(parameter.annotation):
             return name
@@ -119,7 +119,7 @@ def _is_context(annotation: Any) -> bool:
 
 
 class BoundFunction(Activity, abstract=True):
-    """A function activity at its place in a workflow."""
+    """A function activity placed in a workflow."""
 
     def __init__(
         self, function: FunctionActivity[..., Any], args: tuple[Any, ...], result: str | None, given: dict[str, Any]
@@ -139,7 +139,7 @@ class BoundFunction(Activity, abstract=True):
         if unknown or len(args) > len(names):
             raise ActivityDeclarationError(
                 f"{activity_type.descriptor.type} takes the inputs {', '.join(names) or 'none'}; "
-                f"not {', '.join(unknown) or f'{len(args)} positional ones'}."
+                f"not {', '.join(unknown) or f'{len(args)} positional arguments'}."
             )
 
 
@@ -184,11 +184,17 @@ def activity(
     icon: str | None = None,
     secrets: Iterable[str] = (),
 ) -> Any:
-    """Make a function an activity. An effect unless `pure=True`: recorded before it runs, never lost, retried as told."""
+    """Make a function an activity.
+
+    Without `pure=True` it is an effect: it is recorded before it runs, survives a crash, and is retried as `retry`
+    says.
+    """
 
     def decorate(target: Callable[..., Any]) -> FunctionActivity[..., Any]:
         if pure and cpu:
-            raise ActivityDeclarationError(f"@activity {target.__name__}: pure and cpu exclude each other; choose one.")
+            raise ActivityDeclarationError(
+                f"@activity {target.__name__}: pure and cpu are mutually exclusive; choose one."
+            )
         facts = ClassFacts(
             type=name or target.__name__,
             version=version,

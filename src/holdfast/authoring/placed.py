@@ -1,4 +1,4 @@
-"""An activity by the name of its type: for types that have no class or function at hand, such as another workflow."""
+"""Placed: an activity by the name of its type, for types without a class or function, such as another workflow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.model.policy import ActivityOptions
 
 
 class Placed(Activity, abstract=True):
-    """A place in a workflow for an activity that is only known by its type: `Placed("ship", inputs={"order": …})`."""
+    """Places an activity that is known only by its type: `Placed("ship", inputs={"order": …})`."""
 
     def __init__(
         self,
@@ -41,4 +41,4 @@ class Placed(Activity, abstract=True):
         self.extra = dict(extra or {})
         object.__setattr__(self, "options", options or ActivityOptions())
         self._given = dict(ports or {})
-        """Where the ids of children are looked for."""
+        """Ports, in which the ids of children are looked up."""

@@ -1,4 +1,4 @@
-"""A base for activities that ask again and again until something is so.
+"""Base class for activities that poll until a condition holds.
 
     class PaymentArrived(Poll):
         order: str
@@ -6,8 +6,8 @@
         async def poll(self, context: Context) -> Any:
             return await bank.find_payment(self.order)
 
-Between two questions nothing runs: the wait is a durable timer, and what the activity remembers is in the store. Each question
-is an effect of its own, on the queue that the activity names.
+Nothing runs between two polls: the wait is a durable timer, and the activity's state is in the store. Each poll is a
+separate effect on the activity's queue.
 """
 
 from __future__ import annotations
@@ -25,19 +25,21 @@ _ASKED = "polls"
 
 
 class Poll(Activity, abstract=True):
-    """Asks `poll` every `interval` until `is_done` says yes; then `result` is the answer."""
+    """Calls `poll` every `interval` until `is_done` returns true. `result` is then the answer."""
 
     interval: timedelta = field(default=timedelta(seconds=10), kw_only=True)
+    """Time between two polls."""
     give_up_after: timedelta | None = field(default=None, kw_only=True)
-    """How long in all; then it fails with a timeout. None asks for ever."""
+    """Maximum total time, after which the activity fails with a timeout. Default: no limit."""
     result: Any = output()
+    """Answer of the last poll."""
 
     async def poll(self, context: Context) -> Any:
-        """Ask once. What it raises is a failed attempt: `retry` says what follows."""
+        """Poll once. An exception is a failed attempt, which `retry` handles."""
         raise NotImplementedError(f"{type(self).__name__} needs a method: async def poll(self, context)")
 
     def is_done(self, answer: Any) -> bool:
-        """Whether that is the answer; by default anything that counts as true."""
+        """Whether the answer is final. Default: any true value."""
         return bool(answer)
 
     async def execute(self, context: Context) -> None:

@@ -1,4 +1,4 @@
-"""The words of plain Python workflows. Inside a compiled workflow they are activities; called directly they do what they say.
+"""Primitives of plain Python workflows: activities in a compiled workflow, ordinary functions in a direct call.
 
     @workflow
     async def fulfil(order_id: str) -> Receipt:
@@ -8,8 +8,8 @@
             ...
         return await charge(order)
 
-`fulfil("7")` is the plain coroutine: activities run as their functions, `sleep` sleeps, and what would wait for others takes
-the answer from `doubles(…)`:
+`fulfil("7")` is the plain coroutine: activities run as functions, and `sleep` sleeps. Primitives that wait for external
+input take their answers from `doubles(…)`:
 
     with doubles(wait_for=lambda event, **options: Approval(approved=True)):
         receipt = await fulfil("7")
@@ -40,7 +40,7 @@ _doubles: ContextVar[Mapping[str, Callable[..., Any]]] = ContextVar("holdfast_do
 
 @contextmanager
 def doubles(**words: Callable[..., Any]) -> Iterator[None]:
-    """In unit tests: what `sleep`, `wait_for`, `ask` and `run_child` do while a workflow function is called directly."""
+    """Replace `sleep`, `wait_for`, `ask` and `run_child` in unit tests that call a workflow function directly."""
     token = _doubles.set({**_doubles.get(), **words})
     try:
         yield
@@ -48,9 +48,9 @@ def doubles(**words: Callable[..., Any]) -> Iterator[None]:
         _doubles.reset(token)
 
 
-def _word(name: str) -> Callable[[T], T]:
+def _primitive(name: str) -> Callable[[T], T]:
     def mark(function: T) -> T:
-        function.__holdfast_word__ = name  # type: ignore[attr-defined]  # how the compiler tells it
+        function.__holdfast_word__ = name  # type: ignore[attr-defined]  # marker for the compiler
         return function
 
     return mark
@@ -60,19 +60,19 @@ async def _double(word: str, *args: Any, **options: Any) -> Any:
     stand_in = _doubles.get().get(word)
     if stand_in is None:
         raise DefinitionError(
-            f"`{word}` waits for someone outside, and this is a direct call. Run the workflow with Holdfast().runner, "
-            f"or give the answer: with holdfast.testing.doubles({word}=lambda *args, **options: …)."
+            f"`{word}` waits for external input, which a direct call cannot do. Run the workflow with Holdfast().runner, "
+            f"or provide the answer: with holdfast.testing.doubles({word}=lambda *args, **options: …)."
         )
     found = stand_in(*args, **options)
     return await found if isawaitable(found) else found
 
 
-# -- waiting -----------------------------------------------------------------------------------------------------------
+# -- waits ---------------------------------------------------------------------------------------------------------------
 
 
-@_word("sleep")
+@_primitive("sleep")
 async def sleep(until: timedelta | datetime) -> None:
-    """Wait for a while, or until a moment."""
+    """Wait for a duration, or until a moment."""
     if "sleep" in _doubles.get():
         await _double("sleep", until)
         return
@@ -100,11 +100,13 @@ async def wait_for(
     where: Callable[[Any], bool] | None = None,
     broadcast: bool = False,
 ) -> Any: ...
-@_word("wait_for")
+@_primitive("wait_for")
 async def wait_for(event: Any, **options: Any) -> Any:
-    """Wait for an event: sent to this instance or its correlation id; to `key`, from anywhere; or `broadcast`.
+    """Wait for an event that is sent to this instance or its correlation id, to `key`, or to all instances
+    (`broadcast`).
 
-    After `timeout` the result is `default`; without one `TimeoutError` is raised. `where` lets other events pass by.
+    After `timeout` the result is `default`; without a default, `TimeoutError` is raised. Events that do not satisfy
+    `where` are ignored.
     """
     return await _double("wait_for", event, **options)
 
@@ -115,27 +117,27 @@ async def ask(
 ) -> T: ...
 @overload
 async def ask(who: str, *, about: Any = None, title: str = "", due: datetime | timedelta | None = None) -> Any: ...
-@_word("ask")
+@_primitive("ask")
 async def ask(who: str, **options: Any) -> Any:
-    """A task for a person (`"ann"`) or a role (`"role:bosses"`); the result is what they fill in."""
+    """Create a task for a user (`"ann"`) or a role (`"role:bosses"`) and wait for the answer."""
     return await _double("ask", who, **options)
 
 
-@_word("poll")
+@_primitive("poll")
 async def poll(call: Awaitable[T], *, until: Callable[[T], bool], every: timedelta) -> T:
-    """Call again and again, with a pause between, until the result is what you wait for.
+    """Repeat a call, with a pause in between, until the result satisfies `until`.
 
-    Called directly it awaits the call once: a coroutine cannot be repeated.
+    In a direct call it awaits the call once, because a coroutine cannot be repeated.
     """
     found = await call
     if not until(found):
         raise DefinitionError(
-            "`poll` repeats its call only in a compiled workflow; give the activity's double an answer."
+            "`poll` repeats its call only in a compiled workflow. Let the activity's double return a final answer."
         )
     return found
 
 
-# -- several at once ---------------------------------------------------------------------------------------------------
+# -- concurrency ---------------------------------------------------------------------------------------------------------
 
 
 @overload
@@ -146,9 +148,12 @@ async def gather(call: Awaitable[T1], other: Awaitable[T2], /) -> tuple[T1, T2]:
 async def gather(call: Awaitable[T1], other: Awaitable[T2], third: Awaitable[T3], /) -> tuple[T1, T2, T3]: ...
 @overload
 async def gather(*calls: Awaitable[T]) -> list[T]: ...
-@_word("gather")
+@_primitive("gather")
 async def gather(*calls: Awaitable[Any]) -> Any:
-    """All at once; the results in the order of the calls. The first failure cancels the others and is raised."""
+    """Run calls concurrently and return their results in the order of the calls.
+
+    The first failure cancels the other calls and is raised.
+    """
     return await _all([asyncio.ensure_future(call) for call in calls])
 
 
@@ -166,9 +171,9 @@ async def _all(tasks: list[asyncio.Future[Any]]) -> list[Any]:
     return [task.result() for task in tasks]
 
 
-@_word("first")
+@_primitive("first")
 async def first(*calls: Awaitable[T]) -> T:
-    """All at once; the first that ends gives the result, the others are canceled."""
+    """Run calls concurrently. The first call that ends gives the result; the others are canceled."""
     tasks = [asyncio.ensure_future(call) for call in calls]
     done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in waiting:
@@ -178,8 +183,8 @@ async def first(*calls: Awaitable[T]) -> T:
     return next(task for task in tasks if task in done).result()
 
 
-@_word("parallel")
-class parallel:  # noqa: N801 # a word, as `async with parallel(…)` reads
+@_primitive("parallel")
+class parallel:  # noqa: N801 # reads as a function: `async with parallel(…)`
     """`async with parallel(limit=10) as branches: branches.start(reserve(line))`; afterwards `branches.results`."""
 
     def __init__(self, limit: int | None = None) -> None:
@@ -188,7 +193,7 @@ class parallel:  # noqa: N801 # a word, as `async with parallel(…)` reads
         self.results: list[Any] = []
 
     def start(self, call: Coroutine[Any, Any, Any]) -> None:
-        """One more call; it ends before the block does."""
+        """Start a call. It ends before the block ends."""
         self._tasks.append(asyncio.ensure_future(self._run(call)))
 
     async def _run(self, call: Coroutine[Any, Any, Any]) -> Any:
@@ -212,13 +217,13 @@ class parallel:  # noqa: N801 # a word, as `async with parallel(…)` reads
 
 @dataclass
 class Finished:
-    """What `branches` is after the block of `async with parallel(…) as branches`."""
+    """Value of `branches` after the block of `async with parallel(…) as branches`."""
 
     results: list[Any] = field(default_factory=list)
 
 
-class _Undoing:
-    """A call that may still be made; one that never is ends quietly."""
+class _PendingCompensation:
+    """A registered call that may still run. It is closed if it never runs."""
 
     def __init__(self, call: Coroutine[Any, Any, Any]) -> None:
         self.call = call
@@ -227,20 +232,21 @@ class _Undoing:
         self.call.close()
 
 
-_undoing: ContextVar[list[_Undoing] | None] = ContextVar("holdfast_undoing", default=None)
+_compensations: ContextVar[list[_PendingCompensation] | None] = ContextVar("holdfast_undoing", default=None)
 
 
-@_word("compensate")
+@_primitive("compensate")
 async def compensate(call: Coroutine[Any, Any, Any] | None = None) -> None:
-    """With a call: remember what takes back the work just done. Without: take back all that is remembered, the last first.
+    """With a call: register it as the compensation of the work just done. Without: run all compensations, last one
+    first.
 
-    Canceling the instance takes it back, too.
+    Canceling the instance also runs them.
     """
-    remembered = _undoing.get()
+    remembered = _compensations.get()
     if remembered is None:
-        _undoing.set(remembered := [])
+        _compensations.set(remembered := [])
     if call is not None:
-        remembered.append(_Undoing(call))
+        remembered.append(_PendingCompensation(call))
         return
     while remembered:
         latest = remembered.pop()
@@ -250,9 +256,9 @@ async def compensate(call: Coroutine[Any, Any, Any] | None = None) -> None:
 # -- other instances ---------------------------------------------------------------------------------------------------
 
 
-@_word("run_child")
+@_primitive("run_child")
 async def run_child(workflow: Callable[P, Coroutine[Any, Any, T]], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run another workflow as an instance of its own, and wait for its result."""
+    """Run another workflow as a separate instance and wait for its result."""
     if "run_child" in _doubles.get():
         found: T = await _double("run_child", workflow, *args, **kwargs)
         return found
@@ -260,7 +266,7 @@ async def run_child(workflow: Callable[P, Coroutine[Any, Any, T]], *args: P.args
 
 
 def child_result(ended: Mapping[str, Any]) -> Any:
-    """What a child that has ended returned; its failure is ours. Stored code of before refers to it by this name."""
+    """Result of a child that has ended; raises if it did not finish. Older stored code refers to it by this name."""
     if str(ended.get("status")) != "finished":
         raise ActivityFault(
             f"The workflow {ended.get('instance_id')} ended as {ended.get('status')}.", category="Composition"
@@ -269,6 +275,6 @@ def child_result(ended: Mapping[str, Any]) -> Any:
 
 
 def filled_in(answer: Any, form: type[T]) -> T:
-    """What a person filled in, as an object of the form."""
+    """A person's answer as an object of the form."""
     found: T = answer if isinstance(answer, form) else build(dict(answer), form, strict=False)
     return found

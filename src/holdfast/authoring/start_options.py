@@ -1,4 +1,4 @@
-"""A workflow function with options for one start, apart from its arguments.
+"""Start options: a workflow function with options for one start, separate from its arguments.
 
     await app.start(fulfil.options(correlation_id=order.id), order.id)
 
@@ -19,18 +19,18 @@ R = TypeVar("R")
 
 
 class StartOptions(Struct, frozen=True, kw_only=True):
-    """How an instance starts, beside its arguments."""
+    """Options of a start, in addition to the arguments."""
 
     instance_id: str | None = None
-    """The id that it gets; None makes one up."""
+    """Id of the new instance. Default: generated."""
     correlation_id: str | None = None
     name: str | None = None
     idempotency_key: str | None = None
-    """The same key twice starts once: the second caller gets the first one's instance."""
+    """Idempotency key: a second start with the same key returns the instance of the first."""
 
 
 class Call(Generic[P, R]):
-    """What `fulfil.options(…)` gives: something to start."""
+    """Result of `fulfil.options(…)`, which can be started."""
 
     def __init__(self, workflow: WorkflowFunction[P, R], options: StartOptions) -> None:
         self.workflow = workflow

@@ -1,4 +1,4 @@
-"""From a tree of activity objects to definition data. Ids that nobody gave are counted per type, in reading order."""
+"""Conversion of a tree of activity objects to definition data. Missing ids are numbered per type, in reading order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.model.definition import ActivityNode, Connection, PortEntry
 
 
 class TreeReader:
-    """Reads one workflow's objects; remembers ids, so that connections find them, and the activity types it met."""
+    """Reads the objects of one workflow. Keeps their ids for connections, and collects the activity types."""
 
     def __init__(self) -> None:
         self.ids: dict[int, str] = {}
@@ -26,7 +26,7 @@ class TreeReader:
     def node(self, activity: Activity) -> ActivityNode:
         if id(activity) in self.ids:
             raise ActivityDeclarationError(
-                f"{activity!r} stands in two places of the workflow. Make a second object for the second place."
+                f"{activity!r} is used twice in the workflow. Create a separate object for each place."
             )
         if not self._alive:
             self.taken.update(_given_ids(activity))
@@ -134,7 +134,7 @@ class TreeReader:
 
 
 def _given_ids(value: Any) -> Iterator[str]:
-    """Ids that the author gave, so that none is counted a second time."""
+    """Explicit ids, so that generated ids do not repeat them."""
     if isinstance(value, Activity):
         if value.id is not None:
             yield value.id
@@ -154,7 +154,7 @@ def each_link(links: Iterable[Link]) -> Iterator[Link]:
 
 
 def _data(activity: Activity, name: str, value: Any) -> Any:
-    """An input is data or an expression; code has words of its own."""
+    """Check an input: it must be data or an expression."""
     if callable(value) and not isinstance(value, type):
         raise ActivityDeclarationError(
             f"The input '{name}' of {_type_of(activity)} is a function. Inputs are values or expressions: write "

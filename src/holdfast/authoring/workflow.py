@@ -1,4 +1,4 @@
-"""A workflow as an object: a root activity with declared inputs, outputs and variables."""
+"""Workflow: a root activity with declared inputs, outputs and variables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from holdfast.model.values.registry import is_registrable
 
 
 class Workflow:
-    """One definition, written as objects.
+    """A definition written as objects.
 
     `inputs` and `outputs` are names with Python types (`{"order_id": str}`) or declarations; `variables` are names with
     defaults (`{"total": 0}`) or declarations.
@@ -51,18 +51,18 @@ class Workflow:
         options: DefinitionOptions | None = None,
         extra: Mapping[str, Any] | None = None,
     ) -> None:
-        """`options` stand for all that the arguments of the same names say."""
+        """`options` replaces the arguments of the same names."""
         reader = TreeReader()
         try:
             node = reader.node(root)
         except RecursionError:
             raise ActivityDeclarationError(
-                "The activities are nested too deeply. Make workflows of the inner parts, or a Flowchart of the nest."
+                "The activities are nested too deeply. Move inner parts to separate workflows, or use a Flowchart."
             ) from None
         self.activity_types: tuple[Any, ...] = tuple(reader.activity_types.values())
-        """The types of the activities that it is made of: a runner needs no registration for them."""
+        """Types of its activities. A runner needs no registration for them."""
         self.children: tuple[Workflow, ...] = ()
-        """Workflows that it brings along, since it starts them."""
+        """Workflows that it starts; they are registered together with it."""
         self.value_types = _classes([*_annotations(inputs), *_annotations(outputs)])
         self.definition = Definition(
             id=id or name or "workflow",

@@ -219,7 +219,7 @@ def test_fields_that_an_activity_does_not_have_are_named() -> None:
 def test_an_object_stands_in_one_place() -> None:
     line = WriteLine("x")
 
-    refused(lambda: Workflow(Sequence(line, line)), "two places")
+    refused(lambda: Workflow(Sequence(line, line)), "used twice")
 
 
 async def test_a_class_without_execute_is_told(runner: Runner) -> None:
@@ -370,7 +370,7 @@ def test_a_condition_speaks_of_another_input() -> None:
 
         def execute(self, context: Context) -> None: ...
 
-    with pytest.raises(ActivityDeclarationError, match="shown_when speaks of 'via', which is no other input"):
+    with pytest.raises(ActivityDeclarationError, match="shown_when refers to 'via', which is not another input"):
         _ = Odd.activity_type.descriptor
 
 

@@ -121,7 +121,7 @@ TABLE: list[tuple[list[str], str]] = [
     (["run", "raising_module:flow"], "RuntimeError: boom (raising_module.py, line 2)"),
     (["run", "leaving_module:flow"], "SystemExit: 3"),
     (["run", "needy_module:flow"], "surely_not_installed"),
-    (["run", "unfit_module:flow"], "unfit_module.py:3: `eval()` looks at"),
+    (["run", "unfit_module:flow"], "unfit_module.py:3: `eval()` needs a"),
     (["run", "unfit_module:flow"], "\n                             ^^^^^^^^^\n  Instead: "),
     (["run", "json:dumps"], "needs arguments"),
     (["run", "sys:maxsize"], "is an int, not a workflow"),

@@ -1,7 +1,7 @@
-"""A typed `async def` as a definition of ordinary activities: the passes, in order.
+"""Compiler from a typed `async def` to a definition of ordinary activities.
 
-Read the text (`source`), refuse what cannot be compiled (`checks`), then take the statements apart (`statements`,
-`expressions`, `calls`), await by await. What contains no await stays Python, as text (`blocks`).
+The passes, in order: read the text (`source`), refuse unsupported code (`checks`), then split the statements at each
+await (`statements`, `expressions`, `calls`). Code without an await stays Python text (`blocks`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Compiled", "check_function", "compile_function", "read_source"]
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The parts of a definition that a function's text says."""
+    """The parts of a definition that come from a function's text."""
 
     root: Draft
     inputs: tuple[InputDeclaration, ...]
@@ -43,7 +43,7 @@ class Compiled:
     activity_types: tuple[Any, ...]
     value_types: tuple[type, ...]
     children: tuple[Any, ...]
-    """The workflow functions that it starts by `run_child`."""
+    """Workflow functions that it starts with `run_child`."""
     source: Source
 
 
@@ -102,14 +102,14 @@ def _decorators(source: Source) -> list[ast.expr]:
 
 
 def _nested(workflow: Any, caller: Unit, base: str) -> Draft:
-    """A call of another workflow: its activities become part of this definition."""
+    """Inline a call of another workflow: its activities become part of this definition."""
     identity = public_name(workflow.function)
     if identity in caller.chain:
         caller.refuse(
             "recursion",
             caller.source.tree,
-            f"'{base}' contains itself.",
-            "Start it as an instance of its own: `await run_child(…)`, or write a loop.",
+            f"'{base}' calls itself.",
+            "Start it as a separate instance with `await run_child(…)`, or write a loop.",
         )
     own = caller.ids.new(base)
     source = read_source(workflow.function)
@@ -123,7 +123,7 @@ def _nested(workflow: Any, caller: Unit, base: str) -> Draft:
 
 
 def _uses(unit: Unit) -> dict[str, Any]:
-    """What the stored text names of the world, so that it can be bound again from the store."""
+    """Globals that the stored text uses, in a form that can be resolved again from the store."""
     found: dict[str, Any] = {}
     for name in sorted(unit.used - set(unit.locals)):
         if is_temporary(name) or name in unit.helpers:
@@ -145,7 +145,7 @@ def _uses(unit: Unit) -> dict[str, Any]:
 
 
 def _imports(source: Source) -> dict[str, Any]:
-    """What the function imports itself: a local may hold it over an await."""
+    """Modules and names that the function imports itself: a local may hold them across an await."""
     found: list[str] = []
     for node in nodes_of(source.tree):
         if isinstance(node, ast.Import):
@@ -166,8 +166,8 @@ def _defaults(source: Source) -> dict[str, Any]:
             source.place.refuse(
                 "default",
                 source.tree,
-                f"The default of '{name}' cannot be kept: {error}",
-                "Use None and make it inside.",
+                f"The default of '{name}' cannot be stored: {error}",
+                "Use None and create it inside the function.",
             )
     return found
 

@@ -1,4 +1,4 @@
-"""Arguments of awaited calls, bound to their parameters when the module is imported: a wrong call is refused there."""
+"""Argument binding of awaited calls at import, so that a wrong call is refused early."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Argument(NamedTuple):
     name: str
     value: ast.expr
     position: int
-    """Of the parameter: an activity's inputs are evaluated in that order."""
+    """Position of the parameter. Inputs of an activity are evaluated in this order."""
 
 
 def bind_arguments(unit: Unit, call: ast.Call, descriptor: ActivityDescriptor) -> list[Argument]:
@@ -47,18 +47,18 @@ def _bind(unit: Unit, call: ast.Call, names: list[str], required: list[str], wha
     return bound
 
 
-def word_arguments(unit: Unit, call: ast.Call, names: tuple[str, ...]) -> dict[str, Any]:
-    """Arguments of a word, in the order in which they are written."""
+def primitive_arguments(unit: Unit, call: ast.Call, names: tuple[str, ...]) -> dict[str, Any]:
+    """Arguments of a primitive, in source order."""
     _refuse_unpacking(unit, call)
     if len(call.args) > len(names) or not (call.args or call.keywords):
-        unit.refuse("arguments", call, "These are not its arguments.", _listed(list(names)))
+        unit.refuse("arguments", call, "These arguments do not match.", _listed(list(names)))
     given: dict[str, Any] = dict(zip(names, call.args, strict=False))
     for item in call.keywords:
         if item.arg not in names or item.arg in given:
-            unit.refuse("arguments", call, f"It does not take '{item.arg}' here.", _listed(list(names)))
+            unit.refuse("arguments", call, f"There is no parameter '{item.arg}'.", _listed(list(names)))
         given[str(item.arg)] = item.value
     if names[0] not in given:
-        unit.refuse("arguments", call, f"It needs '{names[0]}'.", _listed(list(names)))
+        unit.refuse("arguments", call, f"The argument '{names[0]}' is missing.", _listed(list(names)))
     return given
 
 
@@ -68,10 +68,10 @@ def _refuse_unpacking(unit: Unit, call: ast.Call) -> None:
             unit.refuse(
                 "unpacked-arguments",
                 item.value,
-                "Arguments of an activity have names, and `*` or `**` hides them.",
+                "Arguments of an activity need names, and `*` or `**` hides them.",
                 "List the arguments.",
             )
 
 
 def _listed(names: list[str]) -> str:
-    return f"It takes: {', '.join(names) or 'nothing'}."
+    return f"Parameters: {', '.join(names) or 'none'}."

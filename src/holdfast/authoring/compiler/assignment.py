@@ -1,4 +1,4 @@
-"""Definite assignment, roughly and on the safe side: which locals surely have a value after a statement."""
+"""Definite assignment analysis, conservative: the locals that certainly have a value after a statement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def targets_of(target: ast.AST) -> set[str]:
 
 
 def deleted_in(node: ast.AST) -> set[str]:
-    """Names that lose their value somewhere inside; remembered on the node, since everyone around it asks."""
+    """Names that are deleted somewhere inside. Cached on the node, because every enclosing statement needs it."""
     known: set[str] | None = getattr(node, "_deleted", None)
     if known is not None:
         return known
@@ -41,7 +41,7 @@ def note_assignments(unit: Unit, node: ast.stmt) -> None:
 
 
 def walrus_in(node: ast.stmt) -> set[str]:
-    """Names that the statement's own expressions rebind; those of its body belong to other statements."""
+    """Names that the statement's own expressions rebind with `:=`, without those of its body."""
     parts: list[ast.AST | None] = [node]
     if not isinstance(node, _SIMPLE):
         parts = [getattr(node, name, None) for name in ("test", "iter", "subject")]

@@ -1,4 +1,4 @@
-"""Await-free statements and expressions as text with their lines."""
+"""Await-free statements and expressions as text with line numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_FLOW = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def located(new: Any, old: ast.AST) -> Any:
-    """Give nodes that we made the place of the one they stand for."""
+    """Copy the source position of `old` to generated nodes."""
     for node in nodes_of(new):
         if "lineno" in node._attributes and not hasattr(node, "lineno"):
             ast.copy_location(node, old)
@@ -21,7 +21,7 @@ def located(new: Any, old: ast.AST) -> Any:
 
 
 def has_await(node: Any) -> bool:
-    """Whether something below awaits; remembered on the node, since everyone asks."""
+    """Whether a descendant awaits. Cached on the node, because it is queried often."""
     if isinstance(node, list | tuple):
         return any(has_await(item) for item in node)
     if node is None:
@@ -35,7 +35,7 @@ def has_await(node: Any) -> bool:
 
 
 def escapes(node: ast.AST, in_loop: bool = False) -> bool:
-    """Whether it contains a return, or a break or continue of a loop around it."""
+    """Whether it contains a return, or a break or continue of an enclosing loop."""
     if isinstance(node, ast.Return):
         return True
     if isinstance(node, ast.Break | ast.Continue):
@@ -51,7 +51,7 @@ def escapes(node: ast.AST, in_loop: bool = False) -> bool:
 
 
 class Completions(ast.NodeTransformer):
-    """Inside a block: `return v` becomes `return ("return", v)`; break and continue of a loop around it likewise."""
+    """Rewrites `return v` in a block to `return ("return", v)`, and break and continue of an enclosing loop likewise."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -78,7 +78,7 @@ class Completions(ast.NodeTransformer):
         node.orelse = [self.visit(item) for item in node.orelse]
         return node
 
-    visit_For = visit_While = _loop  # noqa: N815 # names that NodeTransformer asks for
+    visit_For = visit_While = _loop  # noqa: N815 # names required by NodeTransformer
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         """Annotations of locals are never evaluated."""
@@ -91,7 +91,7 @@ class Completions(ast.NodeTransformer):
 
 
 def text_of(body: list[ast.stmt], place: Place) -> tuple[str, list[list[int]], list[ast.AST]]:
-    """Source text, the lines of its nodes in walking order, run-length encoded, and the nodes."""
+    """Source text, line numbers of its nodes in walking order (run-length encoded), and the nodes."""
     module = ast.Module(body=body, type_ignores=[])
     nodes = nodes_of(module)
     if any(not hasattr(node, "lineno") for node in nodes if node._attributes):
@@ -107,7 +107,12 @@ def text_of(body: list[ast.stmt], place: Place) -> tuple[str, list[list[int]], l
         else:
             lines.append([line + place.offset, 1])
     kinds = [type(node) for node in nodes]
-    # Only f-strings may come back from text as another tree.
+    # Only f-strings may parse to a different tree.
     if ast.JoinedStr in kinds and [type(node) for node in ast.walk(ast.parse(text))] != kinds:
-        place.refuse("unparse", body[0], "This cannot be written back as source text.", "Split it into two statements.")
+        place.refuse(
+            "unparse",
+            body[0],
+            "This statement cannot be converted back to source text.",
+            "Split it into two statements.",
+        )
     return text, lines, nodes

@@ -1,4 +1,4 @@
-"""What may be awaited: activities, other workflows, and the words (`sleep`, `wait_for`, `gather` …)."""
+"""Awaitable calls: activities, other workflows, and primitives (`sleep`, `wait_for`, `gather` …)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from holdfast.authoring import primitives
-from holdfast.authoring.compiler.arguments import Argument, bind_arguments, bind_workflow, word_arguments
+from holdfast.authoring.compiler.arguments import Argument, bind_arguments, bind_workflow, primitive_arguments
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.names import MISSING
@@ -24,11 +24,11 @@ from holdfast.model.values.registry import default_name, is_registrable
 
 _PLAIN = (str, int, float, bool, type(None))
 
-WORD, WORKFLOW = "__holdfast_word__", "__holdfast_workflow__"
-"""Attributes by which words and workflow functions are told."""
+PRIMITIVE, WORKFLOW = "__holdfast_word__", "__holdfast_workflow__"
+"""Attributes that mark primitives and workflow functions."""
 
 _SLEEP = "__holdfast_sleep"
-"""What `poll` awaits between two calls."""
+"""Alias of `sleep` that `poll` awaits between two calls."""
 
 _DURABLE = (
     (asyncio.sleep, "`await sleep(timedelta(…))` of holdfast, which survives a restart."),
@@ -38,7 +38,7 @@ _DURABLE = (
         "`charge.options(timeout=timedelta(…))(…)`, or for events `wait_for(…, timeout=…)` of holdfast.",
     ),
 )
-"""What stands here for what people are used to."""
+"""asyncio functions and their durable replacements."""
 
 
 class Calls:
@@ -46,7 +46,7 @@ class Calls:
         self.unit = unit
         self.compile_nested = compile_nested
         self.taken: set[ast.Call] = set()
-        """Calls that are awaited, one way or another."""
+        """Calls that are awaited, directly or by a primitive."""
         self.words: dict[str, Callable[[ast.Call, Out], ast.expr]] = {
             "sleep": self._sleep,
             "wait_for": self._wait_for,
@@ -62,11 +62,13 @@ class Calls:
 
     def lower(self, node: ast.Await, out: Out) -> ast.expr:
         call = self._call_of(node)
-        word = self.word_of(call)
+        word = self.primitive_of(call)
         if word is not None:
             lowering = self.words.get(word)
             if lowering is None:
-                self.unit.refuse("await-word", call, f"`{word}` cannot be awaited.", "See docs/plain-python.md.")
+                self.unit.refuse(
+                    "await-word", call, f"`{word}` cannot be awaited.", "See docs/plain-python.md for the primitives."
+                )
             return lowering(call, out)
         draft, arguments = self.target(call)
         self._lower_arguments(draft, arguments, call, out)
@@ -78,26 +80,28 @@ class Calls:
                 "await-value",
                 node,
                 "Only a call can be awaited: `await activity(…)`.",
-                "Await where you call; for several at once `await gather(a(), b())`.",
+                "Await the call itself; for concurrent calls use `await gather(a(), b())`.",
             )
         return node.value
 
-    def word_of(self, call: ast.Call) -> str | None:
+    def primitive_of(self, call: ast.Call) -> str | None:
         if isinstance(call.func, ast.Name) and call.func.id == _SLEEP:
             return "sleep"
-        found: str | None = getattr(self.unit.world.resolve(call.func), WORD, None)
+        found: str | None = getattr(self.unit.world.resolve(call.func), PRIMITIVE, None)
         if found is not None:
             self.taken.add(call)
         return found
 
     def refuse_forgotten(self, calls: list[ast.Call]) -> None:
-        """An activity that is called without await would never run."""
+        """Refuse activities that are called without await: they would never run."""
         for call in calls:
             found = self.unit.world.resolve(call.func)
             durable = isinstance(found, FunctionActivity) and (
                 found.activity_type.is_async or found.activity_type.descriptor.kind is Kind.EFFECT
             )
-            if call not in self.taken and (durable or getattr(found, WORKFLOW, False) or getattr(found, WORD, None)):
+            if call not in self.taken and (
+                durable or getattr(found, WORKFLOW, False) or getattr(found, PRIMITIVE, None)
+            ):
                 name = self.unit.label(call.func)
                 self.unit.refuse(
                     "forgotten-await", call, f"`{name}(…)` is not awaited: it would never run.", f"`await {name}(…)`."
@@ -112,7 +116,7 @@ class Calls:
     # -- activities and workflows --------------------------------------------------------------------------------------
 
     def target(self, call: ast.Call) -> tuple[Draft, list[Argument]]:
-        """The activity that a call stands for, and its arguments, not lowered yet."""
+        """The activity that a call refers to, and its arguments before lowering."""
         unit, function, options = self.unit, call.func, ActivityOptions()
         if (
             isinstance(function, ast.Call)
@@ -131,8 +135,8 @@ class Calls:
                 unit.refuse(
                     "await-sync",
                     call,
-                    f"`{base}` is a plain function: called directly, it gives no awaitable.",
-                    f"Write `async def {base}`, and in it `await asyncio.to_thread(…)` for what blocks.",
+                    f"`{base}` is a plain function, so a direct call cannot be awaited.",
+                    f"Write `async def {base}` and use `await asyncio.to_thread(…)` for blocking code.",
                 )
             unit.activity_types[descriptor.type] = found.activity_type
             draft = unit.draft(descriptor.type, base, call, title, version=descriptor.version, options=options)
@@ -150,8 +154,8 @@ class Calls:
             self.unit.refuse(
                 "await-unknown",
                 call,
-                f"`{name}` is not an activity that is known here.",
-                "Await an @activity or @workflow of a module, by its name.",
+                f"`{name}` is not a known activity.",
+                "Await an @activity or @workflow of a module by its name.",
             )
         self.unit.refuse(
             "await-not-activity",
@@ -164,7 +168,7 @@ class Calls:
         )
 
     def _options(self, call: ast.Call) -> ActivityOptions:
-        """`charge.options(retry=…)(order)`: known when the module is."""
+        """`charge.options(retry=…)(order)`: evaluated at import."""
         try:
             given = {
                 str(item.arg): eval(  # noqa: S307 # an expression of the module, evaluated as its decorators are
@@ -173,7 +177,7 @@ class Calls:
                 for item in call.keywords
             }
             return ActivityOptions(**given)
-        except Exception as error:  # noqa: BLE001 # whatever the expression does
+        except Exception as error:  # noqa: BLE001 # user code
             self.unit.refuse(
                 "options", call, f"The options cannot be computed: {error}.", "Use constants of the module."
             )
@@ -197,18 +201,18 @@ class Calls:
             return value.value
         return self.unit.code([located(ast.Expr(value), value)])[0]
 
-    # -- words ---------------------------------------------------------------------------------------------------------
+    # -- primitives ----------------------------------------------------------------------------------------------------
 
-    def _word(self, type_: str, base: str, call: ast.Call) -> Draft:
+    def _primitive(self, type_: str, base: str, call: ast.Call) -> Draft:
         return self.unit.draft(type_, base, call, self.unit.label(call))
 
     def _sleep(self, call: ast.Call, out: Out) -> ast.expr:
-        given = word_arguments(self.unit, call, ("until",))
+        given = primitive_arguments(self.unit, call, ("until",))
         (value,) = self.unit.expressions.lower_all([given["until"]], out)
-        draft = self._word("Sleep", "sleep", call)
+        draft = self._primitive("Sleep", "sleep", call)
         draft.inputs["until"] = self.input_of(value)
         out.append(draft)
-        return located(ast.Constant(None), call)  # type: ignore[no-any-return]  # a node stays what it is
+        return located(ast.Constant(None), call)  # type: ignore[no-any-return]  # located() keeps the type
 
     def _wait_for(self, call: ast.Call, out: Out) -> ast.expr:
         draft, given = self.wait_draft(call)
@@ -226,10 +230,10 @@ class Calls:
 
     def wait_draft(self, call: ast.Call) -> tuple[Draft, dict[str, Any]]:
         unit = self.unit
-        given = word_arguments(unit, call, ("event", "key", "timeout", "default", "where", "broadcast"))
+        given = primitive_arguments(unit, call, ("event", "key", "timeout", "default", "where", "broadcast"))
         event = given.pop("event")
         found = unit.world.resolve(event)
-        draft = self._word("WaitFor", "wait_for", call)
+        draft = self._primitive("WaitFor", "wait_for", call)
         if isinstance(found, type):
             self._check_default(found, given.get("default"))
             draft.inputs.update(event_name=found.__name__)
@@ -243,7 +247,7 @@ class Calls:
         return draft, given
 
     def _check_default(self, event: type, default: Any) -> None:
-        """What it gives after the timeout must be what it gives else: a checker sees that only where the result is used."""
+        """Check that the default has the event's type. A type checker reports this only where the result is used."""
         made: Any = self.unit.world.resolve(default.func) if isinstance(default, ast.Call) else MISSING
         if isinstance(made, type) and not issubclass(made, event):
             kind = made.__name__
@@ -254,8 +258,8 @@ class Calls:
         self.unit.refuse(
             "wait-default",
             default,
-            f"The default is of type {kind}, and the event of type {event.__name__}.",
-            f"Give a {event.__name__}, or None.",
+            f"The default has type {kind}, but the event has type {event.__name__}.",
+            f"Use a {event.__name__} or None.",
         )
 
     def _gather(self, call: ast.Call, out: Out) -> ast.expr:
@@ -263,16 +267,16 @@ class Calls:
 
         if call.keywords:
             self.unit.refuse(
-                "gather-options", call, "gather takes calls only.", "For a limit: `async with parallel(limit=…)`."
+                "gather-options", call, "gather takes only calls.", "For a limit: `async with parallel(limit=…)`."
             )
-        draft = self._word("Gather", "gather", call)
+        draft = self._primitive("Gather", "gather", call)
         branches_of(self.unit, draft, call.args, out)
         return self._result(draft, call, out)
 
     def _first(self, call: ast.Call, out: Out) -> ast.expr:
         from holdfast.authoring.compiler.parallel import branches_of
 
-        draft = self._word("First", "first", call)
+        draft = self._primitive("First", "first", call)
         branches_of(self.unit, draft, call.args, out)
         return self._result(draft, call, out)
 
@@ -284,11 +288,11 @@ class Calls:
         return self._result(draft, call, out)
 
     def child_draft(self, call: ast.Call) -> tuple[Draft, list[Argument]]:
-        """The start of a child, and the inputs that it is given, not lowered yet."""
+        """The start of a child, and its inputs before lowering."""
         unit = self.unit
         found: Any = unit.world.resolve(call.args[0]) if call.args else MISSING
         if not getattr(found, WORKFLOW, False):
-            # What is not there yet may be further down in the module, or this function itself.
+            # The name may be defined later in the module, or may be this function itself.
             unit.refuse(
                 "await-unknown" if call.args and found is MISSING else "run-child",
                 call,
@@ -298,7 +302,7 @@ class Calls:
         inner = located(ast.Call(call.args[0], call.args[1:], call.keywords), call)
         arguments = bind_workflow(unit, inner, found)
         unit.children[found.id] = found
-        draft = self._word("RunChild", "run_child", call)
+        draft = self._primitive("RunChild", "run_child", call)
         draft.inputs = {"workflow": found.id, "wait": True}
         return draft, arguments
 
@@ -310,23 +314,25 @@ class Calls:
         return result if form is None else self.helped("filled_in", [result, form], call)
 
     def ask_draft(self, call: ast.Call) -> tuple[Draft, dict[str, ast.expr], ast.expr | None]:
-        """The task, its inputs, not lowered yet, and the name of the class that the answer is to be made."""
+        """The task, its inputs before lowering, and the name of the class to convert the answer to."""
         unit = self.unit
-        given = word_arguments(unit, call, ("who", "form", "about", "title", "due"))
+        given = primitive_arguments(unit, call, ("who", "form", "about", "title", "due"))
         named = given.pop("form", None)
-        draft = self._word("HumanTask", "ask", call)
+        draft = self._primitive("HumanTask", "ask", call)
         if named is not None:
             form: Any = unit.world.resolve(named)
             if not is_registrable(form):
-                unit.refuse("ask-form", named, "A form is a class of data.", "Use a dataclass or a model of a module.")
+                unit.refuse(
+                    "ask-form", named, "A form must be a data class.", "Use a dataclass or a model of a module."
+                )
             unit.value_types[form] = None
             draft.inputs["form"] = Expression(language="literal", source=form_of(form))
         return draft, {"assignee" if name == "who" else name: value for name, value in given.items()}, named
 
     def _poll(self, call: ast.Call, out: Out) -> ast.expr:
-        """`poll(check(x), until=…, every=…)`: a loop of the call, the test and a sleep."""
+        """Lower `poll(check(x), until=…, every=…)` to a loop of the call, the test and a sleep."""
         unit = self.unit
-        given = word_arguments(unit, call, ("call", "until", "every"))
+        given = primitive_arguments(unit, call, ("call", "until", "every"))
         name = unit.temporary()
         test = located(ast.Call(given["until"], [ast.Name(name, ast.Load())], []), given["until"])
         pause = located(ast.Await(ast.Call(ast.Name(_SLEEP, ast.Load()), [given["every"]], [])), call)
@@ -343,20 +349,22 @@ class Calls:
         return unit.load(name, call)
 
     def _compensate(self, call: ast.Call, out: Out) -> ast.expr:
-        """With a call: remember it. Without: make all that are remembered, the last first."""
+        """With a call: register it as a compensation. Without: run all compensations, last one first."""
         from holdfast.authoring.compiler.parallel import branches_of
 
         if call.keywords or len(call.args) > 1:
-            self.unit.refuse("compensate", call, "It takes one call, or none.", "`await compensate(refund(receipt))`.")
-        draft = self._word("Undo" if call.args else "Compensate", "compensate", call)
+            self.unit.refuse(
+                "compensate", call, "compensate takes one call or none.", "`await compensate(refund(receipt))`."
+            )
+        draft = self._primitive("Undo" if call.args else "Compensate", "compensate", call)
         if call.args:
             branches_of(self.unit, draft, call.args, out)
             draft.inputs.pop("results")
         out.append(draft)
-        return located(ast.Constant(None), call)  # type: ignore[no-any-return]  # a node stays what it is
+        return located(ast.Constant(None), call)  # type: ignore[no-any-return]  # located() keeps the type
 
     def helped(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.expr:
-        """A function of ours that the stored code calls by reference."""
+        """Call of a helper function that the stored code refers to."""
         alias = f"__holdfast_{name}"
         self.unit.helpers[alias] = {"of": f"{stored_name(primitives.__name__)}:{name}"}
         if name == Finished.__name__:
@@ -370,7 +378,7 @@ def _dict(names: list[str], values: list[ast.expr]) -> ast.Dict:
     return ast.Dict(keys, values)
 
 
-__all__ = ["WORD", "WORKFLOW", "Calls"]
+__all__ = ["PRIMITIVE", "WORKFLOW", "Calls"]
 
 
 def _fits(value: Any, event: type) -> bool:

@@ -1,4 +1,4 @@
-"""What a workflow function must not contain: one walk over its tree, before anything is compiled."""
+"""Checks of a workflow function: one walk over its tree refuses unsupported code before compilation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ALWAYS_MAGIC = frozenset({"locals", "super", "eval", "exec", "globals", "breakp
 
 
 def check_function(source: Source) -> None:
-    """Raises `WorkflowRefused` for the first thing that cannot be compiled."""
+    """Raises `WorkflowRefused` for the first unsupported construct."""
     _Checker(source).check()
 
 
@@ -65,44 +65,47 @@ class _Checker:
             self.refuse(
                 "decorator",
                 tree.decorator_list[0],
-                "Another decorator would be skipped: the workflow is compiled from its text.",
+                "Other decorators have no effect, because the workflow is compiled from its text.",
                 "Use @workflow alone.",
             )
         if arguments.vararg or arguments.kwarg:
-            self.refuse("star-parameters", tree, "Inputs of a workflow have names.", "List the parameters.")
+            self.refuse("star-parameters", tree, "Inputs of a workflow need names.", "List the parameters.")
         if arguments.args and arguments.args[0].arg in ("self", "cls"):
             self.refuse("method", tree, "A method cannot be a workflow.", "Define it at module level.")
         if arguments.posonlyargs:
-            self.refuse("positional-only", tree, "Inputs of a workflow have names.", "Remove the `/`.")
+            self.refuse("positional-only", tree, "Inputs of a workflow need names.", "Remove the `/`.")
         for default in [*arguments.defaults, *arguments.kw_defaults]:
             if isinstance(default, _MADE) and not self._is_constant(default):
                 self.refuse(
                     "mutable-default",
                     default,
-                    "This default would be shared by the instances of a process, and by none after a restart.",
-                    "Use None and make the value inside.",
+                    "This default would be shared by all instances of a process, but not after a restart.",
+                    "Use None and create the value inside the function.",
                 )
 
     def _is_constant(self, default: ast.expr) -> bool:
-        """`timedelta(days=3)`, `Decimal("1.5")`: the same whenever the module is imported, and nobody can change it."""
+        """Whether a default such as `timedelta(days=3)` or `Decimal("1.5")` is immutable and the same on every import."""
         made = World(self.source, []).resolve(default.func) if isinstance(default, ast.Call) else None
         return isinstance(made, type) and made in _UNCHANGING
 
     def _yield(self, node: ast.AST) -> None:
-        self.refuse("yield", node, "A workflow is no generator.", "Collect into a list and return it.")
+        self.refuse("yield", node, "A workflow cannot be a generator.", "Collect into a list and return it.")
 
     def _global(self, node: ast.AST) -> None:
         word = type(node).__name__.lower()
         self.refuse(
             "global",
             node,
-            f"`{word}` changes what is not kept with the instance.",
-            "Keep it in a local, or change it inside an activity.",
+            f"`{word}` changes state that is not stored with the instance.",
+            "Use a local, or change it inside an activity.",
         )
 
     def _async_for(self, node: ast.AST) -> None:
         self.refuse(
-            "async-for", node, "A stream cannot be kept half-way.", "`for item in await fetch_page(…)` inside `while`."
+            "async-for",
+            node,
+            "A stream cannot be stored between two items.",
+            "`for item in await fetch_page(…)` inside `while`.",
         )
 
     def _comprehension(self, node: ast.comprehension) -> None:
@@ -113,15 +116,15 @@ class _Checker:
         self.refuse(
             "nested-function",
             node,
-            f"`def {node.name}` inside a workflow makes a function object that cannot be kept.",
-            "Move it to module level and pass what it needs.",
+            f"`def {node.name}` inside a workflow creates a function object that cannot be stored.",
+            "Move it to module level and pass its inputs as arguments.",
         )
 
     def _class(self, node: ast.ClassDef) -> None:
         self.refuse(
             "nested-class",
             node,
-            f"`class {node.name}` inside a workflow is not found again later.",
+            f"`class {node.name}` inside a workflow cannot be imported later.",
             "Move it to module level.",
         )
 
@@ -130,12 +133,12 @@ class _Checker:
             self.refuse(
                 "lambda-kept",
                 node,
-                "A lambda that is kept in a name cannot be stored.",
+                "A lambda assigned to a name cannot be stored.",
                 "Define a function at module level; lambdas as arguments are fine.",
             )
         if isinstance(node.value, ast.GeneratorExp):
             self.refuse(
-                "generator-kept", node, "A generator that is kept in a name cannot be stored.", "Use a list: `[…]`."
+                "generator-kept", node, "A generator assigned to a name cannot be stored.", "Use a list: `[…]`."
             )
 
     def _generator(self, node: ast.GeneratorExp) -> None:
@@ -143,7 +146,7 @@ class _Checker:
             self.refuse(
                 "generator-await",
                 node,
-                "A generator that awaits cannot be kept.",
+                "A generator that awaits cannot be stored.",
                 "Use a list: `[await f(x) for x in xs]`.",
             )
 
@@ -154,7 +157,10 @@ class _Checker:
     def _star(self, node: ast.AST) -> None:
         if has_await(node):
             self.refuse(
-                "except-star", node, "`except*` around an await.", "`except ExceptionGroup as group:` and look inside."
+                "except-star",
+                node,
+                "`except*` around an await.",
+                "Use `except ExceptionGroup as group:` and inspect the group.",
             )
 
     def _magic(self, node: ast.Call) -> None:
@@ -167,8 +173,8 @@ class _Checker:
             self.refuse(
                 "frame-magic",
                 node,
-                f"`{function.id}()` looks at the Python frame, and a workflow has none.",
-                "Name the values that you need.",
+                f"`{function.id}()` needs a Python frame, and a workflow has none.",
+                "Use the values by name.",
             )
 
     def _reserved(self, node: ast.Name) -> None:

@@ -1,4 +1,4 @@
-"""A comprehension with an await inside becomes a loop over names of its own."""
+"""Comprehensions with an await inside become loops with separate names."""
 
 from __future__ import annotations
 

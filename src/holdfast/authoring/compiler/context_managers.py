@@ -1,4 +1,4 @@
-"""`with` around an await: the manager is a value like any other, and `try` does the rest."""
+"""`with` statements around an await: the manager is stored as a value, and `try` implements the rest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ finally:
 
 
 def managed(unit: Unit, node: ast.With) -> list[ast.stmt]:
-    """The statement written out. What it manages must be data (a dataclass): it is kept over the await."""
+    """The statement written out. The context manager must be data (a dataclass), because it is stored across the await."""
     unit.helpers[_EXC_INFO] = {"of": "sys:exc_info"}
     names = {name: unit.temporary() for name in ("manager", "value", "well")}
     made = ast.parse(_TEXT.format(exc_info=_EXC_INFO, **names))

@@ -1,4 +1,4 @@
-"""Activities being written: changed until the function is done, then frozen into a definition's nodes."""
+"""Drafts of activities: mutable during compilation, then frozen into nodes of the definition."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _frozen(value: Any) -> Any:
 
 
 class Ids:
-    """Ids from names, with an ordinal among equals: lines and comments do not move them."""
+    """Ids derived from names, with a number among equal names. Moving lines or adding comments does not change them."""
 
     def __init__(self, prefix: str = "") -> None:
         self.prefix = prefix

@@ -1,7 +1,7 @@
-"""Awaits out of expressions, in the order in which Python evaluates.
+"""Lowering of expressions: moves awaits out of them, in Python's evaluation order.
 
-Of subexpressions that are evaluated from left to right, whatever stands left of the last await goes to a temporary first,
-unless nobody could tell the difference if it were evaluated later.
+Of subexpressions that Python evaluates left to right, everything left of the last await is stored in a temporary first,
+unless later evaluation gives the same result.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Expressions:
         }
 
     def lower(self, node: Any, out: Out) -> Any:
-        """The expression without awaits; what must happen before it goes to `out`."""
+        """The expression without awaits. Statements that must run before it are appended to `out`."""
         if not has_await(node):
             return node
         lowering = self.lowerings.get(type(node))
@@ -71,7 +71,7 @@ class Expressions:
     # -- temporaries ---------------------------------------------------------------------------------------------------
 
     def is_stable(self, node: ast.AST) -> bool:
-        """It may be evaluated later, and nobody will notice."""
+        """Whether later evaluation gives the same result."""
         unit = self.unit
         if isinstance(node, ast.Constant):
             return True
@@ -93,7 +93,7 @@ class Expressions:
             unit.refuse(
                 "lambda-before-await",
                 node,
-                "A function object would have to be kept over the await that follows.",
+                "A function object would have to be stored across the following await.",
                 "Put the awaited value in a name first.",
             )
         if isinstance(node, ast.Slice):
@@ -111,7 +111,7 @@ class Expressions:
         out.append(unit.assign(name, node))
         return unit.load(name, node)
 
-    # -- one kind each -------------------------------------------------------------------------------------------------
+    # -- one method per node type --------------------------------------------------------------------------------------
 
     def _await(self, node: ast.Await, out: Out) -> ast.expr:
         return self.unit.calls.lower(node, out)
@@ -185,7 +185,7 @@ class Expressions:
             self.unit.refuse(
                 "unpacking-before-await",
                 node,
-                "`**mapping` before an `await` in one call would be unpacked before the await.",
+                "`**mapping` before an `await` in the same call would be unpacked before the await.",
                 "Put the awaited value in a name first.",
             )
         function, *rest = self.lower_all(parts, out)
@@ -196,7 +196,7 @@ class Expressions:
     def _dict(self, node: ast.Dict, out: Out) -> ast.expr:
         flat: list[Any] = []
         for key, value in zip(node.keys, node.values, strict=True):
-            # `**mapping` is copied where it stands, as a display of its own.
+            # `**mapping` is copied in place, as a separate dict.
             whole = located(ast.Dict([None], [value]), value) if key is None and not has_await(value) else value
             flat += [key, whole]
         lowered = self.lower_all(flat, out)
@@ -209,7 +209,7 @@ class Expressions:
 
 
 def _top(node: ast.AST) -> list[ast.AST]:
-    """The value itself and what a display or call hands on: where a function object would be kept."""
+    """The value itself and the items of a list, tuple or set display: places where a function object would be stored."""
     found: list[ast.AST] = [node]
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         found.extend(item for part in node.elts for item in _top(part))

@@ -1,4 +1,4 @@
-"""Which names a function binds itself, and what the others mean in its module."""
+"""Names of a function: the locals it binds, and the meaning of all others in its module."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_temporary(name: str) -> bool:
 
 
 def local_names(tree: ast.AsyncFunctionDef) -> list[str]:
-    """Names bound in the function's own scope, in order of appearance; remembered on the tree."""
+    """Names bound in the function's own scope, in order of appearance. Cached on the tree."""
     known: list[str] | None = getattr(tree, "_locals", None)
     if known is not None:
         return known
@@ -65,20 +65,20 @@ def _bound(node: ast.AST) -> Iterator[str]:
 
 
 class World:
-    """What the function can name beyond its locals."""
+    """Globals and built-ins that the function can use."""
 
     def __init__(self, source: Source, local: list[str]) -> None:
         self.source = source
         self.local = frozenset(local)
 
     def value(self, name: str) -> Any:
-        """What a name that is no local means now; `MISSING` if it means nothing (yet)."""
+        """Current value of a name that is not local; `MISSING` if it is not defined (yet)."""
         if name in self.local or is_temporary(name):
             return MISSING
         return self.source.globals.get(name, getattr(builtins, name, MISSING))
 
     def resolve(self, expression: ast.expr) -> Any:
-        """A dotted name of the module: what a module has, and classes in classes."""
+        """Resolve a dotted name: attributes of modules, and classes inside classes."""
         if isinstance(expression, ast.Name):
             return self.value(expression.id)
         base = self.resolve(expression.value) if isinstance(expression, ast.Attribute) else MISSING
@@ -86,12 +86,12 @@ class World:
             return MISSING
         if isinstance(base, types.ModuleType):
             return getattr(base, expression.attr, MISSING)
-        # Without a descriptor's code: whatever else a class has is asked for when it is run.
+        # Do not run descriptors. Other attributes of a class are resolved at run time.
         inner = getattr_static(base, expression.attr, MISSING) if isinstance(base, type) else MISSING
         return inner if isinstance(inner, type) else MISSING
 
     def use(self, name: str) -> dict[str, Any] | None:
-        """How a definition refers to it: constants by value, everything else by its public name; None if it is missing."""
+        """How a definition refers to a name: constants by value, others by public name; None if it is missing."""
         value = self.value(name)
         if value is MISSING:
             return None

@@ -1,11 +1,11 @@
-"""Several calls at once: `gather`, `first` and `async with parallel(…)`."""
+"""Concurrent calls: `gather`, `first` and `async with parallel(…)`."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any
 
-from holdfast.authoring.compiler.arguments import Argument, word_arguments
+from holdfast.authoring.compiler.arguments import Argument, primitive_arguments
 from holdfast.authoring.compiler.blocks import has_await, located
 from holdfast.authoring.compiler.drafts import Draft
 from holdfast.authoring.compiler.unit import Out, Unit
@@ -13,13 +13,13 @@ from holdfast.model.definition import Expression, Variable
 from holdfast.model.values.registry import default_name
 
 VALUE = "__value"
-"""Where a branch keeps what its call gave."""
+"""Name in a branch's scope that holds the result of its call."""
 _TOGETHER = {"Function": "arguments", "RunChild": "input"}
-"""What takes all arguments of its call as one input."""
+"""Activities that take all arguments of a call as one input."""
 
 
 def branches_of(unit: Unit, draft: Draft, calls: list[ast.expr], out: Out) -> None:
-    """Each call becomes a branch, and an element of the list that says which branches run with what."""
+    """Turn each call into a branch, and into an element of the list that selects branches and their arguments."""
     draft.inputs["results"] = unit.temporary()
     branches: list[Draft] = []
     elements: list[ast.expr] = []
@@ -35,7 +35,7 @@ def branches_of(unit: Unit, draft: Draft, calls: list[ast.expr], out: Out) -> No
             unit.refuse(
                 "gather-value",
                 call,
-                "Only calls can run at once.",
+                "Only calls can run concurrently.",
                 "`await gather(a(x), b(y))`, or over a list: `await gather(*[a(x) for x in xs])`.",
             )
     (whole,) = unit.expressions.lower_all(
@@ -79,14 +79,14 @@ def _branch(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument]]:
 
 
 def _call_of(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument], str | None]:
-    """The activity of a branch, its arguments, and the class that its value is to be made, if it is not made there."""
-    word, of = unit.calls.word_of(call), None
+    """The activity of a branch, its arguments, and the class to convert its value to (None if the activity does that)."""
+    word, of = unit.calls.primitive_of(call), None
     if word is None:
         return *unit.calls.target(call), None
     if word == "run_child":
         return *unit.calls.child_draft(call), None
     if word == "sleep":
-        draft, given = unit.draft("Sleep", "sleep", call, unit.label(call)), word_arguments(unit, call, ("until",))
+        draft, given = unit.draft("Sleep", "sleep", call, unit.label(call)), primitive_arguments(unit, call, ("until",))
     elif word == "wait_for":
         draft, given = unit.calls.wait_draft(call)
         if "where" in given:
@@ -95,9 +95,7 @@ def _call_of(unit: Unit, call: ast.Call) -> tuple[Draft, list[Argument], str | N
         draft, given, form = unit.calls.ask_draft(call)
         of = None if form is None else default_name(unit.world.resolve(form))
     else:
-        unit.refuse(
-            "gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a workflow of its own."
-        )
+        unit.refuse("gather-word", call, f"`{word}` cannot be one of several calls.", "Put it in a separate workflow.")
     return draft, [Argument(name, value, number) for number, (name, value) in enumerate(given.items())], of
 
 
@@ -116,7 +114,7 @@ def lower_parallel(unit: Unit, node: ast.AsyncWith, out: Out) -> None:
             "await-in-parallel",
             node,
             "`await` inside `async with parallel(…)`.",
-            "Start the calls there, await before or after.",
+            "Start the calls inside; await before or after the block.",
         )
     out.append(_made(unit.assign(started, located(ast.List([], ast.Load()), node))))
     for statement in body:
@@ -136,7 +134,7 @@ def lower_parallel(unit: Unit, node: ast.AsyncWith, out: Out) -> None:
 
 
 def _made(statement: ast.stmt) -> ast.stmt:
-    """Nobody wrote it: a picture leaves it out."""
+    """Mark a generated statement, so that diagrams omit it."""
     statement._made = True  # type: ignore[attr-defined]  # nodes are ordinary objects
     return statement
 
@@ -147,20 +145,20 @@ def _parallel(unit: Unit, node: ast.AsyncWith) -> tuple[ast.Call, str]:
     if (
         len(node.items) != 1
         or not isinstance(call, ast.Call)
-        or unit.calls.word_of(call) != "parallel"
+        or unit.calls.primitive_of(call) != "parallel"
         or not isinstance(target, ast.Name)
     ):
         unit.refuse(
             "async-with",
             node,
-            "Only `async with parallel(…) as branches` is known here.",
+            "Only `async with parallel(…) as branches` is supported here.",
             "Open and use the resource inside one activity.",
         )
     return call, target.id
 
 
 class _Starts(ast.NodeTransformer):
-    """`branches.start(call(…))` → the call is put down, to be run when the block ends."""
+    """Turns `branches.start(call(…))` into an entry of the list of calls that run when the block ends."""
 
     def __init__(self, unit: Unit, name: str, started: str, branches: list[Draft]) -> None:
         self.unit = unit
@@ -176,7 +174,10 @@ class _Starts(ast.NodeTransformer):
             return self.generic_visit(node)
         if function.attr != "start" or len(node.args) != 1 or not isinstance(node.args[0], ast.Call):
             self.unit.refuse(
-                "parallel-start", node, "Branches only start calls here.", f"`{self.name}.start(activity(…))`."
+                "parallel-start",
+                node,
+                "Inside the block, branches can only start calls.",
+                f"`{self.name}.start(activity(…))`.",
             )
         element = _element(self.unit, node.args[0], self.branches)
         method = ast.Attribute(ast.Name(self.started, ast.Load()), "append", ast.Load())

@@ -1,4 +1,4 @@
-"""Saying no at import: file, line, the code underlined, what to write instead."""
+"""Refusals at import: file, line, the underlined code, and a remedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.errors import WorkflowRefused
 
 
 class Place:
-    """Where a function's text stands, for messages."""
+    """Location of a function's text, for messages."""
 
     def __init__(self, file: str, first_line: int, lines: Sequence[str]) -> None:
         self.file = file
@@ -21,7 +21,7 @@ class Place:
         return int(getattr(node, "lineno", 1)) + self.offset
 
     def text_of(self, node: ast.AST) -> str:
-        """What the user wrote there; nothing for a node that we made."""
+        """The user's text of a node; empty for generated nodes."""
         first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", 0)
         if not 0 < first <= last <= len(self.lines):
             return ""

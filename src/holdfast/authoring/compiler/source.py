@@ -1,4 +1,4 @@
-"""Reading a function's text, once."""
+"""Source text and syntax tree of a function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from holdfast.model.module_names import home_of
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function as text and tree, with the module's names that it can see."""
+    """A function as text and tree, with the globals of its module."""
 
     name: str
     module: str
@@ -36,7 +36,7 @@ def read_source(function: Callable[..., Any]) -> Source:
     except (OSError, TypeError) as error:
         raise WorkflowRefused(
             "no-source",
-            f"There is no source text of '{function.__qualname__}' (typed into a REPL, frozen, or made by exec).",
+            f"The source text of '{function.__qualname__}' is not available (defined in a REPL, frozen, or created by exec).",
             "Put the workflow in a file.",
             file=code.co_filename,
             line=code.co_firstlineno,
@@ -50,7 +50,7 @@ def read_source(function: Callable[..., Any]) -> Source:
         place.refuse(
             "free-variable",
             tree,
-            f"The workflow uses {', '.join(code.co_freevars)} of the function around it, which nobody finds again later.",
+            f"The workflow uses {', '.join(code.co_freevars)} of the enclosing function, which cannot be imported later.",
             "Define it at module level and pass the value as an input.",
         )
     return Source(
@@ -67,12 +67,12 @@ def read_source(function: Callable[..., Any]) -> Source:
 
 @lru_cache(256)
 def _lines_of(function: Callable[..., Any]) -> tuple[list[str], int]:
-    """Asked for when it is decorated, when it is compiled, and for each call by another workflow."""
+    """Cached: the text is needed at decoration, at compilation, and for each call by another workflow."""
     return inspect.getsourcelines(function)
 
 
 def _annotations(function: Callable[..., Any], place: Place, tree: ast.AsyncFunctionDef) -> dict[str, Any]:
-    """Resolved where they can be; a name that exists only for type checkers counts as anything."""
+    """Annotations, resolved if possible. A name that exists only for type checkers counts as Any."""
     found: dict[str, Any] = {}
     for name, text in inspect.get_annotations(function).items():
         if not isinstance(text, str):
@@ -80,6 +80,6 @@ def _annotations(function: Callable[..., Any], place: Place, tree: ast.AsyncFunc
             continue
         try:
             found[name] = eval(text, function.__globals__)  # noqa: S307 # the module's own annotation
-        except Exception:  # noqa: BLE001 # an annotation is any code at all
+        except Exception:  # noqa: BLE001 # an annotation may be any code
             found[name] = Any
     return found

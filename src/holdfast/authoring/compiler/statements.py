@@ -1,4 +1,6 @@
-"""Statements as activities. What awaits nothing stays Python; the rest is taken apart just far enough."""
+"""Lowering of statements to activities. Statements without an await stay Python; others are split as little as
+possible.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,7 @@ class Statements:
         return self.unit.sequence(self.lower_body(body), body[0])
 
     def seal(self, out: Out) -> list[Draft]:
-        """Straight runs of statements become one block each."""
+        """Merge consecutive plain statements into blocks."""
         drafts: list[Draft] = []
         run: list[ast.stmt] = []
 
@@ -77,7 +79,7 @@ class Statements:
             draft.ports["otherwise"] = unit.sequence(self.seal(item.otherwise), item.at)
         return draft
 
-    # -- one statement -------------------------------------------------------------------------------------------------
+    # -- dispatch ------------------------------------------------------------------------------------------------------
 
     def statement(self, node: ast.stmt, out: Out) -> None:
         unit = self.unit
@@ -91,8 +93,8 @@ class Statements:
             unit.refuse(
                 "statement",
                 node,
-                f"`{type(node).__name__.lower()}` with an await inside is not compiled.",
-                "Put the awaited value in a name first; open and use a resource inside one activity.",
+                f"`{type(node).__name__.lower()}` with an await inside is not supported.",
+                "Assign the awaited value to a name first; open and use a resource inside one activity.",
             )
         unit.walrus = walrus_in(node)
         mine: Out = []
@@ -114,7 +116,7 @@ class Statements:
             out.append(node)
 
     def _end_temporaries(self, mine: Out) -> None:
-        """Temporaries that surely have a value end with their statement."""
+        """Delete temporaries that certainly have a value at the end of their statement."""
         if not mine or not isinstance(mine[-1], ast.stmt) or isinstance(mine[-1], ast.Raise):
             return
         names = [name for item in mine for name in _given(item) if is_temporary(name)]
@@ -176,7 +178,7 @@ class Statements:
                 read, store = ast.Subscript(base, index, ast.Load()), ast.Subscript(base, index, ast.Store())
             else:
                 read, store = (
-                    ast.Attribute(base, target.attr, ast.Load()),  # type: ignore[assignment]  # either kind of place
+                    ast.Attribute(base, target.attr, ast.Load()),  # type: ignore[assignment]  # either kind of target
                     ast.Attribute(base, target.attr, ast.Store()),
                 )
             out.append(unit.assign(current, located(read, target)))
@@ -241,7 +243,7 @@ class Statements:
             unit.refuse(
                 "generator-loop",
                 node.iter,
-                "A loop that awaits cannot stand inside a generator.",
+                "A loop that awaits cannot iterate over a generator.",
                 "Loop over a list: `[…]`.",
             )
         if has_await(node.target):
@@ -333,7 +335,7 @@ class Statements:
 
 
 def _given(item: Any) -> list[str]:
-    """Names that a step surely gives a value."""
+    """Names that a step certainly assigns."""
     if isinstance(item, Draft):
         return list(item.outputs.values())
     if isinstance(item, ast.Assign):
@@ -342,7 +344,7 @@ def _given(item: Any) -> list[str]:
 
 
 def _retarget(out: Out, value: ast.expr, lowered: ast.expr, target: str) -> bool:
-    """`x = await act()`: the activity's output goes straight to `x`."""
+    """For `x = await act()`, bind the activity's output directly to `x`."""
     last = out[-1] if out else None
     if not isinstance(value, ast.Await) or not isinstance(lowered, ast.Name) or not isinstance(last, Draft):
         return False

@@ -1,4 +1,4 @@
-"""Types of names, from annotations: parameters, the result, and locals that are annotated."""
+"""Types of names, from the annotations of parameters, results and locals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEVER_KEPT = (io.IOBase, types.FunctionType, types.ModuleType, types.GeneratorT
 
 
 def type_names(source: Source) -> dict[str, str]:
-    """The public type names of what is annotated; what cannot be said in a definition counts as anything."""
+    """Public type names of annotated names. A type that a definition cannot express counts as any."""
     found = {name: _name(annotation) for name, annotation in source.annotations.items()}
     for node in nodes_of(source.tree):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -31,7 +31,7 @@ def _name(annotation: Any) -> str:
         return "any"
     try:
         return describe(annotation)[0]
-    except Exception:  # noqa: BLE001 # an annotation is any object at all
+    except Exception:  # noqa: BLE001 # an annotation may be any object
         return "any"
 
 
@@ -45,7 +45,7 @@ def _value(source: Source, annotation: ast.expr) -> Any:
 
 
 def classes_in(annotation: Any) -> list[type]:
-    """Classes of data that an annotation names."""
+    """Data classes that an annotation names."""
     found = [annotation] if is_registrable(annotation) else []
     for argument in typing.get_args(annotation):
         found.extend(classes_in(argument))
@@ -53,7 +53,7 @@ def classes_in(annotation: Any) -> list[type]:
 
 
 def check_annotations(source: Source) -> None:
-    """Inputs and results are stored: what can never be is refused."""
+    """Refuse types of inputs and results that can never be stored."""
     arguments = [*source.tree.args.args, *source.tree.args.kwonlyargs]
     places: dict[str, ast.AST] = {item.arg: item for item in arguments}
     places["return"] = source.tree.returns or source.tree

@@ -1,4 +1,4 @@
-"""One function being compiled: its names, temporaries, ids, and the small makers that every part of the compiler uses."""
+"""Compilation unit: one function with its names, temporaries and ids, and factory methods for all compiler passes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Delete, ast.Raise, ast.Asser
 
 
 class Condition:
-    """A branch that lifting an await made (`and`, `or`, `x if y else z`): becomes an If when the statement is sealed."""
+    """A branch created by lowering an await (`and`, `or`, `x if y else z`). Becomes an If when the statement is sealed."""
 
     def __init__(self, test: ast.expr, then: list[Any], otherwise: list[Any], at: ast.AST) -> None:
         self.test = test
@@ -36,7 +36,7 @@ class Condition:
 
 
 Out = list[Any]
-"""What must happen, in order: `ast.stmt` without await, `Draft`, `Condition`."""
+"""Steps in order: `ast.stmt` without await, `Draft`, or `Condition`."""
 
 
 class Unit:
@@ -52,21 +52,21 @@ class Unit:
         self.world = World(source, self.locals)
         self.ids = Ids(prefix)
         self.chain = chain
-        """Workflows that are being compiled around this one."""
+        """Workflows being compiled around this one."""
         self.temporaries: list[str] = []
         self.used: set[str] = set()
         self.assigned: set[str] = set()
-        """Locals that surely have a value where we are."""
+        """Locals that certainly have a value at the current position."""
         self.walrus: set[str] = set()
-        """Locals that the current statement rebinds in passing."""
+        """Locals that the current statement rebinds with `:=`."""
         self.helpers: dict[str, dict[str, Any]] = {}
-        """Functions of ours that the stored code refers to."""
+        """Helper functions that the stored code refers to."""
         self.result_types: dict[str, list[str]] = {}
-        """Of locals that take what an activity gives: the types of the activities' results."""
+        """For locals assigned from activities: the types of the activities' results."""
         self.activity_types: dict[str, Any] = {}
         self.value_types: dict[type, None] = {}
         self.children: dict[str, Any] = {}
-        """Workflows that it starts by `run_child`, by id."""
+        """Workflows that it starts with `run_child`, by id."""
 
     # -- temporaries ---------------------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class Unit:
 
     @contextmanager
     def branch(self) -> Iterator[list[set[str]]]:
-        """What is assigned inside counts only inside; the set at its end is handed out."""
+        """Limit assignments to a branch. Yields a list that receives the set at its end."""
         before = set(self.assigned)
         ends: list[set[str]] = []
         yield ends
@@ -102,15 +102,15 @@ class Unit:
         return Expression("code", text), lines
 
     def put_code(self, draft: Draft, name: str, body: list[ast.stmt]) -> None:
-        """An input of the draft as statements."""
+        """Set an input of the draft to statements."""
         draft.inputs[name], draft.metadata.setdefault("lines", {})[name] = self.code(body)
 
     def put_value(self, draft: Draft, name: str, value: ast.expr) -> None:
-        """An input of the draft as an expression."""
+        """Set an input of the draft to an expression."""
         self.put_code(draft, name, [located(ast.Expr(value), value)])
 
     def put_test(self, draft: Draft, name: str, value: ast.expr) -> None:
-        """The same for its truth, which Python alone decides."""
+        """Set an input of the draft to the truth value of an expression, as Python evaluates it."""
         self.put_value(draft, name, located(ast.IfExp(value, ast.Constant(True), ast.Constant(False)), value))
 
     # -- drafts --------------------------------------------------------------------------------------------------------
@@ -122,17 +122,17 @@ class Unit:
         return Draft(type=type_, id=self.ids.new(base), metadata=metadata, **given)
 
     def label(self, node: ast.AST) -> str:
-        """The user's own text, on one line."""
+        """The user's own text on one line."""
         line = " ".join((self.place.text_of(node) or ast.unparse(node)).split())
         return line if len(line) <= _LABEL else line[: _LABEL - 1] + "…"
 
     def block(self, body: list[ast.stmt], title: str | None = None) -> Draft:
-        # In simple statements there is nothing to complete, and most statements are simple.
+        # Simple statements contain no jumps, and most statements are simple.
         transformed = [item if isinstance(item, _SIMPLE) else Completions().visit(item) for item in body]
         first = next((item for item in body if not is_made(item)), body[0])
         draft = self.draft("Code", base_of(body[0]), first, title or self.title(body))
         if all(map(is_made, body)):
-            draft.metadata["folded"] = True  # a picture may leave it out: it only serves the await that follows
+            draft.metadata["folded"] = True  # diagrams may omit it: it only prepares the following await
         self.put_code(draft, "source", transformed)
         return draft
 
@@ -148,7 +148,7 @@ class Unit:
 
 
 def is_made(statement: ast.stmt) -> bool:
-    """Nobody wrote it, or it only fills or ends temporaries."""
+    """Whether a statement is generated, or only assigns or deletes temporaries."""
     if getattr(statement, "_made", False):
         return True
     targets = statement.targets if isinstance(statement, ast.Assign | ast.Delete) else [ast.Constant(0)]
@@ -159,9 +159,9 @@ _OWN_SCOPES = frozenset((*FUNCTIONS, *COMPREHENSIONS))
 
 
 def names_beyond(text: str, nodes: list[ast.AST]) -> set[str]:
-    """Names that the text takes from outside; those of its comprehensions and lambdas are its own.
+    """Names that the text takes from outside, without those of its comprehensions and lambdas.
 
-    Without such scopes these are all its names: the function's own locals are nobody's concern.
+    Without such inner scopes these are all its names. The caller subtracts the function's locals.
     """
     if _OWN_SCOPES.isdisjoint(map(type, nodes)):
         return {node.id for node in nodes if isinstance(node, ast.Name)}
@@ -176,7 +176,7 @@ def names_beyond(text: str, nodes: list[ast.AST]) -> set[str]:
 
 
 def base_of(statement: ast.stmt) -> str:
-    """What a block is called after: what it assigns, calls or is."""
+    """Base for the id of a block: the name it assigns, the function it calls, or the kind of statement."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
         names = [node.id for node in nodes_of(target) if isinstance(node, ast.Name)]

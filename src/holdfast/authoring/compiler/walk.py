@@ -1,4 +1,4 @@
-"""Walking over trees: as `ast.walk`, in its order, at a third of its cost. Most of compiling is looking at trees."""
+"""Tree walking: like `ast.walk` and in the same order, at a third of the cost. Compilation mostly walks trees."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _NOT_NODES = frozenset(
 
 
 class _Fields(dict[type, tuple[str, ...]]):
-    """Of each class of nodes the fields that may hold nodes."""
+    """Fields that may hold nodes, by node class."""
 
     def __missing__(self, cls: type[ast.AST]) -> tuple[str, ...]:
         own = tuple(name for name in cls._fields if name not in _NOT_NODES)
         if cls is ast.Constant:
             own = ()
-        elif cls.__name__ == "TypeAlias":  # of Python 3.12: its name is a node
+        elif cls.__name__ == "TypeAlias":  # Python 3.12: its name is a node
             own = cls._fields
         self[cls] = own
         return own
@@ -44,7 +44,7 @@ _FIELDS = _Fields()
 
 
 def nodes_of(node: ast.AST) -> list[ast.AST]:
-    """The node and everything below it, breadth first."""
+    """The node and all its descendants, breadth first."""
     found: list[ast.AST] = [node]
     add, fields = found.append, _FIELDS
     for item in found:
@@ -60,7 +60,7 @@ def nodes_of(node: ast.AST) -> list[ast.AST]:
 
 
 def children_of(node: ast.AST) -> Iterator[ast.AST]:
-    """What stands right below it."""
+    """Direct children of the node."""
     for name in _FIELDS[node.__class__]:
         value = getattr(node, name, None)
         if value.__class__ is list:

@@ -1,12 +1,12 @@
-"""A definition as Python text: the objects that, read again, give an equivalent definition.
+"""Printer: a definition as Python text. Running the text gives an equivalent definition.
 
     workflow = Workflow(
         Sequence(WriteLine("Hello", id="hello"), …),
         id="greeting",
     )
 
-Types that have a class or an `@activity` function at hand are written with it, all others as `Placed("type", …)`. Activities of
-a flowchart get names, and its connections are arrows between them.
+Types with a known class or `@activity` function use it; all others are written as `Placed("type", …)`. Activities of a
+flowchart get names, and its connections become arrows between them.
 """
 
 from __future__ import annotations

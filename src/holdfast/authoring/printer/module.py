@@ -1,4 +1,4 @@
-"""A module of Python text from one definition."""
+"""Prints a definition as a Python module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMMON = ("id", "name", "variables")
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """How a type can be written: a class of ours, or a function of the user's."""
+    """Python object for an activity type: a built-in class or a function of the user."""
 
     module: str
     name: str
@@ -29,17 +29,17 @@ class Known(Struct, frozen=True, kw_only=True):
 class Printed(Struct, frozen=True, kw_only=True):
     text: str
     unknown: tuple[str, ...]
-    """Types that are only known by name here."""
+    """Types that are known only by name."""
 
 
 def print_definition(definition: Definition, known: Mapping[str, Known], *, name: str = "workflow") -> Printed:
-    """A module whose `name` is the workflow. Positions and other notes for editors are left out."""
+    """A module whose `name` is the workflow. Positions and other editor metadata are omitted."""
     for node in definition.root.walk():
         if node.type == "Function":
             module, function = definition.metadata.get("module"), definition.metadata.get("function")
             raise ConversionError(
-                f"'{definition.id}' was made from a function, and that is its Python: {module}:{function}. "
-                "Only definitions that are no code are converted."
+                f"'{definition.id}' was compiled from a function, which is its Python source: {module}:{function}. "
+                "Only definitions that are not code can be converted."
             )
     return _Printer(definition, known).printed(name)
 
@@ -51,7 +51,7 @@ class _Printer:
         self.imports = Imports()
         self.statements: list[str] = []
         self.names: dict[str, str] = {}
-        """Variables of activities that connections name, by activity id."""
+        """Variable names of activities that connections refer to, by activity id."""
         self.taken: set[str] = set()
         self.unknown: dict[str, None] = {}
 
@@ -163,7 +163,7 @@ class _Printer:
     # -- flowcharts ----------------------------------------------------------------------------------------------------
 
     def _flowchart(self, node: ActivityNode) -> list[str]:
-        """Its activities stand before the workflow, under names that arrows can use."""
+        """Print the activities before the workflow, under names that arrows can use."""
         names: list[str] = []
         for child in node.ports.get("activities", ()):
             name = self._name(child.id)
@@ -212,7 +212,7 @@ def _fits_class(node: ActivityNode, cls: type[Activity]) -> bool:
         return False
     if set(specs) & {*OPTIONS, *_COMMON} and (node.name is not None or node.variables or set(specs) & set(OPTIONS)):
         return False
-    if chart and not _arrows_say_all(node):
+    if chart and not _arrows_are_complete(node):
         return False
     many = _positional_port(cls)
     return (
@@ -223,8 +223,8 @@ def _fits_class(node: ActivityNode, cls: type[Activity]) -> bool:
     )
 
 
-def _arrows_say_all(node: ActivityNode) -> bool:
-    """Every connection is between activities of the chart, and none stands there twice."""
+def _arrows_are_complete(node: ActivityNode) -> bool:
+    """Whether all connections are between activities of the chart, without duplicates."""
     ids = [child.id for child in node.children()]
     ends = [(item.source, item.outcome, item.target) for item in node.connections]
     known = all(item.source in ids and item.target in ids for item in node.connections)

@@ -1,7 +1,8 @@
-"""Flowcharts as nests: a chain is a Sequence, a decision whose ways meet again is an If.
+"""Conversion of flowcharts to nested activities: a chain becomes a Sequence, a decision whose branches join becomes an
+If.
 
-The result does the same in the same order; ids stay. What is no such nest stays a flowchart: loops back, forks and joins,
-several outcomes, delays, several starts, an activity that ends the chart before others.
+The result does the same work in the same order and keeps the ids. Charts with loops, forks, joins, several outcomes,
+delays or several starts stay flowcharts, and so do charts with an activity that ends the chart early.
 """
 
 from __future__ import annotations
@@ -18,48 +19,48 @@ from holdfast.model.graph import FlowGraph, flow_graph
 _DONE = (None, "Done")
 _WAYS = {"True": "then", "False": "otherwise"}
 _KEPT = frozenset({"FlowFork", "FlowJoin", "FlowSwitch", "End", "Finish", "Complete", "Break", "Continue"})
-"""Flow of their own: what they do to the chart, a Sequence does not do."""
+"""Activities whose effect on the chart a Sequence cannot express."""
 
 Descriptors = Mapping[str, ActivityDescriptor]
 
 
-class _Tangled(Exception):
-    """It is no nest."""
+class _NotNestable(Exception):
+    """The flowchart cannot be expressed as nested activities."""
 
 
 def untangled(definition: Definition, descriptors: Descriptors) -> tuple[Definition, tuple[str, ...]]:
-    """The definition with its flowcharts as nests where that can be, and the ids of those that stay."""
-    tangled: list[str] = []
-    return replace(definition, root=_node(definition.root, descriptors, tangled)), tuple(tangled)
+    """The definition with its flowcharts nested where possible, and the ids of those that stay flowcharts."""
+    unnested: list[str] = []
+    return replace(definition, root=_node(definition.root, descriptors, unnested)), tuple(unnested)
 
 
-def _node(node: ActivityNode, descriptors: Descriptors, tangled: list[str]) -> ActivityNode:
-    ports = {name: _port(value, descriptors, tangled) for name, value in node.ports.items()}
+def _node(node: ActivityNode, descriptors: Descriptors, unnested: list[str]) -> ActivityNode:
+    ports = {name: _port(value, descriptors, unnested) for name, value in node.ports.items()}
     node = replace(node, ports=ports)
     if node.type != "Flowchart":
         return node
     try:
         return _Nest(node, descriptors).sequence()
-    except _Tangled:
-        tangled.append(node.id)
+    except _NotNestable:
+        unnested.append(node.id)
         return node
 
 
-def _port(value: Any, descriptors: Descriptors, tangled: list[str]) -> Any:
+def _port(value: Any, descriptors: Descriptors, unnested: list[str]) -> Any:
     if isinstance(value, ActivityNode):
-        return _node(value, descriptors, tangled)
+        return _node(value, descriptors, unnested)
     if not isinstance(value, tuple):
         return value
     return tuple(
-        replace(item, activities={name: _node(child, descriptors, tangled) for name, child in item.activities.items()})
+        replace(item, activities={name: _node(child, descriptors, unnested) for name, child in item.activities.items()})
         if isinstance(item, PortEntry)
-        else _node(item, descriptors, tangled)
+        else _node(item, descriptors, unnested)
         for item in value
     )
 
 
 def _only_done(node: ActivityNode, descriptors: Descriptors) -> bool:
-    """It has no outcome but one: what follows it in a Sequence also follows it in the chart."""
+    """Whether the activity has a single outcome, so that a Sequence follows the same path as the chart."""
     found = descriptors.get(node.type)
     if found is None or found.terminal:
         return False
@@ -89,32 +90,32 @@ class _Nest:
             or any(child.type in _KEPT or child.options.merge for child in self.activities.values())
             or not all(_only_done(child, descriptors) for child in self.activities.values())
         ):
-            raise _Tangled
+            raise _NotNestable
 
     def sequence(self) -> ActivityNode:
         steps = self._steps(self.graph.start, None)
         if self.used != set(self.graph.reachable):
-            raise _Tangled
+            raise _NotNestable
         return replace(self.chart, type="Sequence", ports={"activities": tuple(steps)}, connections=(), extra={})
 
     def _steps(self, at: str | None, until: str | None) -> list[ActivityNode]:
-        """What happens from an activity on, up to the one where the ways meet."""
+        """Activities from `at` up to the activity where the branches join."""
         steps: list[ActivityNode] = []
         while at is not None and at != until:
             if at in self.used:
-                raise _Tangled
+                raise _NotNestable
             self.used.add(at)
             node, ways = self.activities[at], self._ways(at)
             if node.type == "FlowDecision":
                 at = self._meeting(ways)
                 steps.append(self._decision(node, ways, at))
             elif any(outcome not in _DONE for outcome in ways) or len(ways) > 1:
-                raise _Tangled
+                raise _NotNestable
             else:
                 steps.append(node)
                 at = next(iter(ways.values()), None)
         if at != until:
-            raise _Tangled  # this way ends before the others meet
+            raise _NotNestable  # this branch ends before the others join
         return steps
 
     def _ways(self, activity_id: str) -> dict[str | None, str]:
@@ -122,20 +123,20 @@ class _Nest:
         for index in self.graph.outbound(activity_id):
             connection = self.graph.connections[index]
             if connection.outcome in found:
-                raise _Tangled
+                raise _NotNestable
             found[connection.outcome] = connection.target
         return found
 
     def _meeting(self, ways: Mapping[str | None, str]) -> str | None:
-        """The first activity that every way of a decision comes to; None if none of them goes on."""
+        """The first activity that all branches of a decision reach; None if no branch continues."""
         if set(ways) - set(_WAYS):
-            raise _Tangled
+            raise _NotNestable
         if not ways:
             return None
         after = [{target, *self._after(target)} for target in ways.values()]
         common = set.intersection(*after) if len(after) == len(_WAYS) else set()
         if not common:
-            # A way that leads nowhere: nothing may follow after the other one has gone on alone.
+            # One branch ends: nothing may follow after the other one has continued alone.
             return None
         return min(common, key=lambda name: len(self.graph.ancestors(name) & common))
 

@@ -1,4 +1,4 @@
-"""Values and calls as Python text, and the imports that they need."""
+"""Values and calls as Python text, with the imports that they need."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OF_DATETIME = (datetime, date, time)
 
 
 class Imports:
-    """What the text uses, by module."""
+    """Imported names, by module."""
 
     def __init__(self) -> None:
         self._names: dict[str, set[str]] = {}
@@ -35,7 +35,7 @@ class Imports:
         return name
 
     def lines(self) -> list[str]:
-        """The standard library first, as people sort them."""
+        """Import lines; the standard library comes first."""
         ours = [module for module in self._names if module.split(".")[0] == "holdfast"]
         standard = [module for module in self._names if module in ("datetime", "decimal", "uuid")]
         others = [module for module in self._names if module not in (*ours, *standard)]
@@ -49,7 +49,7 @@ class Imports:
 
 
 def call(name: str, arguments: Iterable[str]) -> str:
-    """On one line if it fits, else an argument each."""
+    """On one line if it fits, else one argument per line."""
     return _enclosed(f"{name}(", [*arguments], ")")
 
 
@@ -65,7 +65,7 @@ def _lines(items: Iterable[str]) -> str:
 
 
 def identifier(text: str) -> str:
-    """A name for a variable; unique only if the text is."""
+    """A variable name; unique only if the text is unique."""
     found = re.sub(r"\W+", "_", text).strip("_")
     found = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", found).lower()
     if not found or found[0].isdigit():
@@ -74,7 +74,7 @@ def identifier(text: str) -> str:
 
 
 def value(data: Any, imports: Imports) -> str:
-    """A literal or an expression; what no literal says is refused."""
+    """A literal or an expression. Values without a literal form are refused."""
     if isinstance(data, Expression):
         return _expression(data, imports)
     if isinstance(data, Enum):
@@ -109,7 +109,7 @@ def _object(data: Any, imports: Imports) -> str:
     if isinstance(data, Struct):
         return struct(data, imports)
     raise ConversionError(
-        f"A value of type {type(data).__name__} cannot be written as Python. Replace it by an expression."
+        f"A value of type {type(data).__name__} cannot be written as Python. Replace it with an expression."
     )
 
 
@@ -143,11 +143,11 @@ _PUBLIC = {
     "Retry": "holdfast",
     "Variable": "holdfast",
 }
-"""The modules of the public API that offer the records of definitions."""
+"""Public modules of the definition records."""
 
 
 def struct(data: Struct, imports: Imports) -> str:
-    """A frozen record of ours, without its defaults."""
+    """A frozen struct without its defaults."""
     cls = type(data)
     name = imports.use(_PUBLIC.get(cls.__name__, cls.__module__), cls.__name__)
     return call(name, [f"{key}={text}" for key, text in fields(data, imports)])

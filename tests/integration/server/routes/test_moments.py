@@ -125,7 +125,7 @@ async def test_code_is_not_converted_to_python(serve: Serve) -> None:
     refused = await api.get(f"/api/definitions/{coded.definition.id}/export?format=python", expect=422)
 
     assert refused["code"] == "definition.not_converted"
-    assert "was made from a function" in refused["detail"]
+    assert "was compiled from a function" in refused["detail"]
 
 
 async def test_routes_without_a_method_of_their_own_are_called_all_the_same(keeping: Caller) -> None:

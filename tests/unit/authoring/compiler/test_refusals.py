@@ -187,10 +187,10 @@ def test_the_code_is_underlined(tmp_path: Path) -> None:
 
     line = len(HEAD.splitlines()) + 4
     assert str(error).splitlines() == [
-        f"{tmp_path / 'refused_module.py'}:{line}: `eval()` looks at the Python frame, and a workflow has none.",
+        f"{tmp_path / 'refused_module.py'}:{line}: `eval()` needs a Python frame, and a workflow has none.",
         "        return a + eval('b')",
         "                   ^^^^^^^^^",
-        "  Instead: Name the values that you need. [frame-magic]",
+        "  Instead: Use the values by name. [frame-magic]",
     ]
 
 
