@@ -1,9 +1,9 @@
-"""Plugins: collecting what they bring, in the order of their needs, and refusing what does not fit together.
+"""Plugins: load them, order them by their needs, and collect their registrations.
 
-A plugin is any object with `name`, `needs` and `register(registration)`; see `holdfast.ports.Plugin`. They come from
-`Holdfast(plugins=[…])` and from installed packages that offer the entry point group `holdfast.plugins` (a plugin, or
-something that makes one when called). Nothing that a plugin brings is used before all of them have registered, so a
-clash is always an error at start, with both claimants by name.
+A plugin is an object with `name`, `needs` and `register(registration)`; see `holdfast.ports.Plugin`. Plugins come from
+`Holdfast(plugins=[…])` and from installed packages with the entry point group `holdfast.plugins` (a plugin, or a
+callable that returns one). Registrations take effect after all plugins have registered, so a conflict is always an
+error at start that names both plugins.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Task = Callable[[], Awaitable[None]]
 
 
 class AddedSetting(Struct, frozen=True, kw_only=True):
-    """A setting that a plugin adds to the table of `holdfast.settings`."""
+    """A setting that a plugin adds to the table in `holdfast.settings`."""
 
     name: str
     type: type
@@ -60,15 +60,15 @@ class RecurringTask(Struct, frozen=True, kw_only=True):
 
 
 class Registry(Struct, frozen=True, kw_only=True):
-    """All that was registered. Nothing is added later; `refreshed` makes another one."""
+    """All registrations. Immutable; `refreshed` returns a new registry."""
 
     plugins: tuple[str, ...] = ()
-    """Names, in the order in which they registered."""
+    """Names in registration order."""
     activity_types: Mapping[tuple[str, int], ActivityType] = {}
     """By type and version."""
     providers: Mapping[str, ActivityProvider] = {}
     provided: Mapping[tuple[str, int], str] = {}
-    """Which provider an activity type came from."""
+    """The provider of an activity type."""
     languages: Mapping[str, ExpressionEvaluator] = {}
     middleware: tuple[MiddlewarePlacement, ...] = ()
     services: Mapping[type, Any] = {}
@@ -92,7 +92,7 @@ class Registry(Struct, frozen=True, kw_only=True):
         return found
 
     def refreshed(self) -> Registry:
-        """Ask every provider again. A type that is yielded no more stays, for the instances that pinned it."""
+        """Query every provider again. Types that a provider stops yielding stay for the instances that pinned them."""
         types, provided = dict(self.activity_types), dict(self.provided)
         for provider in self.providers.values():
             for activity_type in map(activity_type_of, provider.activity_types()):
@@ -100,7 +100,7 @@ class Registry(Struct, frozen=True, kw_only=True):
                 holder = provided.get(key, "a plugin") if key in types else provider.name
                 if holder != provider.name:
                     raise PluginError(
-                        f"The activity type '{key[0]}' (version {key[1]}) is claimed twice: by {holder} and by the "
+                        f"The activity type '{key[0]}' (version {key[1]}) is registered twice: by {holder} and by the "
                         f"activity provider {provider.name}. Rename one of them."
                     )
                 types[key], provided[key] = activity_type, provider.name
@@ -108,11 +108,11 @@ class Registry(Struct, frozen=True, kw_only=True):
 
 
 def activity_type_of(offered: Any) -> ActivityType:
-    """What an `Activity` class, an `@activity` function or an activity type itself stands for."""
+    """The activity type of an `Activity` class or `@activity` function, or the given activity type."""
     activity_type: ActivityType = getattr(offered, "activity_type", offered)
     if not hasattr(activity_type, "descriptor") or not callable(getattr(activity_type, "compile", None)):
         raise PluginError(
-            f"{offered!r} is no activity: it has neither `activity_type` nor `descriptor` and `compile`. "
+            f"{offered!r} is not an activity: it has neither `activity_type` nor `descriptor` and `compile`. "
             "Derive it from Activity or put @activity on the function."
         )
     return activity_type
@@ -122,11 +122,11 @@ def _key(activity_type: ActivityType) -> tuple[str, int]:
     return activity_type.descriptor.type, activity_type.descriptor.version
 
 
-# -- registering -------------------------------------------------------------------------------------------------------
+# -- registration ------------------------------------------------------------------------------------------------------
 
 
 class Registrar:
-    """Implements `holdfast.ports.Registration`: collects, and knows who claimed what."""
+    """Implements `holdfast.ports.Registration`: collects registrations with the plugin that made them."""
 
     def __init__(self) -> None:
         self.plugins: list[str] = []
@@ -135,7 +135,7 @@ class Registrar:
         self._start_tasks: list[Task] = []
 
     def admit(self, plugin: Plugin) -> None:
-        """Let the plugin register. Whatever goes wrong is told with its name."""
+        """Call `register` of the plugin. Errors name the plugin."""
         self.plugins.append(plugin.name)
         try:
             plugin.register(self)
@@ -166,7 +166,7 @@ class Registrar:
         if not getattr(service_type, "_is_protocol", False) and not isinstance(instance, service_type):
             raise PluginError(
                 f"Plugin '{self._claimant}' registers {instance!r} as the service {service_type.__qualname__}, "
-                "which it is not. Register an instance of that type."
+                "but it is not an instance of that type. Register an instance of that type."
             )
         self._claim("service", service_type, instance, shown=service_type.__qualname__)
 
@@ -196,7 +196,7 @@ class Registrar:
     def recurring(self, name: str, every: Any, task: Task, *, single_node: bool = False) -> None:
         if not isinstance(every, timedelta) or every <= timedelta(0):
             raise PluginError(
-                f"The recurring task '{name}' of plugin '{self._claimant}' is to run every {every!r}. "
+                f"The recurring task '{name}' of plugin '{self._claimant}' has the interval {every!r}. "
                 "Give a timedelta above zero."
             )
         self._claim("recurring task", name, RecurringTask(name=name, every=every, task=task, single_node=single_node))
@@ -210,8 +210,8 @@ class Registrar:
     def studio(self, name: str, module: Path) -> None:
         if not re.fullmatch(r"[a-z0-9-]+", name) or not module.is_file():
             raise PluginError(
-                f"The Studio module '{name}' of plugin '{self._claimant}' is to be {module}. "
-                "Give a name of small letters, digits and hyphens, and a file that exists."
+                f"The Studio module '{name}' of plugin '{self._claimant}' has the file {module}. "
+                "Give a name of lower-case letters, digits and hyphens, and a file that exists."
             )
         self._claim("Studio module", name, module)
 
@@ -246,8 +246,8 @@ class Registrar:
         holder, held = taken.setdefault(name, (self._claimant, value))
         if held is not value:
             raise PluginError(
-                f"The {kind} '{shown or name}' is claimed twice: by plugin '{holder}' and by plugin "
-                f"'{self._claimant}'. Rename one of them or leave one plugin out."
+                f"The {kind} '{shown or name}' is registered twice: by plugin '{holder}' and by plugin "
+                f"'{self._claimant}'. Rename one of them or remove one plugin."
             )
 
     def _table(self, kind: str) -> Mapping[Any, Any]:
@@ -258,7 +258,7 @@ class Registrar:
 
 
 def load_plugins(plugins: Iterable[Plugin] = (), *, entry_points: bool = True) -> Registry:
-    """Register the given plugins and, unless told otherwise, those of installed packages."""
+    """Register the given plugins and, by default, those of installed packages."""
     given = list(plugins)
     registrar = Registrar()
     for plugin in in_order([*given, *_installed(given)] if entry_points else given):
@@ -267,20 +267,20 @@ def load_plugins(plugins: Iterable[Plugin] = (), *, entry_points: bool = True) -
 
 
 def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
-    """Each after those that it needs, otherwise as given. Missing ones, name clashes and cycles: all told at once."""
+    """Order each plugin after those it needs, otherwise as given. Reports missing plugins, name conflicts and cycles."""
     by_name: dict[str, Plugin] = {}
     problems: list[str] = []
     for plugin in plugins:
         other = by_name.setdefault(plugin.name, plugin)
         if other is not plugin:
             problems.append(
-                f"The plugin name '{plugin.name}' is claimed twice: by {_origin(other)} and by {_origin(plugin)}. "
-                "Leave one of them out."
+                f"The plugin name '{plugin.name}' is registered twice: by {_origin(other)} and by {_origin(plugin)}. "
+                "Remove one of them."
             )
     graph = {name: _needs(plugin) for name, plugin in by_name.items()}
     for name, needs in graph.items():
         problems.extend(
-            f"Plugin '{name}' needs '{need}', which is not there. Install it or pass it: Holdfast(plugins=[…])."
+            f"Plugin '{name}' needs '{need}', which is missing. Install it or pass it: Holdfast(plugins=[…])."
             for need in needs
             if need not in by_name
         )
@@ -289,20 +289,20 @@ def in_order(plugins: Sequence[Plugin]) -> list[Plugin]:
     try:
         return [by_name[name] for name in TopologicalSorter(graph).static_order()]
     except CycleError as error:
-        # graphlib gives each plugin before the one that needs it.
-        circle = " needs ".join(f"'{name}'" for name in reversed(error.args[1]))
-        raise PluginError(f"Plugins need each other in a circle: {circle}. One of them must do without.") from error
+        # graphlib lists each plugin before the plugin that needs it.
+        cycle = " needs ".join(f"'{name}'" for name in reversed(error.args[1]))
+        raise PluginError(f"Plugins need each other in a cycle: {cycle}. Remove one of these needs.") from error
 
 
 def _needs(plugin: Plugin) -> tuple[str, ...]:
     needs = getattr(plugin, "needs", ())
     if isinstance(needs, str):
-        raise PluginError(f"Plugin '{plugin.name}': `needs` is a text; write a tuple of names: needs = ('{needs}',).")
+        raise PluginError(f"Plugin '{plugin.name}': `needs` is a string. Write a tuple of names: needs = ('{needs}',).")
     return tuple(needs)
 
 
 def _installed(given: Sequence[Plugin]) -> list[Plugin]:
-    """Plugins of installed packages, without those that the caller made and configured with his own hands."""
+    """Plugins of installed packages, except those that the caller passed as configured objects."""
     own = {(plugin.name, type(plugin)) for plugin in given}
     found = [_load(entry) for entry in sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)]
     return [plugin for plugin in found if (plugin.name, type(plugin)) not in own]
@@ -314,9 +314,9 @@ def _load(entry: metadata.EntryPoint) -> Plugin:
         offered = entry.load()
         plugin: Plugin = offered() if callable(offered) else offered
     except Exception as error:
-        raise PluginError(f"The {source} cannot be loaded: {error!r}. Mend or uninstall its package.") from error
+        raise PluginError(f"The {source} cannot be loaded: {error!r}. Fix or uninstall its package.") from error
     if not isinstance(getattr(plugin, "name", None), str) or not callable(getattr(plugin, "register", None)):
-        raise PluginError(f"The {source} gives {plugin!r}, which is no plugin: it needs `name` and `register`.")
+        raise PluginError(f"The {source} gives {plugin!r}, which is not a plugin: it needs `name` and `register`.")
     return plugin
 
 

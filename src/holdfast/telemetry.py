@@ -1,17 +1,17 @@
-"""Every event that Holdfast emits, in one table: its name, when it happens, what it carries.
+"""Telemetry: every event that Holdfast emits, in one table with its name, meaning and fields.
 
-Spans, metrics and logs are made *of* these events by whoever listens, so there is one place that says what can be seen
-from outside. `docs/reference/events.md` is written from this table, and a test compares it with every `emit` in the
-source: no event without an entry, no entry without an event, no field more or less.
+Listeners turn these events into spans, metrics and logs, so the table defines everything that is observable from outside.
+`docs/reference/events.md` is generated from it. A test compares it with every `emit` in the source: events and fields must match
+exactly.
 
-Nobody listens by default, and then an event costs one look at a list; `wants` tells whether anybody listens to this one:
+Without listeners an event costs one check of a list. `wants` says whether an event has a listener:
 
     if telemetry.listeners:
         telemetry.emit("instance.finished", instance_id=…, definition_id=…, status=…)
 
-A listener is called where the event happens, synchronously, also inside a segment, which may be thrown away and run
-again: it must be quick and must not call back into the engine. What it raises is logged and goes no further; a broken
-dashboard does not break an order.
+A listener is called synchronously where the event occurs, also inside a segment, which may be discarded and run again. It must
+be quick and must not call the engine. Exceptions of a listener are logged and ignored, so that broken monitoring never breaks a
+workflow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from msgspec import Struct
 logger = logging.getLogger("holdfast")
 
 Listener = Callable[[str, Mapping[str, Any]], None]
-"""Called with the event's name and its fields."""
+"""Called with the name of the event and its fields."""
 
 
 class Event(Struct, frozen=True):
@@ -34,56 +34,56 @@ class Event(Struct, frozen=True):
     when: str
     fields: tuple[str, ...]
     level: int = logging.INFO
-    """How loud it is in a log; see `log_event`."""
+    """Log level; see `log_event`."""
 
 
 _INSTANCE = ("instance_id", "definition_id")
 _EFFECT = (*_INSTANCE, "activity_id", "activity_type", "attempt")
 
 EVENTS: tuple[Event, ...] = (
-    # -- the life of an instance
+    # -- instances
     Event("instance.started", "an instance begins its first burst", (*_INSTANCE, "definition_version")),
-    Event("instance.suspended", "nothing is left but bookmarks", (*_INSTANCE, "bookmarks")),
-    Event("instance.resumed", "a stimulus met a bookmark", (*_INSTANCE, "bookmark_id")),
+    Event("instance.suspended", "an instance waits at its bookmarks", (*_INSTANCE, "bookmarks")),
+    Event("instance.resumed", "a stimulus matched a bookmark", (*_INSTANCE, "bookmark_id")),
     Event("instance.finished", "the root activity completed", (*_INSTANCE, "activities")),
-    Event("instance.faulted", "an incident ended it", (*_INSTANCE, "incidents"), logging.ERROR),
-    Event("instance.canceled", "someone canceled it", _INSTANCE),
-    # -- what is asked for
-    Event("request.dispatching", "a dispatcher was given a request", ("request", "target")),
-    Event("request.dispatched", "it was accepted", ("request", "target", "instance_ids")),
+    Event("instance.faulted", "an incident ended the instance", (*_INSTANCE, "incidents"), logging.ERROR),
+    Event("instance.canceled", "the instance was canceled", _INSTANCE),
+    # -- requests
+    Event("request.dispatching", "a dispatcher received a request", ("request", "target")),
+    Event("request.dispatched", "the request was accepted", ("request", "target", "instance_ids")),
     Event(
         "stimulus.settled",
-        "a stimulus was delivered, started an instance, was refused, kept, forgotten, unread, expired or swept",
+        "a stimulus was delivered, started an instance, or was refused, kept, forgotten, unread, expired or swept",
         ("stimulus_id", "type", "name", "outcome"),
         logging.DEBUG,
     ),
     # -- definitions
-    Event("definition.published", "a version of it is the published one now", ("definition_id", "version")),
-    Event("definition.retracted", "none of its versions is published any more", ("definition_id",)),
-    Event("definition.deleted", "a version of it was deleted", ("definition_id", "version")),
-    # -- the parts of a burst
-    Event("segment.committed", "a segment ended and is kept", (*_INSTANCE, "activities"), logging.DEBUG),
+    Event("definition.published", "a version became the published version", ("definition_id", "version")),
+    Event("definition.retracted", "the definition has no published version any more", ("definition_id",)),
+    Event("definition.deleted", "a version was deleted", ("definition_id", "version")),
+    # -- bursts
+    Event("segment.committed", "a segment was committed", (*_INSTANCE, "activities"), logging.DEBUG),
     Event(
         "burst.committed",
-        "a burst was committed by a node: when it began, had run and was written, and (called) what happened in it",
+        "a node committed a burst: times of its begin, end and commit; `entries()` returns its journal",
         (*_INSTANCE, "trace", "began_ns", "ran_ns", "committed_ns", "entries"),
         logging.DEBUG,
     ),
     Event(
         "commit.lost",
-        "another commit was faster: it is tried again or answered",
+        "a commit lost a conflict: it is retried or answered",
         ("instance_id", "reason"),
         logging.DEBUG,
     ),
-    Event("work.taken", "a node took up a row of work; how late it was", ("kind", "queue", "late"), logging.DEBUG),
+    Event("work.taken", "a node claimed a work row; `late` is its delay", ("kind", "queue", "late"), logging.DEBUG),
     # -- effects
     Event("effect.started", "an attempt of a recorded effect begins", _EFFECT, logging.DEBUG),
-    Event("effect.finished", "an attempt gave a result", _EFFECT, logging.DEBUG),
+    Event("effect.finished", "an attempt returned a result", _EFFECT, logging.DEBUG),
     Event("effect.faulted", "an attempt raised", (*_EFFECT, "type"), logging.WARNING),
-    Event("effect.timed_out", "an attempt took longer than its timeout", _EFFECT, logging.WARNING),
+    Event("effect.timed_out", "an attempt exceeded its timeout", _EFFECT, logging.WARNING),
     Event(
         "effect.taken_over",
-        "an effect of a node that died goes on elsewhere",
+        "another node continues an effect of a dead node",
         ("instance_id", "activity_id", "attempt", "node"),
         logging.WARNING,
     ),
@@ -92,51 +92,51 @@ EVENTS: tuple[Event, ...] = (
 BY_NAME: Mapping[str, Event] = {event.name: event for event in EVENTS}
 
 listeners: list[Listener] = []
-"""Those who hear something now. Look whether it is empty before you build an event's fields."""
-_heard: dict[str, tuple[Listener, ...]] = {}
-"""Who hears an event, of those that anybody hears."""
+"""Active subscriptions. Check that it is not empty before building the fields of an event."""
+_subscribers: dict[str, tuple[Listener, ...]] = {}
+"""Listeners by event name; events without a listener have no entry."""
 
 
 def wants(name: str) -> bool:
-    """Whether anybody listens to this event. Ask before its fields cost more than a look."""
-    return name in _heard
+    """Whether the event has a listener. Check it before computing expensive fields."""
+    return name in _subscribers
 
 
 def emit(name: str, /, **fields: Any) -> None:
-    """Tell every listener. One that raises is logged; the others and the engine go on."""
-    for listener in _heard.get(name, ()):
+    """Call every listener. An exception of a listener is logged; the other listeners and the engine continue."""
+    for listener in _subscribers.get(name, ()):
         try:
             listener(name, fields)
         except Exception:
-            logger.exception("A telemetry listener failed on %s; it stays subscribed. Mend or remove it.", name)
+            logger.exception("A telemetry listener failed on %s; it stays subscribed. Fix or remove it.", name)
 
 
 def subscribe(listener: Listener, *names: str) -> Callable[[], None]:
-    """Listen to all events or to those named, until what is given back is called; a name that is not in the table is
-    refused."""
+    """Subscribe to all events or to the named ones. Returns a function that ends the subscription. Refuses names that are not
+    in the table."""
     unknown = sorted(set(names) - BY_NAME.keys())
     if unknown:
         raise ValueError(f"No such event: {', '.join(unknown)}. The table is in docs/reference/events.md.")
     wanted = frozenset(names or BY_NAME)
 
-    def heard(name: str, fields: Mapping[str, Any]) -> None:
-        """One of its own for each subscription: the same listener may have several."""
+    def notify(name: str, fields: Mapping[str, Any]) -> None:
+        """A function per subscription, since one listener may have several."""
         listener(name, fields)
 
-    listeners.append(heard)
+    listeners.append(notify)
     for name in wanted:
-        _heard[name] = (*_heard.get(name, ()), heard)
+        _subscribers[name] = (*_subscribers.get(name, ()), notify)
 
     def end() -> None:
-        if heard not in listeners:
+        if notify not in listeners:
             return
-        listeners.remove(heard)
+        listeners.remove(notify)
         for name in wanted:
-            left = tuple(other for other in _heard[name] if other is not heard)
+            left = tuple(other for other in _subscribers[name] if other is not notify)
             if left:
-                _heard[name] = left
+                _subscribers[name] = left
             else:
-                del _heard[name]
+                del _subscribers[name]
 
     return end
 
@@ -152,22 +152,22 @@ def on(listener: Listener, *names: str) -> Iterator[None]:
 
 
 def log_event(name: str, fields: Mapping[str, Any]) -> None:
-    """A listener that writes each event to the logger `holdfast`, at the level of the table."""
+    """A listener that writes each event to the logger `holdfast` at the level in the table."""
     level = BY_NAME[name].level
     if logger.isEnabledFor(level):
-        told = {key: value for key, value in fields.items() if not callable(value)}
-        words = " ".join(f"{key}={value}" for key, value in told.items())
-        logger.log(level, "%s %s", name, words, extra={"event": name, "fields": told})
+        plain = {key: value for key, value in fields.items() if not callable(value)}
+        words = " ".join(f"{key}={value}" for key, value in plain.items())
+        logger.log(level, "%s %s", name, words, extra={"event": name, "fields": plain})
 
 
 # -- traces ------------------------------------------------------------------------------------------------------------
 
 tracing: Callable[[str], str | None] | None = None
-"""Gives an instance that is started the trace it belongs to, as W3C `traceparent`; set by whoever makes spans."""
+"""Returns the trace of a started instance as W3C `traceparent`; set by the plugin that creates spans."""
 
 
 def trace_for(instance_id: str) -> str | None:
-    """The trace of who starts it here and now; None where nobody makes spans."""
+    """The current trace for a start; None without a tracing plugin."""
     return None if tracing is None else tracing(instance_id)
 
 

@@ -20,7 +20,7 @@ def test_users(holdfast: Holdfast) -> None:
     listed = json.loads(holdfast("users", "list", "--json", *STORE).stdout)
 
     assert (again.returncode, "already" in again.stderr) == (2, True)
-    assert (unknown.returncode, "There are: admin" in unknown.stderr) == (2, True)
+    assert (unknown.returncode, "Known roles: admin" in unknown.stderr) == (2, True)
     assert listed == [{"id": "kim", "name": "kim", "roles": ["designer", "operator"], "active": True}]
     assert holdfast("users", "remove", "kim", *STORE).returncode == 0
     assert json.loads(holdfast("users", "list", "--json", *STORE).stdout) == []

@@ -142,5 +142,6 @@ Holdfast(activities=[high_water])
 
     assert done.returncode == 1
     assert (
-        "PluginError: The activity type 'high_water (version 1)' is claimed twice: by plugin 'Holdfast(…)' and by plugin 'tides'"
+        "PluginError: The activity type 'high_water (version 1)' is registered twice: by plugin 'Holdfast(…)' and by "
+        "plugin 'tides'"
     ) in done.stderr

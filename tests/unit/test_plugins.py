@@ -88,9 +88,9 @@ def test_missing_ones_and_double_names_are_told_together() -> None:
         load(Given("a", needs=["b", "c"]), Given("d"), Given("d"))
 
     text = str(caught.value)
-    assert "Plugin 'a' needs 'b', which is not there." in text
-    assert "Plugin 'a' needs 'c', which is not there." in text
-    assert "The plugin name 'd' is claimed twice" in text
+    assert "Plugin 'a' needs 'b', which is missing." in text
+    assert "Plugin 'a' needs 'c', which is missing." in text
+    assert "The plugin name 'd' is registered twice" in text
 
 
 def test_a_circle_is_told_in_order() -> None:
@@ -210,7 +210,7 @@ def test_a_name_claimed_twice_is_refused_with_both_claimants(claim: str) -> None
     with pytest.raises(PluginError) as caught:
         load(Given("first", CLASHES[claim]), Given("second", CLASHES[claim]))
 
-    assert f"The {claim} is claimed twice: by plugin 'first' and by plugin 'second'" in str(caught.value)
+    assert f"The {claim} is registered twice: by plugin 'first' and by plugin 'second'" in str(caught.value)
 
 
 def test_the_same_thing_registered_twice_is_no_clash() -> None:
@@ -222,12 +222,12 @@ def test_the_same_thing_registered_twice_is_no_clash() -> None:
 
 
 def test_what_is_no_activity_is_refused() -> None:
-    with pytest.raises(PluginError, match="is no activity"):
+    with pytest.raises(PluginError, match="is not an activity"):
         load(Given("a", lambda given: given.activity(print)))
 
 
 def test_a_service_must_be_of_its_type() -> None:
-    with pytest.raises(PluginError, match="as the service int, which it is not"):
+    with pytest.raises(PluginError, match="as the service int, but it is not an instance"):
         load(Given("a", lambda given: given.service(int, "seven")))
 
 
@@ -260,7 +260,7 @@ def test_a_provider_may_replace_its_own_types_but_nobody_elses() -> None:
     assert registry.refreshed().activity_types[("Mine", 1)] is shelf.types[0]
 
     shelf.types = [Plain("Ours")]
-    with pytest.raises(PluginError, match=r"'Ours' \(version 1\) is claimed twice"):
+    with pytest.raises(PluginError, match=r"'Ours' \(version 1\) is registered twice"):
         registry.refreshed()
 
 
@@ -321,7 +321,7 @@ def test_one_that_the_caller_configured_takes_the_place_of_the_installed(
 def test_another_of_the_same_name_is_refused(installed: Callable[[str, str], None]) -> None:
     installed(PLUGIN, "tide_plugin:Tide")
 
-    with pytest.raises(PluginError, match=r"'tide' is claimed twice: by .*Given and by tide_plugin\.Tide"):
+    with pytest.raises(PluginError, match=r"'tide' is registered twice: by .*Given and by tide_plugin\.Tide"):
         load_plugins([Given("tide")])
 
 
@@ -330,7 +330,7 @@ def test_another_of_the_same_name_is_refused(installed: Callable[[str, str], Non
     [
         ("import nowhere_to_be_found", "tide_plugin:Tide", "cannot be loaded: ModuleNotFoundError"),
         (PLUGIN, "tide_plugin:Ebb", "cannot be loaded: AttributeError"),
-        ("Tide = 5", "tide_plugin:Tide", "gives 5, which is no plugin"),
+        ("Tide = 5", "tide_plugin:Tide", "gives 5, which is not a plugin"),
     ],
 )
 def test_an_installed_plugin_that_cannot_be_used_is_told_by_name(

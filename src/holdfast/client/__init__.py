@@ -1,7 +1,7 @@
-"""A typed client of a Holdfast server: `async with Client("http://127.0.0.1:8600", api_key=…) as client`.
+"""Typed client of a Holdfast server: `async with Client("http://127.0.0.1:8600", api_key=…) as client`.
 
-Refusals of the server are `RequestRefused`, with its status, code and remedy; `ServerUnavailable` is a server that does not
-answer. `SyncClient` has the same methods for code without an event loop.
+A refused request raises `RequestRefused` with status, code and remedy; an unreachable server raises `ServerUnavailable`.
+`SyncClient` has the same methods for code without an event loop.
 """
 
 from holdfast.client.blocking import SyncClient

@@ -1,4 +1,4 @@
-"""The same client for code without an event loop: every call runs to its end on a loop of its own thread."""
+"""Synchronous client: runs each call of `Client` on an event loop in its own thread."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SyncClient:
 
     def _wait(self, work: Any) -> Any:
         if self._loop is None:
-            work.close()  # Nobody will await it.
+            work.close()  # It will never be awaited.
             raise HoldfastError("The client is not open. Use it inside `with SyncClient(…) as client:`.")
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
@@ -51,7 +51,7 @@ class SyncClient:
 
 
 class _Waiting:
-    """A part of the client, or one of its methods, that waits for the answer."""
+    """Wraps a resource or method of the client so that calls wait for the response."""
 
     def __init__(self, wrapped: Any, wait: Any) -> None:
         self._wrapped = wrapped

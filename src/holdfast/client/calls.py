@@ -1,4 +1,4 @@
-"""One call: request out, answer in, refusals as errors."""
+"""HTTP calls: send a request, decode the response, raise refusals as errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFUSED = 400
 
 
 class Calls:
-    """Sends with the caller's credentials, decodes to the type that is asked for."""
+    """Sends requests with the caller's credentials and decodes responses to the requested type."""
 
     def __init__(self, wire: Wire, headers: Mapping[str, str]) -> None:
         self.wire = wire
@@ -27,7 +27,7 @@ class Calls:
         return self._read(await self._send("GET", path, query=query), kind)
 
     async def fetch(self, path: str, query: Mapping[str, Any] | None = None) -> bytes:
-        """A file, as it is."""
+        """A file as bytes."""
         return (await self._send("GET", path, query=query)).body
 
     async def post(
@@ -53,7 +53,7 @@ class Calls:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """JSON as data, files as bytes, nothing as None."""
+        """JSON as data, files as bytes, an empty response as None."""
         response = await self._send(method, path, body, query=query, headers=headers)
         is_json = response.headers.get("content-type", "").partition(";")[0] == "application/json"
         return self._read(response, Any) if is_json and response.body else response.body or None
@@ -88,12 +88,12 @@ class Calls:
             raise RequestRefused(
                 response.status,
                 "answer.unreadable",
-                f"The answer cannot be read ({error}). Is this the address of a Holdfast server of a similar version?",
+                f"The response cannot be decoded ({error}). Is this the address of a Holdfast server of a similar version?",
             ) from error
 
 
 def flat(query: Mapping[str, Any]) -> Query:
-    """Lists are repeated, None is left out."""
+    """Query pairs: lists are repeated, None is omitted."""
     return [
         (name, str(item).lower() if isinstance(item, bool) else str(item))
         for name, value in query.items()
@@ -103,7 +103,7 @@ def flat(query: Mapping[str, Any]) -> Query:
 
 
 def place(*parts: str) -> str:
-    """A path whose parts may hold any character."""
+    """A path with quoted parts."""
     return "".join(f"/{quote(part, safe='')}" for part in parts)
 
 

@@ -1,4 +1,4 @@
-"""The client: credentials, and the parts of the API."""
+"""Client of a server: credentials and the resources of the API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from holdfast.client.wire import HttpWire, Wire
 
 
 class Client:
-    """Belongs to the event loop that enters it."""
+    """Asynchronous client. Bound to the event loop that enters it."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Client:
         await self._wire.close()
 
     async def sign_in(self, user: str, password: str) -> None:
-        """From now on ask as this user."""
+        """Authenticate later requests as this user."""
         body = {"user": user, "password": password}
         answer: dict[str, Any] = await self._calls.post(dict[str, Any], "/auth/login", body)
         self._calls.headers["authorization"] = f"Bearer {answer['access_token']}"
@@ -61,8 +61,8 @@ class Client:
     async def call(
         self, method: str, path: str, body: Any = None, *, query: Mapping[str, Any] | None = None, **headers: str
     ) -> Any:
-        """Any route of `/api/openapi.json`, for those without a method here: `client.call("GET", "/nodes")`. JSON as data, files
-        as bytes."""
+        """Call any route of `/api/openapi.json`, for routes without a method: `client.call("GET", "/nodes")`. Returns
+        JSON as data and files as bytes."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return await self._calls.any(method, path, body, query=query, headers=named)
 

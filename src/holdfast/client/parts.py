@@ -1,4 +1,4 @@
-"""The parts of the API, each a few calls."""
+"""Resources of the API, with one method per call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.client import types as t
 from holdfast.client.calls import Calls, place
 
 ALL = 200
-"""How many a page holds when all are fetched."""
+"""Page size of `all`."""
 
 
 class _Part:
@@ -29,7 +29,7 @@ class DefinitionCalls(_Part):
         return await self._calls.post(t.DefinitionDetail, "/definitions", document)
 
     async def save(self, id: str, document: Mapping[str, Any], *, etag: str | None = None) -> t.DefinitionDetail:
-        """Write the draft; with `etag` only over that content (412 otherwise)."""
+        """Write the draft. With `etag`, only if the content still matches (otherwise 412)."""
         headers = {} if etag is None else {"if-match": f'"{etag.strip(chr(34))}"'}
         return await self._calls.put(t.DefinitionDetail, place("definitions", id), document, headers=headers)
 
@@ -48,14 +48,14 @@ class DefinitionCalls(_Part):
     async def export(
         self, id: str, format: str = "holdfast", *, version: int | str = "latest", untangle: bool = False
     ) -> bytes:
-        """As a file: `holdfast` or `elsa` (JSON), or `python`, a module of objects."""
+        """The definition as a file: `holdfast` or `elsa` (JSON), or `python`, a module of objects."""
         query = {"format": format, "version": version, "untangle": untangle}
         return await self._calls.fetch(place("definitions", id, "export"), query)
 
     async def execute(
         self, id: str, input: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **options: Any
     ) -> t.InstanceResult:
-        """Start, and wait for up to 30 s until it ends or sleeps. Options: correlation_id, name, version, start_at."""
+        """Start and wait up to 30 s until it ends or waits. Options: correlation_id, name, version, start_at."""
         return await self._calls.post(
             t.InstanceResult,
             place("definitions", id, "execute"),
@@ -66,7 +66,7 @@ class DefinitionCalls(_Part):
     async def dispatch(
         self, id: str, input: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None, **options: Any
     ) -> t.DispatchResult:
-        """Start, and do not wait. Options as for `execute`, and priority, queue, delay, properties."""
+        """Start without waiting. Options as for `execute`, and priority, queue, delay, properties."""
         return await self._calls.post(
             t.DispatchResult,
             place("definitions", id, "dispatch"),
@@ -81,7 +81,7 @@ class InstanceCalls(_Part):
         return await self._calls.get(t.Page[t.InstanceItem], "/instances", query)
 
     async def all(self, **query: Any) -> AsyncIterator[t.InstanceItem]:
-        """Every instance that fits, page by page."""
+        """Every matching instance, page by page."""
         cursor: str | None = None
         while True:
             page = await self.list(**{"limit": ALL, **query, "cursor": cursor})
@@ -123,24 +123,24 @@ class InstanceCalls(_Part):
     async def skip(
         self, id: str, activity_id: str, *, outcome: str | None = None, why: str | None = None
     ) -> t.InstanceResult:
-        """Go on as if a failed or waiting activity had completed."""
+        """Continue as if a failed or waiting activity had completed."""
         body = {"activity_id": activity_id, "outcome": outcome, "why": why}
         return await self._calls.post(t.InstanceResult, place("instances", id, "skip"), body)
 
     async def recover(self, id: str, *, why: str | None = None) -> t.Done:
-        """Run effects again that were lost with their process and wait for somebody's word; how many."""
+        """Run held effects of lost processes again. Returns how many."""
         return await self._calls.post(t.Done, place("instances", id, "recover"), {"why": why})
 
     async def moments(self, id: str) -> t.MomentList:
-        """The versions whose state is kept, oldest first (the setting `history = snapshots`)."""
+        """Versions with a stored state, oldest first (the setting `history = snapshots`)."""
         return await self._calls.get(t.MomentList, place("instances", id, "moments"))
 
     async def at(self, id: str, version: int) -> t.MomentDetail:
-        """The instance as that commit left it."""
+        """The instance after that commit."""
         return await self._calls.get(t.MomentDetail, place("instances", id, "moments", str(version)))
 
     async def fork(self, id: str, *, version: int | None = None, why: str | None = None) -> t.ImportedInstance:
-        """Another instance that goes on from the same state, or from that of a version that is kept."""
+        """A new instance that continues from the current state, or from the stored state of a version."""
         body = {"version": version, "why": why}
         return await self._calls.post(t.ImportedInstance, place("instances", id, "fork"), body)
 
@@ -155,7 +155,7 @@ class InstanceCalls(_Part):
         filter: Mapping[str, Any] | None = None,
         why: str | None = None,
     ) -> t.InstancesBulkResult:
-        """`cancel`, `retry` or `delete`, of these or of all that fit; each in a commit of its own."""
+        """`cancel`, `retry` or `delete` these instances or all that match; each in its own commit."""
         body = {"action": action, "ids": list(ids), "filter": filter, "why": why}
         return await self._calls.post(t.InstancesBulkResult, "/instances/bulk", body)
 
@@ -197,7 +197,7 @@ class ScheduleCalls(_Part):
 
 class StimulusCalls(_Part):
     async def expired(self, limit: int = 50) -> list[t.ExpiredStimulusItem]:
-        """Those that were kept and that nobody came for, of the last week, latest first."""
+        """Stimuli that expired unread in the last week, newest first."""
         return await self._calls.get(list[t.ExpiredStimulusItem], "/stimuli/expired", {"limit": limit})
 
 

@@ -1,4 +1,4 @@
-"""How requests reach a server: over HTTP, or by a call of an ASGI application in this process."""
+"""Wires: send requests to a server over HTTP, or to an ASGI application in this process."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Query = Sequence[tuple[str, str]]
 class WireResponse(Struct, frozen=True, kw_only=True):
     status: int
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Keys are lower case."""
     body: bytes
 
 
 class Wire(Protocol):
-    """Carries one request and its answer. Raises `ServerUnavailable`."""
+    """Sends one request and returns its response. Raises `ServerUnavailable`."""
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...
@@ -32,7 +32,7 @@ class Wire(Protocol):
 
 
 class HttpWire:
-    """Over HTTP, with connections that are kept open."""
+    """Sends requests over HTTP with persistent connections."""
 
     def __init__(self, url: str, *, timeout_s: float = 60.0) -> None:
         self._url = url.rstrip("/")
@@ -68,7 +68,7 @@ class HttpWire:
 
 
 class AsgiWire:
-    """Straight into an application of this process, without a socket: how the command line works on a store."""
+    """Calls an ASGI application in this process without a socket; the command line uses it on a store."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -77,7 +77,7 @@ class AsgiWire:
         self._life: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Run the application's start-up; what it raises is raised here."""
+        """Run the start-up of the application. Raises its errors."""
         scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
         self._life = asyncio.get_running_loop().create_task(
             self._app(scope, self._inbox.get, self._outbox.put), name="holdfast-asgi-life"
@@ -96,10 +96,10 @@ class AsgiWire:
         await asyncio.wait([answer, self._life], return_when=asyncio.FIRST_COMPLETED)
         if not answer.done():
             answer.cancel()
-            self._life.result()  # Raises why it ended instead of answering.
+            self._life.result()  # Raises the error that ended it.
             raise ServerUnavailable("this process", "the application ended while it started")
         if answer.result()["type"].endswith(".failed"):
-            await self._life  # Frameworks say it in the message, as a traceback, and then raise what it was.
+            await self._life  # Frameworks put a traceback in the message and then raise the error itself.
             raise ServerUnavailable("this process", answer.result().get("message", "start-up failed"))
 
     async def send(
@@ -125,7 +125,7 @@ class AsgiWire:
         try:
             await self._app(scope, exchange.receive, exchange.send)
         except Exception:
-            # As servers do: what an application raises after it has answered is for the log, where it is by now.
+            # Servers do the same: an error after the response is only logged.
             if not exchange.answered:
                 raise
         return exchange.response()
@@ -143,7 +143,7 @@ class _Exchange:
     async def receive(self) -> dict[str, Any]:
         if self._request:
             return self._request.pop()
-        await self._never.wait()  # A client that stays: it is not gone before the answer is complete.
+        await self._never.wait()  # The client stays connected until the response is complete.
         return {"type": "http.disconnect"}
 
     async def send(self, message: dict[str, Any]) -> None:

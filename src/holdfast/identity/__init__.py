@@ -1,1 +1,1 @@
-"""Accounts: users, roles, API keys, sessions; who they are is kept as records of the store."""
+"""Accounts: users, roles, API keys and sessions, stored as records."""

@@ -1,4 +1,4 @@
-"""Accounts of one tenant, put together: sign-in, refresh, sign-out, and from a request to a principal."""
+"""Accounts of one tenant: sign-in, refresh, sign-out, and authentication of requests."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from holdfast.ports.store import RecordStore
 ACCESS_TIME = timedelta(minutes=15)
 REFRESH_TIME = timedelta(days=30)
 BELIEVED = timedelta(seconds=5)
-"""How long an answer of the store about a session or key is believed: a revocation reaches other processes within it."""
+"""Time a session or key is cached: a revocation reaches other processes within it."""
 REMEMBERED = timedelta(hours=1)
-"""How long it is remembered for those whom an answer without the store is enough, while the store is away: see `remembered`."""
+"""Time a cached principal stays valid for requests that need no store, during an outage of the store: see `remembered`."""
 BELIEVED_MAX = 10_000
 
 
 class SignedIn(Struct, frozen=True, kw_only=True):
-    """What somebody has who signed in."""
+    """Result of a sign-in."""
 
     access_token: str
     refresh_token: str
@@ -42,7 +42,7 @@ class SignedIn(Struct, frozen=True, kw_only=True):
 
 
 class Belief(Struct, frozen=True):
-    """What the store said of a session or key, and when."""
+    """Cached principal of a session or key."""
 
     principal: Principal
     asked: datetime
@@ -90,7 +90,7 @@ class Accounts:
         refresh_time: timedelta = REFRESH_TIME,
         passwords: Passwords | None = None,
     ) -> Self:
-        """With the secret of the settings, or the one that the store keeps."""
+        """Open with the secret of the settings, or the secret in the store."""
         key = await signing_secret(store, tenant, now, secret)
         return cls(
             store,
@@ -106,8 +106,8 @@ class Accounts:
         self.passwords.close()
 
     async def first_admin(self, password: str = "") -> str | None:
-        """On a store without users: make the admin. The password that was made up, if none was given; who prints it
-        prints it once. Of several processes that start together, one makes the admin and the others get None."""
+        """Create the admin on a store without users. Returns the generated password if none was given; the caller prints it
+        once. If several processes start together, one creates the admin, and the others get None."""
         if await self.users.count():
             return None
         chosen = password or make_password()
@@ -120,7 +120,7 @@ class Accounts:
     # -- sessions ------------------------------------------------------------------------------------------------------
 
     async def sign_in(self, login: str, password: str, *, address: str = "") -> SignedIn:
-        """Raises `NotSignedIn`, which does not tell whether the name or the password is wrong, or `TooManyAttempts`."""
+        """Raises `NotSignedIn`, which does not reveal whether name or password is wrong, or `TooManyAttempts`."""
         user = await self.recognised(login, password, address=address)
         if self.passwords.is_outdated(user.password):
             user = await self.users.set_password(user.id, password)
@@ -128,7 +128,7 @@ class Accounts:
         return await self._signed_in(user, session, token)
 
     async def recognised(self, login: str, password: str, *, address: str = "") -> User:
-        """The user whose password this is; wrong ones are counted. Raises as `sign_in` does."""
+        """The user with this password. Failed attempts are counted. Raises the same errors as `sign_in`."""
         name = login.strip().lower()
         await self._backoff.check(name, address)
         user = await self.users.find(login)
@@ -144,7 +144,7 @@ class Accounts:
         user = await self.users.find(session.user)
         if user is None or not user.active:
             await self.sessions.end(session.id)
-            raise NotSignedIn("The account is gone or was switched off.")
+            raise NotSignedIn("The account was deleted or disabled.")
         return await self._signed_in(user, session, fresh)
 
     async def sign_out(self, access_token: str, *, everywhere: bool = False) -> None:
@@ -156,7 +156,7 @@ class Accounts:
         self._believed.clear()
 
     async def change_password(self, login: str, password: str) -> User:
-        """All sessions of the user end."""
+        """Set a password and end all sessions of the user."""
         user = await self.users.set_password(login, password)
         await self.end_sessions(user.id)
         return user
@@ -171,15 +171,15 @@ class Accounts:
         self._believed.clear()
 
     def forget(self) -> None:
-        """What was believed of sessions and keys: something changed here."""
+        """Clear the cache after a change in this process."""
         self._believed.clear()
 
     async def sweep(self) -> None:
-        """Delete what is over; called now and then."""
+        """Delete expired rows; called periodically."""
         await self.sessions.sweep()
         await self._backoff.sweep()
 
-    # -- from a request to a principal ---------------------------------------------------------------------------------
+    # -- authentication ------------------------------------------------------------------------------------------------
 
     async def authenticate(self, request: RequestFacts) -> Principal | None:
         text, is_key = _credentials(request)
@@ -188,8 +188,8 @@ class Accounts:
         return await (self.of_key(text) if is_key else self.of_token(text))
 
     def remembered(self, request: RequestFacts) -> Principal | None:
-        """Who this was when the store was asked last, an hour ago at most. For answers that need no store, such as the figures
-        of this process: whoever could take a key away meanwhile needs the store as well, unless only this process lost it."""
+        """The cached principal of a request, at most an hour old, for responses that need no store, such as the metrics of this
+        process. Revoking a key needs the store too, so a stale entry is acceptable during an outage."""
         text, is_key = _credentials(request)
         if text is None:
             return None
@@ -260,11 +260,11 @@ class Accounts:
 
 
 def _credentials(request: RequestFacts) -> tuple[str | None, bool]:
-    """What the request shows, and whether that is an API key."""
+    """The credentials of the request, and whether they are an API key."""
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         text = credentials.strip()
-        # Programs that know only bearer tokens (Prometheus is one) may send a key as such.
+        # Programs that support only bearer tokens (such as Prometheus) may send an API key as one.
         return text, text.startswith(f"{KEY_PREFIX}_")
     return request.headers.get("x-api-key"), True
 

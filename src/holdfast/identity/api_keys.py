@@ -1,7 +1,7 @@
-"""API keys: for programs. Shown once when they are made; only a hash is kept.
+"""API keys for programs. A key is shown once, when it is created; the store has only its hash.
 
-A key is 256 random bits, so a plain hash is enough: there is no dictionary to try. It names its row, so that finding it
-needs no scan.
+A key has 256 random bits, so a plain hash is enough: dictionary attacks do not apply. It contains the id of its row, so that a
+lookup needs no scan.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PREFIX = "hfk"
 class ApiKey(Struct, frozen=True, kw_only=True):
     id: str
     name: str
-    """What it is for."""
+    """Purpose of the key."""
     digest: str
     roles: tuple[str, ...] = ()
     created: datetime
@@ -42,12 +42,12 @@ class ApiKeys:
     async def add(
         self, name: str, *, roles: Iterable[str], expires: datetime | None = None, who: str = ""
     ) -> tuple[ApiKey, str]:
-        """The key's row, and the key itself, which nobody can be told again."""
+        """The stored row and the key itself, which cannot be retrieved later."""
         given = await self._roles.checked(roles)
         if not name.strip():
-            raise AccountRefused("An API key needs a name that says what it is for.")
+            raise AccountRefused("An API key needs a name that states its purpose.")
         if expires is not None and (expires.tzinfo is None or expires <= self._now()):
-            raise AccountRefused("The end of an API key is a moment in the future, with its time zone.")
+            raise AccountRefused("The expiry of an API key must be a future time with a time zone.")
         identity, secret = secrets.token_hex(8), secrets.token_urlsafe(32)
         key = ApiKey(
             id=identity,
@@ -75,7 +75,7 @@ class ApiKeys:
             raise AccountNotFound("API key", identity)
 
     async def find(self, text: str) -> ApiKey | None:
-        """The key that this text is, if it is one and has not expired."""
+        """The row of a valid key that has not expired, else None."""
         prefix, _, rest = text.strip().partition("_")
         identity, _, secret = rest.partition("_")
         if prefix != PREFIX or not identity or not secret or len(identity) > 64:

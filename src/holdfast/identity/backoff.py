@@ -1,8 +1,8 @@
-"""Back-off on failed sign-ins: kept in the store, so that all processes count together.
+"""Back-off after failed sign-ins, counted in the store over all processes.
 
-Three counters with different patience: a name from one address, a name from anywhere (or somebody else's mistakes
-would lock its owner out at once), and an address (or one address would try all names). Past its patience, each further
-failure doubles the wait; a success forgets.
+Three counters have different thresholds: a name from one address; a name from any address, with a higher threshold so
+that others cannot lock its owner out at once; and an address, which may try many names. Beyond the threshold each
+failure doubles the delay. A success resets the counter of the name and address.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Failures(Struct, frozen=True, kw_only=True):
     count: int
     latest: datetime
     until: datetime
-    """No attempt is taken before."""
+    """Attempts before this time are refused."""
 
 
 class BackOff:
@@ -36,7 +36,7 @@ class BackOff:
         self._now = now
 
     async def check(self, name: str, address: str) -> None:
-        """Raise `TooManyAttempts` while a wait is on."""
+        """Raise `TooManyAttempts` during a delay."""
         now = self._now()
         for key, _ in _counters(name, address):
             found = await self._shelf.get(key)
@@ -44,8 +44,8 @@ class BackOff:
                 raise TooManyAttempts(found.until - now)
 
     async def failed(self, name: str, address: str) -> None:
-        for key, patience in _counters(name, address):
-            await self._shelf.change_or_add(key, self._counter(patience), due=self._now() + FORGET)
+        for key, threshold in _counters(name, address):
+            await self._shelf.change_or_add(key, self._counter(threshold), due=self._now() + FORGET)
 
     async def succeeded(self, name: str, address: str) -> None:
         await self._shelf.remove(_counters(name, address)[0][0])
@@ -53,12 +53,12 @@ class BackOff:
     async def sweep(self) -> int:
         return await self._shelf.remove_due(self._now())
 
-    def _counter(self, patience: int) -> Callable[[Failures | None], Failures]:
+    def _counter(self, threshold: int) -> Callable[[Failures | None], Failures]:
         now = self._now()
 
         def count(before: Failures | None) -> Failures:
             number = 1 if before is None or before.latest < now - FORGET else before.count + 1
-            over = number - patience
+            over = number - threshold
             wait = min(FIRST_WAIT * 2 ** min(over, 20), LONGEST_WAIT) if over >= 0 else timedelta()
             return Failures(count=number, latest=now.astimezone(UTC), until=(now + wait).astimezone(UTC))
 

@@ -1,4 +1,4 @@
-"""Links that resume an instance, signed with the secret that all nodes of a store share."""
+"""Links that resume an instance, signed with the secret that all nodes on a store share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from holdfast.ports.store import RecordStore
 PATH = "/api/bookmarks/resume"
 
 
-class Place(Protocol):
-    """A node: where the instance is kept."""
+class RecordSource(Protocol):
+    """The node: its store and tenant."""
 
     @property
     def store(self) -> RecordStore: ...
@@ -23,22 +23,24 @@ class Place(Protocol):
 
 
 class StoredLinks:
-    """Implements the port `ResumeLinks`. The place is asked for late: activities know no store."""
+    """Implements the port `ResumeLinks`. The node is resolved at the first link, since services are created before it."""
 
-    def __init__(self, place: Callable[[], Place], now: Callable[[], datetime], *, secret: str, url: str) -> None:
-        self._place = place
+    def __init__(
+        self, source: Callable[[], RecordSource], now: Callable[[], datetime], *, secret: str, url: str
+    ) -> None:
+        self._source = source
         self._now = now
         self._secret = secret
         self._url = url.rstrip("/")
         self._tokens: ResumeTokens | None = None
 
     async def link(self, instance_id: str, bookmark_name: str, expires: datetime) -> str:
-        place = self._place()
+        source = self._source()
         if self._tokens is None:
             self._tokens = ResumeTokens(
-                await signing_secret(place.store, place.tenant, self._now, self._secret), self._now
+                await signing_secret(source.store, source.tenant, self._now, self._secret), self._now
             )
         claims = ResumeClaims(
-            tenant=place.tenant, instance_id=instance_id, bookmark=bookmark_name, expires=expires, is_name=True
+            tenant=source.tenant, instance_id=instance_id, bookmark=bookmark_name, expires=expires, is_name=True
         )
         return f"{self._url}{PATH}?t={self._tokens.issue(claims)}"

@@ -1,7 +1,7 @@
-"""Passwords at rest: Argon2id, in threads of their own, a few at a time.
+"""Password hashing with Argon2id in a small thread pool.
 
-One hash takes a quarter of a second and 64 MiB on purpose, so a crowd at the door must not take the machine: those
-who come while all places are taken wait in line.
+One hash deliberately takes a quarter of a second and 64 MiB. The pool bounds the load of many concurrent sign-ins; further
+requests wait in its queue.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ PARALLEL = 2
 
 def check_password(password: str) -> None:
     if len(password) < LENGTH_MIN:
-        raise AccountRefused(f"A password has at least {LENGTH_MIN} characters.")
+        raise AccountRefused(f"The password is too short: use at least {LENGTH_MIN} characters.")
     if len(password) > LENGTH_MAX:
-        raise AccountRefused(f"A password has at most {LENGTH_MAX} characters.")
+        raise AccountRefused(f"The password is too long: use at most {LENGTH_MAX} characters.")
 
 
 def make_password() -> str:
@@ -45,7 +45,7 @@ class Passwords:
         return await self._run(self._hasher.hash, password)
 
     async def verify(self, kept: str | None, password: str) -> bool:
-        """With None a hash that fits nothing is tried: an unknown name must not answer faster than a known one."""
+        """With None, verify against a decoy hash: the response time must not reveal whether a name exists."""
         if len(password) > LENGTH_MAX:
             return False
         if kept is None:
@@ -56,7 +56,7 @@ class Passwords:
         return await self._run(self._try, kept, password)
 
     def is_outdated(self, kept: str) -> bool:
-        """Hashed with other parameters than ours now."""
+        """Whether it was hashed with other parameters than the current ones."""
         return self._hasher.check_needs_rehash(kept)
 
     def close(self) -> None:

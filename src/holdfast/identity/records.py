@@ -1,4 +1,4 @@
-"""One kind of record, typed: read, written under its version, listed."""
+"""Typed access to records of one kind: read, write with optimistic locking, list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = 500
 
 
 class Shelf(Generic[T]):
-    """Records of one kind of one tenant."""
+    """Records of one kind and one tenant."""
 
     def __init__(self, store: RecordStore, tenant: str, kind: str, item: type[T], now: Callable[[], datetime]) -> None:
         self._store = store
@@ -33,12 +33,14 @@ class Shelf(Generic[T]):
         return None if row is None else self._decoder.decode(row.payload)
 
     async def add(self, name: str, item: T, *, owner: str = "", due: datetime | None = None) -> None:
-        """Under a unique row: of two who add the same name, one gets `AlreadyStored`."""
+        """Insert a record. Of two concurrent inserts of one name, one raises `AlreadyStored`."""
         if not await self._store.put_record(self._made(name, item, owner=owner, due=due)):
-            raise AlreadyStored(f"There is a {self._kind} '{name}' already. Choose another name, or change that one.")
+            raise AlreadyStored(
+                f"The {self._kind} '{name}' already exists. Choose another name, or change the existing one."
+            )
 
     async def change(self, name: str, change: Callable[[T], T]) -> T | None:
-        """Write what `change` makes of it; asked again if somebody else was faster. None if there is none."""
+        """Write the result of `change`, retrying on conflicts. None if the record does not exist."""
         for _ in range(TRIES):
             row = await self._row(name)
             if row is None:
@@ -50,7 +52,7 @@ class Shelf(Generic[T]):
                 )
             ):
                 return new
-        raise StoreUnavailable(f"The {self._kind} '{name}' is written by too many at once. Try again.")
+        raise StoreUnavailable(f"Too many concurrent updates to {self._kind} '{name}'. Try again.")
 
     async def change_or_add(self, name: str, change: Callable[[T | None], T], *, due: datetime | None = None) -> T:
         for _ in range(TRIES):
@@ -61,13 +63,13 @@ class Shelf(Generic[T]):
                 made = msgspec.structs.replace(made, version=row.version + 1, created=row.created, owner=row.owner)
             if await self._store.put_record(made):
                 return new
-        raise StoreUnavailable(f"The {self._kind} '{name}' is written by too many at once. Try again.")
+        raise StoreUnavailable(f"Too many concurrent updates to {self._kind} '{name}'. Try again.")
 
     async def remove(self, name: str) -> bool:
         return await self._store.delete_record(self._tenant, self._kind, name)
 
     async def remove_of(self, owner: str) -> int:
-        """All that concern this owner."""
+        """Delete all records of this owner. Returns how many."""
         count = 0
         while rows := await self._rows(RecordQuery(tenant=self._tenant, kind=self._kind, owners=(owner,), limit=PAGE)):
             for row in rows:
@@ -75,7 +77,7 @@ class Shelf(Generic[T]):
         return count
 
     async def remove_due(self, before: datetime) -> int:
-        """Those whose time is over."""
+        """Delete the records whose due time is before that time. Returns how many."""
         count = 0
         query = RecordQuery(tenant=self._tenant, kind=self._kind, due_before=before, limit=PAGE)
         while rows := await self._rows(query):
@@ -84,7 +86,7 @@ class Shelf(Generic[T]):
         return count
 
     async def all(self) -> list[T]:
-        """In order of their names' rows, latest first."""
+        """Newest first."""
         found: list[T] = []
         after = ""
         while True:

@@ -1,4 +1,4 @@
-"""Roles: those that are always there, and those that a tenant adds."""
+"""Roles: built-in roles and the roles of a tenant."""
 
 from __future__ import annotations
 
@@ -32,33 +32,35 @@ class Roles:
 
     async def put(self, name: str, permissions: Iterable[str]) -> Role:
         if name in ROLES:
-            raise AccountRefused(f"The role '{name}' is built in and stays as it is. Make one of another name.")
+            raise AccountRefused(f"The role '{name}' is built in and cannot be changed. Choose another name.")
         if not NAME.fullmatch(name):
-            raise AccountRefused(f"{name!r} is no name of a role: 1 to 64 of the characters a-z 0-9 . _ -")
+            raise AccountRefused(f"{name!r} is not a valid role name: 1 to 64 of the characters a-z 0-9 . _ -")
         given = tuple(sorted(set(permissions)))
         unknown = [item for item in given if item not in PERMISSIONS]
         if unknown:
-            raise AccountRefused(f"No such permission: {', '.join(unknown)}. There are: {', '.join(PERMISSIONS)}.")
+            raise AccountRefused(
+                f"Unknown permission: {', '.join(unknown)}. Known permissions: {', '.join(PERMISSIONS)}."
+            )
         role = Role(name=name, permissions=given)
         return await self._shelf.change_or_add(name, lambda _: role)
 
     async def remove(self, name: str) -> None:
         if name in ROLES:
-            raise AccountRefused(f"The role '{name}' is built in and stays.")
+            raise AccountRefused(f"The role '{name}' is built in and cannot be deleted.")
         if not await self._shelf.remove(name):
             raise AccountNotFound("role", name)
 
     async def checked(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The names, sorted; refuses one that is no role."""
+        """The names, sorted. Refuses unknown roles."""
         given = tuple(sorted(set(names)))
         for name in given:
             if name not in ROLES and await self._shelf.get(name) is None:
                 known = ", ".join(role.name for role in await self.list())
-                raise AccountRefused(f"There is no role '{name}'. There are: {known}.")
+                raise AccountRefused(f"There is no role '{name}'. Known roles: {known}.")
         return given
 
     async def permissions(self, names: Iterable[str]) -> frozenset[str]:
-        """All that these roles allow. A role that was deleted allows nothing."""
+        """All permissions of these roles. A deleted role has none."""
         found: set[str] = set()
         for name in names:
             if name in ROLES:

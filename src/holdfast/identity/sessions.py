@@ -1,7 +1,7 @@
-"""Sessions: what a sign-in opens and a sign-out ends. A refresh token names its session and is good once.
+"""Sessions: opened by a sign-in, ended by a sign-out. A refresh token belongs to a session and is valid once.
 
-Each refresh gives a new token. The one before it is still taken for half a minute, since two tabs may refresh at the
-same time; later use means that somebody has a copy, and ends the session for both.
+Each refresh returns a new token. The previous token is accepted for another 30 seconds, since two tabs may refresh concurrently.
+Later use indicates a stolen copy and ends the session.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Session(Struct, frozen=True, kw_only=True):
     id: str
     user: str
     digest: str
-    """Of the refresh token that is good now."""
+    """Digest of the current refresh token."""
     before: str = ""
-    """Of the one before it."""
+    """Digest of the previous refresh token."""
     turned: datetime
-    """When the token changed."""
+    """Time of the last refresh."""
     created: datetime
     expires: datetime
     address: str = ""
@@ -44,7 +44,7 @@ class Sessions:
         self.lifetime = lifetime
 
     async def open(self, user: str, address: str) -> tuple[Session, str]:
-        """The session, and its first refresh token."""
+        """The session and its first refresh token."""
         identity, secret, now = secrets.token_hex(16), secrets.token_urlsafe(32), self._now()
         session = Session(
             id=identity,
@@ -59,12 +59,12 @@ class Sessions:
         return session, _token(identity, secret)
 
     async def find(self, identity: str) -> Session | None:
-        """None if it ended or never was."""
+        """None if it ended or never existed."""
         found = await self._shelf.get(identity)
         return None if found is None or found.expires <= self._now() else found
 
     async def turn(self, token: str) -> tuple[Session, str]:
-        """A new refresh token for this one."""
+        """Exchange a refresh token for a new one."""
         prefix, _, rest = token.strip().partition("_")
         identity, _, secret = rest.partition("_")
         session = await self.find(identity) if prefix == PREFIX and len(identity) == 32 else None
@@ -75,7 +75,7 @@ class Sessions:
             in_grace = now <= session.turned + GRACE and compare_digest(session.before, digest)
             if not in_grace:
                 await self.end(identity)
-                raise NotSignedIn("This refresh token was used before, so its session was ended. Sign in again.")
+                raise NotSignedIn("This refresh token was already used, so its session was ended. Sign in again.")
         fresh = secrets.token_urlsafe(32)
 
         def turned(found: Session) -> Session:
@@ -93,7 +93,7 @@ class Sessions:
         return await self._shelf.remove_of(user)
 
     async def sweep(self) -> int:
-        """Delete the rows of sessions that nobody refreshed in time."""
+        """Delete the rows of expired sessions. Returns how many."""
         count = 0
         for session in await self._shelf.all():
             if session.expires <= self._now():

@@ -1,4 +1,4 @@
-"""The secret that signs: given by the settings, or made once and kept in the store, so that all nodes share it."""
+"""Signing secret: from the settings, or generated once and stored, so that all nodes share it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ async def signing_secret(store: RecordStore, tenant: str, now: Callable[[], date
     if given:
         if len(given) < LENGTH_MIN:
             raise SettingsError(
-                f"auth_secret has {len(given)} characters; it needs at least {LENGTH_MIN}, made by chance, such as "
-                "`python -c 'import secrets; print(secrets.token_urlsafe(48))'` gives."
+                f"auth_secret has {len(given)} characters; it needs at least {LENGTH_MIN} random characters, such as the "
+                "output of `python -c 'import secrets; print(secrets.token_urlsafe(48))'`."
             )
         return given.encode()
     shelf = Shelf(store, tenant, "secret", KeptSecret, now)
@@ -34,7 +34,7 @@ async def signing_secret(store: RecordStore, tenant: str, now: Callable[[], date
         try:
             await shelf.add(NAME, KeptSecret(secret=secrets.token_urlsafe(48)))
         except AlreadyStored:
-            pass  # Another node was faster: its secret holds.
+            pass  # Another node was faster; use its secret.
         kept = await shelf.get(NAME)
     assert kept is not None
     return kept.secret.encode()

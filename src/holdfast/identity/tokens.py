@@ -1,7 +1,7 @@
-"""Signed texts: access tokens (JWT) and links that resume a bookmark.
+"""Signed tokens: access tokens (JWT) and links that resume a bookmark.
 
-Both are signed with one secret, each with a key of its own derived from it, so that one can never pass for the other.
-A link is no JWT: a worker that only sends links needs no JWT library.
+One secret signs both, through separate derived keys, so that one kind is never accepted as the other. A link is not a
+JWT: a worker that only sends links needs no JWT library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ResumeClaims(Struct, frozen=True, kw_only=True):
     tenant: str
     instance_id: str
     bookmark: str
-    """Its id, or, with `is_name`, its name: a link may be made before the bookmark is."""
+    """Id of the bookmark, or its name if `is_name`: a link may be created before its bookmark."""
     expires: datetime
     is_name: bool = False
 
@@ -48,7 +48,7 @@ class AccessTokens:
         self._now = now
         self.lifetime = lifetime
         self._seen: dict[str, tuple[AccessClaims, float]] = {}
-        """Texts whose signature was found good: it does not change, and checking it costs more than the rest."""
+        """Cache of verified tokens: verifying the signature is the most expensive step, and its result does not change."""
 
     def issue(self, claims: AccessClaims) -> str:
         import jwt
@@ -68,7 +68,7 @@ class AccessTokens:
         )
 
     def read(self, text: str) -> AccessClaims:
-        """Raises `NotSignedIn` for a token that is not ours, was changed, or is over."""
+        """Raises `NotSignedIn` for a token that is foreign, altered or expired."""
         known = self._seen.get(text)
         if known is None:
             known = self._verified(text)
@@ -89,7 +89,7 @@ class AccessTokens:
                 self._key,
                 algorithms=[ALGORITHM],
                 issuer=ISSUER,
-                # Time is judged by our own clock.
+                # Expiry is checked against the injected clock.
                 options={"require": ["exp", "sub", "sid", "ten"], "verify_exp": False, "verify_iat": False},
             )
             claims = AccessClaims(user=found["sub"], session=found["sid"], tenant=found["ten"])
@@ -117,14 +117,14 @@ class ResumeTokens:
         return f"{_text(body)}.{_text(self._sign(body))}"
 
     def read(self, text: str) -> ResumeClaims:
-        """Raises `NotSignedIn` for a link that is not ours, was changed, or is over."""
+        """Raises `NotSignedIn` for a link that is foreign, altered or expired."""
         try:
             head, _, tail = text.partition(".")
             body, signature = _bytes(head), _bytes(tail)
         except ValueError as error:
-            raise NotSignedIn("The link is not one of ours. Ask for a new one.") from error
+            raise NotSignedIn("The link is not valid. Request a new link.") from error
         if not hmac.compare_digest(signature, self._sign(body)):
-            raise NotSignedIn("The link is not one of ours, or was changed. Ask for a new one.")
+            raise NotSignedIn("The link is not valid: its signature does not match. Request a new link.")
         tenant, instance_id, bookmark, expires, is_name = json.loads(body)
         claims = ResumeClaims(
             tenant=tenant,
@@ -134,7 +134,7 @@ class ResumeTokens:
             is_name=bool(is_name),
         )
         if claims.expires <= self._now():
-            raise NotSignedIn("The link has expired. Ask for a new one.")
+            raise NotSignedIn("The link has expired. Request a new link.")
         return claims
 
     def _sign(self, body: bytes) -> bytes:

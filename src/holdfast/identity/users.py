@@ -1,4 +1,4 @@
-"""Users: a name, a password's hash, roles."""
+"""Users: login name, password hash, roles."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 
 class User(Struct, frozen=True, kw_only=True):
     id: str
-    """The name to sign in with, in lower case."""
+    """Login name in lower case."""
     name: str
-    """What others see."""
+    """Display name."""
     password: str = ""
-    """Its hash; empty: cannot sign in by password."""
+    """Password hash; empty disables sign-in by password."""
     roles: tuple[str, ...] = ()
     active: bool = True
     created: datetime
@@ -44,8 +44,8 @@ class Users:
         check_password(password)
         given = await self._roles.checked(roles)
         identity = checked_login(login)
-        if await self._shelf.get(identity) is not None:  # Before a hash is made, which is dear.
-            raise AlreadyStored(f"There is a user '{identity}' already.")
+        if await self._shelf.get(identity) is not None:  # Checked first, since hashing is expensive.
+            raise AlreadyStored(f"The user '{identity}' already exists.")
         user = User(
             id=identity,
             name=name or login,
@@ -63,7 +63,7 @@ class Users:
         return found
 
     async def find(self, login: str) -> User | None:
-        """None for unknown names, and for texts that cannot be one."""
+        """None for unknown and for invalid names."""
         identity = login.strip().lower()
         return await self._shelf.get(identity) if NAME.fullmatch(identity) else None
 
@@ -95,7 +95,7 @@ class Users:
         after = self._there(await self._shelf.change(before.id, change), login)
         if loses_admin:
             try:
-                await self._keep_an_admin(before)  # Another one may have gone at the same time: write, then look.
+                await self._keep_an_admin(before)  # A concurrent change may have removed the other admin: check again.
             except AccountRefused:
                 await self._shelf.change(
                     before.id, lambda user: replace(user, roles=before.roles, active=before.active)
@@ -128,7 +128,7 @@ class Users:
             return
         others = [item for item in await self._shelf.all() if item.id != user.id]
         if not any(ADMIN in item.roles and item.active for item in others):
-            raise AccountRefused(f"'{user.id}' is the last active admin. Make another one first.")
+            raise AccountRefused(f"'{user.id}' is the last active admin. Add another admin first.")
 
     @staticmethod
     def _there(user: User | None, login: str) -> User:
@@ -140,5 +140,5 @@ class Users:
 def checked_login(login: str) -> str:
     identity = login.strip().lower()
     if not NAME.fullmatch(identity):
-        raise AccountRefused(f"{login!r} is no user name: 1 to 64 of the characters a-z 0-9 . _ @ + -")
+        raise AccountRefused(f"{login!r} is not a valid user name: 1 to 64 of the characters a-z 0-9 . _ @ + -")
     return identity

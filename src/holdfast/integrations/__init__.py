@@ -1,1 +1,1 @@
-"""Holdfast in other frameworks."""
+"""Integrations with other frameworks."""

@@ -1,8 +1,8 @@
-"""For ASGI applications that have no lifespan of their own, such as Django's: Holdfast is open while the server serves.
+"""Lifespan for ASGI applications without one, such as Django's: Holdfast is open while the server runs.
 
     application = with_lifespan(get_asgi_application(), holdfast)
 
-FastAPI and Starlette have one: `async with holdfast: yield` in it is all that they need.
+FastAPI and Starlette have a lifespan; use `async with holdfast: yield` in it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Application = Callable[[Any, Any, Any], Awaitable[None]]
 def with_lifespan(
     application: Application, holdfast: Holdfast, *, before: Callable[[], Awaitable[object]] | None = None
 ) -> Application:
-    """The same application; at its start `before` runs and Holdfast opens, at its end Holdfast closes."""
+    """Wrap the application: at start-up run `before` and open Holdfast, at shutdown close it."""
 
     async def served(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -1,9 +1,9 @@
-"""Logs as lines of JSON, for machines that collect them: one object per record, events with their fields.
+"""JSON log formatter: one object per record, events with their fields.
 
     logging.getLogger().handlers[0].setFormatter(JsonFormatter())
     telemetry.subscribe(telemetry.log_event)      # every event of the table, at its level
 
-An event's fields stand beside the message: `instance_id`, `activity_id`, `trace_id` and the rest, so that one can be asked for.
+The fields of an event are keys of the object: `instance_id`, `activity_id`, `trace_id` and others can be queried.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _OWN = (
     | {"message", "asctime", "event", "fields", "taskName"}
     | {"color_message"}
 )
-"""What is told otherwise, or (of uvicorn) the message again, for terminals."""
+"""Attributes that are written under another key, or (uvicorn) repeat the message for terminals."""
 
 
 class JsonFormatter(logging.Formatter):
-    """Also takes what others hand over by `extra`."""
+    """Formats records as JSON, including attributes passed by `extra`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {

@@ -1,20 +1,20 @@
-"""OpenTelemetry: spans of what the engine does, made of its events.
+"""OpenTelemetry plugin: spans from telemetry events.
 
     engine = Holdfast(store=…, plugins=[OpenTelemetry()])
 
     dispatch order            a request was accepted
-    burst order               one burst of one instance, child of the trace of whoever started the instance
-        trigger checkout      what started it
+    burst order               one burst of one instance, child of the trace that started the instance
+        trigger checkout      the trigger that started it
         activity WriteLine    each activity that ran in it
-        bookmark Event        each place where it begins to wait
-        resumed Event         each place where it went on
-        commit                writing it all
-    effect charge             one attempt of an effect, around the code that does it: spans of your own nest in it
+        bookmark Event        each new bookmark
+        resumed Event         each resumed bookmark
+        commit                the commit of the burst
+    effect charge             one attempt of an effect; spans of your own code nest in it
 
-An instance keeps the `traceparent` of who started it (a request's header, or the span that was current), hands it to its
-children and to what it publishes, and every burst of it joins that trace, on whatever node and after however long a sleep. An
-instance that nobody's trace began gets one that is made of its id. Without this plugin there are no listeners, and an event
-costs a look at an empty list.
+An instance stores the `traceparent` of its start (from the request header or the current span) and passes it to its
+children and to the events that it publishes. Every burst joins that trace, on any node and after any wait. An instance
+without a trace gets one derived from its id. Without this plugin there are no listeners, and an event costs one check
+of an empty list.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from holdfast.ports import MiddlewarePlacement, Registration
 
 NAME = "opentelemetry"
 SPANS_MAX = 200
-"""Of the activities of one burst; a loop of a million must not become a million spans."""
+"""Maximum number of activity spans per burst; a loop of a million activities must not create a million spans."""
 _PROPAGATOR = TraceContextTextMapPropagator()
 _ENDED = {JournalEvent.COMPLETED: "ok", JournalEvent.FAULTED: "faulted", JournalEvent.CANCELED: "canceled"}
 
 
 class OpenTelemetry:
-    """The plugin. `close` ends it; engines that were made with it emit nothing any more."""
+    """The plugin. After `close`, engines that use it create no more spans."""
 
     name = NAME
     needs = ("holdfast",)
@@ -76,13 +76,13 @@ class OpenTelemetry:
             self._dispatch(name, fields)
 
     def _dispatch(self, name: str, fields: Mapping[str, Any]) -> None:
-        """A dispatcher tells before and after, in the same task."""
+        """A dispatcher emits an event before and after a request, in the same task."""
         task = asyncio.current_task()
         if task is None:
             return
         span = self._dispatching.pop(task, None)
         if name == "request.dispatching":
-            if span is not None:  # The one before it raised.
+            if span is not None:  # The previous request of this task raised.
                 span.set_status(SpanStatus(StatusCode.ERROR))
                 span.end()
             given = {"holdfast.request": str(fields["request"]), "holdfast.target": str(fields["target"])}
@@ -96,7 +96,7 @@ class OpenTelemetry:
     def _burst(self, fields: Mapping[str, Any]) -> None:
         began, ran, committed = fields["began_ns"], fields["ran_ns"], fields["committed_ns"]
         if not began:
-            return  # It began before anybody listened.
+            return  # The burst began before the subscription.
         context = context_of(fields["trace"], fields["instance_id"])
         names = _named(fields)
         span = self._tracer.start_span(
@@ -126,26 +126,26 @@ _Part = tuple[str, dict[str, Any], int, int, bool]
 
 
 def _parts(entries: list[JournalEntry], began: int) -> list[_Part]:
-    """Spans of what the journal tells: triggers, activities, bookmarks, resumptions, in order of their ends."""
+    """Spans of journal entries: triggers, activities, bookmarks, resumptions, ordered by end."""
     started: dict[int | None, int] = {}
     found: list[_Part] = []
     for entry in entries:
         at = int(entry.at.timestamp() * 1_000_000) * 1_000
-        told = {"holdfast.activity_id": entry.activity_id or "", "holdfast.execution_id": entry.execution_id or 0}
+        attributes = {"holdfast.activity_id": entry.activity_id or "", "holdfast.execution_id": entry.execution_id or 0}
         data = entry.data if isinstance(entry.data, Mapping) else {}
         kind = entry.activity_type or ""
         if entry.event is JournalEvent.STARTED:
             started[entry.execution_id] = at
         elif entry.event in _ENDED and entry.activity_type is not None:
             start = started.get(entry.execution_id, at)
-            found.append((f"activity {kind}", told, start, max(at, start), entry.event is JournalEvent.FAULTED))
+            found.append((f"activity {kind}", attributes, start, max(at, start), entry.event is JournalEvent.FAULTED))
         elif entry.event is JournalEvent.SUSPENDED and "bookmark" in data:
-            told["holdfast.bookmark"] = str(data["bookmark"])
-            found.append((f"bookmark {data.get('name') or kind}", told, at, at, False))
+            attributes["holdfast.bookmark"] = str(data["bookmark"])
+            found.append((f"bookmark {data.get('name') or kind}", attributes, at, at, False))
         elif entry.event is JournalEvent.RESUMED:
-            found.append((f"resumed {kind}", told, at, at, False))
+            found.append((f"resumed {kind}", attributes, at, at, False))
         elif entry.event is JournalEvent.INSTANCE_STARTED and data.get("trigger"):
-            found.append((f"trigger {data['trigger']}", told, min(began, at), at, False))
+            found.append((f"trigger {data['trigger']}", attributes, min(began, at), at, False))
     return found
 
 
@@ -170,7 +170,7 @@ class _EffectContext(Protocol):
 
 
 class EffectSpans:
-    """Implements `EffectMiddleware`: a span around each attempt, current while its code runs."""
+    """Implements `EffectMiddleware`: a span around each attempt, which is current while the code runs."""
 
     def __init__(self, tracer: trace.Tracer) -> None:
         self._tracer = tracer
@@ -191,19 +191,19 @@ class EffectSpans:
 
 
 def context_of(traceparent: str | None, instance_id: str) -> SpanContext:
-    """The trace that an instance belongs to."""
+    """The trace of an instance."""
     return _PROPAGATOR.extract({"traceparent": traceparent or made_of(instance_id)})
 
 
 def made_of(instance_id: str) -> str:
-    """A trace for an instance that nobody's trace began: the same on every node."""
+    """A trace derived from the instance id; equal on every node."""
     digest = blake2b(instance_id.encode(), digest_size=24).hexdigest()
     return f"00-{digest[:32]}-{digest[32:]}-01"
 
 
 def trace_of_start(instance_id: str) -> str:
-    """The span that is current where an instance is started."""
+    """The current span at the start of an instance."""
     carrier: dict[str, str] = {}
-    with suppress(Exception):  # A broken tracer does not keep an order from being taken.
+    with suppress(Exception):  # A failing tracer must not prevent the start of an instance.
         _PROPAGATOR.inject(carrier)
     return carrier.get("traceparent") or made_of(instance_id)

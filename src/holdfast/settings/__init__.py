@@ -1,9 +1,9 @@
-"""Every setting in one table, and where its value comes from.
+"""Settings: one table of names, types and defaults, and the loader that resolves values in this order:
 
     arguments of Holdfast(…)  >  HOLDFAST_… in the environment  >  holdfast.toml  >  the default
 
-A name that does not exist and a value that makes no sense are refused, wherever they stand and even if a stronger place
-overrules them: all of them at once, each with what is allowed. `docs/reference/settings.md` is written from this table.
+Unknown names and invalid values are refused in every source, even if a source of higher precedence overrides them. All problems
+are reported at once, with the allowed values. `docs/reference/settings.md` is generated from the table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Addresses of stores and brokers as they may be shown: without what lets one in."""
+"""Masking of credentials in the addresses of stores and brokers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["MASK", "masked_address"]
 
 MASK = "••••••"
 _PASSWORD = re.compile(r"(?<=://)([^/@:?#\s]*):([^?#\s]*)@")
-"""To the last @ before the options: passwords hold the odd one."""
+"""Matches up to the last @ before the options, since a password may contain @."""
 _OPTION = re.compile(r"([?&][^=&#\s]*(?:password|passwd|secret|token)[^=&#\s]*=)[^&#\s]*", re.IGNORECASE)
 
 

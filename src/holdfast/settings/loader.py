@@ -1,4 +1,4 @@
-"""Where the values come from, and what is refused."""
+"""Loader of settings: merges all sources and reports problems."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["load_settings"]
 FILE = "holdfast.toml"
 FILE_VARIABLE = "HOLDFAST_CONFIG"
 TEST_PREFIX = "HOLDFAST_TEST_"
-"""Names of test suites, ours and our users'; never settings."""
+"""Prefix of variables of test suites, which are never settings."""
 NO_SETTINGS = frozenset({FILE_VARIABLE, "HOLDFAST_API_KEY", "HOLDFAST_REQUIRE_SERVICES"})
-"""Further names of the environment that are no settings: where the file is, the key of operators' commands (which may be set
-where a server runs, too), and what tests must find."""
+"""Further variables that are not settings: the path of the settings file, the API key of operator commands (which may be set on
+a server too), and a switch of the test suite."""
 _SERVICE_LINK = re.compile(
     r"_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$"
 )
-"""What Kubernetes puts into every container for each of its Services, such as one named `holdfast` or `holdfast-worker`."""
+"""Variables that Kubernetes sets in every container for each Service, such as a Service named `holdfast`."""
 
 
 def load_settings(
@@ -36,9 +36,9 @@ def load_settings(
     file: Path | None = None,
     declared: Iterable[DeclaredSetting] = (),
 ) -> Settings:
-    """The settings that hold, from all four places.
+    """The effective settings from all sources.
 
-    Without `file` it is the one that HOLDFAST_CONFIG names, or `holdfast.toml` here, if there is one.
+    Without `file`, read the file that HOLDFAST_CONFIG names, or `holdfast.toml` in the working directory if it exists.
     """
     environment = os.environ if environment is None else environment
     table = {row.name: row for row in describe_settings(declared)}
@@ -58,7 +58,7 @@ def load_settings(
 
 
 Written = tuple[str, str, Any]
-"""Where it is written (for messages), the setting's name, the value as written."""
+"""Source for messages, name of the setting, value as written."""
 
 
 def _from_file(file: Path | None, environment: Mapping[str, str]) -> list[Written]:
@@ -96,7 +96,7 @@ def _read(written: Iterable[Written], table: Mapping[str, SettingDescription], p
         row = table.get(name)
         if row is None:
             close = difflib.get_close_matches(name, table, n=1)
-            guess = f" Did you mean '{close[0]}'?" if close else f" There are: {', '.join(sorted(table))}."
+            guess = f" Did you mean '{close[0]}'?" if close else f" Known settings: {', '.join(sorted(table))}."
             problems.append(f"{place}: there is no setting '{name}'.{guess}")
             continue
         try:

@@ -1,4 +1,4 @@
-"""The table as rows, for documents and for reading values: our own settings, then those of plugins."""
+"""Rows of the settings table, for documentation and parsing: settings of Holdfast, then of plugins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PREFIX = "HOLDFAST_"
 
 
 class SettingDescription(Struct, frozen=True, kw_only=True):
-    """One row of the table, for documents and for reading values."""
+    """One row of the settings table."""
 
     name: str
     type: Any
@@ -34,7 +34,7 @@ class SettingDescription(Struct, frozen=True, kw_only=True):
 
     @property
     def allowed(self) -> str:
-        """What may be written, in words."""
+        """Description of the allowed values."""
         if isinstance(self.type, type) and issubclass(self.type, StrEnum):
             return "one of " + ", ".join(self.type)
         words = KINDS[self.type].words
@@ -42,7 +42,7 @@ class SettingDescription(Struct, frozen=True, kw_only=True):
 
 
 class DeclaredSetting(Protocol):
-    """A setting that a plugin adds."""
+    """A setting of a plugin."""
 
     @property
     def name(self) -> str: ...
@@ -55,13 +55,13 @@ class DeclaredSetting(Protocol):
 
 
 def describe_settings(declared: Iterable[DeclaredSetting] = ()) -> tuple[SettingDescription, ...]:
-    """The table: our own settings, then those of plugins."""
+    """All rows: settings of Holdfast, then of plugins."""
     return (*_own_rows(), *(_plugin_row(item) for item in declared))
 
 
 @cache
 def _own_rows() -> tuple[SettingDescription, ...]:
-    """Kept, for they never change: reading the annotations was most of what making an engine took."""
+    """Cached: reading the annotations dominated the time to create an engine."""
     hints = typing.get_type_hints(Settings, include_extras=True)
     return tuple(_own_row(item, hints[item.name]) for item in structs.fields(Settings) if item.name != "plugins")
 

@@ -1,4 +1,4 @@
-"""Every setting: its name, its type, its default and what it is for."""
+"""Table of settings: name, type, default and description."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["History", "JournalMode", "LogFormat", "LogLevel", "Settings"]
 
 
 class JournalMode(StrEnum):
-    """What the journal keeps of an activity."""
+    """Values of an activity that the journal records."""
 
     INCLUDE = "include"
     EXCLUDE = "exclude"
@@ -33,7 +33,7 @@ class LogLevel(StrEnum):
 
 
 class History(StrEnum):
-    """What is kept of an instance's past."""
+    """History that is stored for an instance."""
 
     JOURNAL = "journal"
     SNAPSHOTS = "snapshots"
@@ -44,93 +44,89 @@ class History(StrEnum):
 
 class Settings(Struct, frozen=True, kw_only=True):
     segment_time: Annotated[
-        timedelta, Meta(description="A segment is cut after this long, so that others get their turn.")
+        timedelta, Meta(description="Maximum duration of a segment; then other instances get their turn.")
     ] = timedelta(milliseconds=5)
-    segment_activities: Annotated[int, Meta(ge=1, description="A segment is cut after this many activities.")] = 5_000
+    segment_activities: Annotated[int, Meta(ge=1, description="Maximum number of activities in a segment.")] = 5_000
     runaway_activities: Annotated[
         int,
-        Meta(ge=1, description="After this many activities without a bookmark or effect: the incident `runaway`."),
+        Meta(ge=1, description="Activities without a bookmark or effect after which the incident `runaway` is raised."),
     ] = 1_000_000
     threads_max: Annotated[int, Meta(ge=1, description="Threads for effects that are not async functions.")] = 32
     processes_max: Annotated[int, Meta(ge=1, description="Processes for effects declared with `cpu=True`.")] = 2
     cancel_grace: Annotated[
         timedelta,
-        Meta(description="How long a canceled or timed-out effect may take to clean up before it is left alone."),
+        Meta(description="Time for a canceled or timed-out effect to clean up before it is abandoned."),
     ] = timedelta(seconds=10)
     journal: Annotated[
-        JournalMode, Meta(description="Which values the journal keeps where neither workflow nor activity says.")
+        JournalMode, Meta(description="Values that the journal records unless the workflow or activity states a mode.")
     ] = JournalMode.INCLUDE
     history: Annotated[
         History,
-        Meta(description="`snapshots` also keeps the state of each commit: to look back, and to fork from a moment."),
+        Meta(
+            description="`snapshots` also stores the state of each commit, for time travel and for forks from a past state."
+        ),
     ] = History.JOURNAL
-    store: Annotated[str, Meta(description="Where instances are kept: the address of a store.")] = (
-        "sqlite:///holdfast.db"
-    )
-    store_retries: Annotated[
-        int, Meta(ge=0, description="How often a transient error of the store is tried again.")
-    ] = 3
+    store: Annotated[str, Meta(description="Address of the store.")] = "sqlite:///holdfast.db"
+    store_retries: Annotated[int, Meta(ge=0, description="Retries of a store operation after a transient error.")] = 3
     store_retry_delay: Annotated[
-        timedelta, Meta(description="The first wait before that; it doubles each time, with jitter.")
+        timedelta, Meta(description="Delay before the first retry; it doubles each time, with jitter.")
     ] = timedelta(milliseconds=500)
     encryption_keys: Annotated[
         str,
         Meta(
-            description="Keys for payloads at rest as `name:base64 of 32 bytes`, separated by commas: the first encrypts, "
-            "all decrypt. Empty: no encryption.",
+            description="Keys for payloads at rest as `name:base64 of 32 bytes`, separated by commas. The first key encrypts; "
+            "all keys decrypt. Empty: no encryption.",
             extra={"secret": True},
         ),
     ] = ""
     deployment: Annotated[
         str,
         Meta(
-            description="The name of this deployment: workflows written in code are published once per deployment. Empty: "
-            "when their content is first seen."
+            description="Name of this deployment. Workflows written in code are published once per deployment. Empty: they are "
+            "published when their content is new."
         ),
     ] = ""
-    python_steps: Annotated[int, Meta(ge=1_000, description="Steps that one Python expression or script may take.")] = (
+    python_steps: Annotated[int, Meta(ge=1_000, description="Maximum steps of one Python expression or script.")] = (
         2_000_000
     )
-    liquid_steps: Annotated[int, Meta(ge=1_000, description="Steps that one Liquid template may take.")] = 1_000_000
-    javascript_time: Annotated[timedelta, Meta(description="How long one JavaScript expression or script may run.")] = (
+    liquid_steps: Annotated[int, Meta(ge=1_000, description="Maximum steps of one Liquid template.")] = 1_000_000
+    javascript_time: Annotated[timedelta, Meta(description="Time limit of one JavaScript expression or script.")] = (
         timedelta(milliseconds=500)
     )
     javascript_memory: Annotated[
-        int, Meta(ge=1_000_000, description="How many bytes one JavaScript expression or script may use.")
+        int, Meta(ge=1_000_000, description="Memory limit in bytes of one JavaScript expression or script.")
     ] = 33_554_432
     admin_password: Annotated[
         str,
         Meta(
-            description="Password of the first admin, made when a server starts on a store without users. Empty: one is "
-            "made up and printed once.",
+            description="Password of the first admin, who is created when a server starts on a store without users. Empty: a "
+            "generated password is printed once.",
             extra={"secret": True},
         ),
     ] = ""
     auth_secret: Annotated[
         str,
         Meta(
-            description="Signs access tokens and resume links; at least 32 characters. Empty: made once and kept in the "
+            description="Signs access tokens and resume links; at least 32 characters. Empty: generated once and kept in the "
             "store.",
             extra={"secret": True},
         ),
     ] = ""
-    access_token_time: Annotated[timedelta, Meta(description="How long an access token is good.")] = timedelta(
-        minutes=15
-    )
+    access_token_time: Annotated[timedelta, Meta(description="Lifetime of an access token.")] = timedelta(minutes=15)
     refresh_token_time: Annotated[
-        timedelta, Meta(description="A session ends when it was not refreshed for this long.")
+        timedelta, Meta(description="A session ends if it is not refreshed for this long.")
     ] = timedelta(days=30)
-    resume_link_time: Annotated[timedelta, Meta(description="How long a link that resumes a bookmark is good.")] = (
-        timedelta(days=7)
+    resume_link_time: Annotated[timedelta, Meta(description="Lifetime of a link that resumes a bookmark.")] = timedelta(
+        days=7
     )
     public_url: Annotated[
-        str, Meta(description="How others reach this server, for links in messages: `https://host/base`.")
+        str, Meta(description="Public address of this server, for links in messages: `https://host/base`.")
     ] = "http://127.0.0.1:8600"
     request_bytes_max: Annotated[
-        int, Meta(ge=1_000, description="How many bytes the body of a request to `/api` may have.")
+        int, Meta(ge=1_000, description="Maximum size in bytes of a request body of `/api`.")
     ] = 10_000_000
     execute_wait: Annotated[
-        timedelta, Meta(description="How long `/execute` waits for an instance before it answers 202.")
+        timedelta, Meta(description="Maximum time `/execute` waits for an instance before it answers 202.")
     ] = timedelta(seconds=30)
     cors_origins: Annotated[
         str, Meta(description="Origins whose pages may use the API, separated by commas; `*` allows all. Empty: none.")
@@ -142,37 +138,41 @@ class Settings(Struct, frozen=True, kw_only=True):
             "served."
         ),
     ] = ""
-    node_alive: Annotated[timedelta, Meta(description="How long a node is alive by one heartbeat.")] = timedelta(
-        seconds=30
+    node_alive: Annotated[
+        timedelta, Meta(description="Heartbeat timeout: a node without a heartbeat for this long is dead.")
+    ] = timedelta(seconds=30)
+    node_beat: Annotated[timedelta, Meta(description="Interval between heartbeats of a node.")] = timedelta(seconds=10)
+    node_sweep: Annotated[timedelta, Meta(description="Interval at which a worker searches for lost work.")] = (
+        timedelta(seconds=5)
     )
-    node_beat: Annotated[timedelta, Meta(description="How often a node renews its heartbeat.")] = timedelta(seconds=10)
-    node_sweep: Annotated[timedelta, Meta(description="How often a worker looks for lost work.")] = timedelta(seconds=5)
     transport: Annotated[
         str,
         Meta(
-            description="What carries steps: the address of a broker, or `database`, the store's own work table.",
+            description="Transport of steps: the address of a broker, or `database` for the store's own work table.",
             extra={"secret": True},
         ),
     ] = "database"
-    effects_queue: Annotated[str, Meta(description="Queue of effects that name none; `inline`: run at once.")] = (
+    effects_queue: Annotated[str, Meta(description="Queue of effects that name none; `inline` runs them directly.")] = (
         "inline"
     )
-    queues: Annotated[str, Meta(description="Queues that this node serves when it takes work, with commas.")] = (
+    queues: Annotated[str, Meta(description="Queues that a worker on this node serves, separated by commas.")] = (
         "default"
     )
     step_limits: Annotated[
-        str, Meta(description="Limits of queues, per worker: `gpu=2, mail=8@10/s, mail/customer=2`.")
+        str, Meta(description="Limits of queues per worker: `gpu=2, mail=8@10/s, mail/customer=2`.")
     ] = ""
-    cluster_limits: Annotated[str, Meta(description="The same for all workers of a tenant together.")] = ""
-    step_concurrency: Annotated[int, Meta(ge=1, description="Steps that one worker runs at a time.")] = 32
-    drain_limit: Annotated[
-        timedelta, Meta(description="How long a worker that is told to stop waits for what it has in hand.")
-    ] = timedelta(seconds=30)
+    cluster_limits: Annotated[
+        str, Meta(description="Limits of queues over all workers of a tenant, in the same notation.")
+    ] = ""
+    step_concurrency: Annotated[int, Meta(ge=1, description="Maximum number of concurrent steps of a worker.")] = 32
+    drain_limit: Annotated[timedelta, Meta(description="Time that a stopping worker waits for its running work.")] = (
+        timedelta(seconds=30)
+    )
     probe: Annotated[
         str,
         Meta(
-            description="Where `holdfast worker` answers `/health/live`, `/health/ready` and `/metrics`: `PORT` (of 127.0.0.1) "
-            "or `HOST:PORT`. Empty: nowhere."
+            description="Address at which `holdfast worker` serves `/health/live`, `/health/ready` and `/metrics`: `PORT` (on "
+            "127.0.0.1) or `HOST:PORT`. Empty: not served."
         ),
     ] = ""
     http_private_allowed: Annotated[
@@ -183,34 +183,35 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     http_wait: Annotated[
-        timedelta, Meta(description="How long a request to a workflow waits for its answer before it hears 202.")
+        timedelta, Meta(description="Maximum time a request to a workflow waits for its response before it gets 202.")
     ] = timedelta(seconds=30)
     http_request_size_max: Annotated[
-        int, Meta(ge=0, description="Bytes that a request to a workflow may have, where its endpoint does not say.")
+        int,
+        Meta(ge=0, description="Maximum size in bytes of a request to a workflow, unless its endpoint sets a limit."),
     ] = 10_485_760
     event_outlets: Annotated[
         str,
         Meta(
-            description="Where lifecycle events of instances go, separated by commas: addresses of webhooks (`https://…`) and "
-            "brokers (`amqp://…`, `nats://…`, `redis://…`). Empty: nowhere.",
+            description="Targets of lifecycle events, separated by commas: addresses of webhooks (`https://…`) and brokers "
+            "(`amqp://…`, `nats://…`, `redis://…`). Empty: none.",
             extra={"secret": True},
         ),
     ] = ""
     event_names: Annotated[
-        str, Meta(description="Which events go there, separated by commas, such as `instance.faulted`. Empty: all.")
+        str, Meta(description="Events to publish, separated by commas, such as `instance.faulted`. Empty: all.")
     ] = ""
     event_secret: Annotated[
-        str, Meta(description="Signs what is posted to webhooks. Empty: not signed.", extra={"secret": True})
+        str, Meta(description="Signs webhook requests. Empty: not signed.", extra={"secret": True})
     ] = ""
-    log_format: Annotated[
-        LogFormat, Meta(description="How `serve` and `worker` write their log: lines of words, or JSON.")
-    ] = LogFormat.TEXT
+    log_format: Annotated[LogFormat, Meta(description="Log format of `serve` and `worker`: text or JSON.")] = (
+        LogFormat.TEXT
+    )
     log_level: Annotated[
-        LogLevel, Meta(description="From which level on `serve` and `worker` write their log, events included.")
+        LogLevel, Meta(description="Minimum level of the log of `serve` and `worker`, including events.")
     ] = LogLevel.WARNING
     plugins: Mapping[str, Any] = {}
-    """Values of the settings that plugins added, by name."""
+    """Values of plugin settings by name."""
 
     def __getitem__(self, name: str) -> Any:
-        """A plugin's setting."""
+        """The value of a plugin's setting."""
         return self.plugins[name]

@@ -1,4 +1,4 @@
-"""What people write for a value, and what it means: durations, numbers, text, yes and no."""
+"""Parsers of setting values: durations, numbers, text, booleans."""
 
 from __future__ import annotations
 
