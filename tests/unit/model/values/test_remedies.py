@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import io
+import types
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ class Money(int): ...
 @pytest.mark.parametrize(
     ("kind", "remedy"),
     [
-        (type(item for item in ()), "list(value)"),
+        (types.GeneratorType, "list(value)"),
         (type(zip()), "list(value)"),
         (io.StringIO, "path"),
         (Path, "str(value)"),
