@@ -143,6 +143,17 @@ def test_workflows_that_are_named_are_published_below_the_base_path(tmp_path: Pa
         ]
 
 
+def test_the_documentation_site_is_served_under_docs(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("<h1>Guide</h1>", encoding="utf-8")
+    with serving("--store", "memory://", "--no-auth", "--docs", "site", folder=tmp_path) as server:
+        server.line()
+        server.line()
+        assert server.line().split() == ["docs", "/docs"]
+        with urllib.request.urlopen(f"{server.url}/docs", timeout=30) as page:
+            assert page.read() == b"<h1>Guide</h1>"
+
+
 def test_two_processes_share_one_address(tmp_path: Path) -> None:
     arguments = ("--store", "sqlite:///here.db", "--no-auth", "--workers", "2")
     with serving(*arguments, folder=tmp_path) as server:
@@ -160,6 +171,7 @@ def test_two_processes_share_one_address(tmp_path: Path) -> None:
         (("--no-auth", "--host", "0.0.0.0"), "binds to this machine only"),
         (("--store", "nothing://x"), "nothing"),
         (("missing.json",), "no file 'missing.json'"),
+        (("--store", "memory://", "--docs", "missing"), "Build the site with `make site`"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_plain_words(

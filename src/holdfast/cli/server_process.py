@@ -137,6 +137,8 @@ class Told(uvicorn.Server):
                 click.echo(f"Holdfast at {address_of(bound)}{self._backend.base_path}")
         click.echo(f"  store     {masked_address(self._backend.engine.settings.store)}")
         click.echo(f"  sign-in   {_sign_in(self._backend)}")
+        if self._backend.engine.settings.docs_dir:
+            click.echo(f"  docs      {self._backend.base_path}/docs")
 
 
 def _sign_in(backend: Backend) -> str:
