@@ -1,11 +1,11 @@
-"""Elsa 3 workflow definitions as JSON, in and out.
+"""Import and export of Elsa 3 workflow definitions as JSON.
 
-    definition, problems = read_elsa(document)      # keeps everything, reports what does not carry over
+    definition, problems = read_elsa(document)      # keeps everything, reports what cannot be converted
     definition = parse_elsa(document)               # or raises with all problems
     document, problems = write_elsa(definition)
 
-The table of activities is in `table`, what is kept for the way back in `residue`, what is brought to one spelling first
-in `normal`. Where a workflow behaves differently here is listed in `docs/elsa-differences.md`.
+`table` maps the activities, `round_trip` keeps the data that only Elsa has, and `normalize` unifies the spellings of a
+document. `docs/elsa-differences.md` lists differences in behaviour.
 """
 
 from holdfast.elsa.reader import is_elsa, parse_elsa, read_elsa

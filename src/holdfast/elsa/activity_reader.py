@@ -1,4 +1,4 @@
-"""One activity of Elsa's as one of ours, by the rows of the table."""
+"""Reader of one Elsa activity, by the rows of the table."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class ActivityReader:
         self._reports.error(
             pointer(path, "type"),
             "unknown-type",
-            f"There is no activity of the type '{type_name}' here.",
-            "It is kept as it is, with its connections; replace it or register an activity for it.",
+            f"Holdfast has no activity of type '{type_name}'.",
+            "It is kept unchanged, with its connections. Replace it, or register an activity type for it.",
         )
         return ActivityNode(
             id=self._id(fields, type_name),
@@ -114,7 +114,7 @@ class ActivityReader:
         return csharp_as_script(str(expression.get("value") or ""), self._names) if expression and literal else None
 
     def _read_translated(self, fields: Json, script: str, path: str) -> ActivityNode:
-        """A trivial C# script as JavaScript; it goes back as C# for as long as nobody edits it."""
+        """Read a trivial C# script as JavaScript. It is written back as C# until it is edited."""
         row = BY_ELSA["Elsa.RunJavaScript"]
         expression = {"type": "Literal", "value": script}
         translated = {**fields, "type": row.elsa, "script": {**fields["script"], "expression": expression}}
@@ -125,7 +125,9 @@ class ActivityReader:
         return msgspec.structs.replace(node, metadata={**node.metadata, "elsa": residue})
 
     def _read_by_shape(self, fields: Json, type_name: str, path: str) -> ActivityNode:
-        """An activity without a row: each property says by its shape whether it is input, output or port."""
+        """Read an activity without a table row. The shape of each property tells whether it is an input, output or
+        port.
+        """
         inputs = self._own_inputs(fields, path)
         outputs: dict[str, str] = {}
         ports: Json = {}
@@ -204,7 +206,7 @@ class ActivityReader:
                 path,
                 "no-type-name",
                 "An input without `typeName` counts as not set in Elsa.",
-                "It is used here; add the type name, or remove the input.",
+                "Holdfast uses it. Add the type name, or remove the input.",
             )
         return self._typed(expression, field, value.get("typeName"), pointer(path, "expression"))
 
@@ -225,8 +227,8 @@ class ActivityReader:
             self._reports.warning(
                 path,
                 "computed-choice",
-                f"Elsa computes {', '.join(elsa for elsa, _ in field.choices)} here.",
-                f"Let the expression give {', '.join(ours for _, ours in field.choices)}.",
+                f"The expression returns one of Elsa's values {', '.join(elsa for elsa, _ in field.choices)}.",
+                f"Change it to return {', '.join(ours for _, ours in field.choices)}.",
             )
             return value
         if value is None or value == "":
@@ -246,8 +248,8 @@ class ActivityReader:
         self._reports.error(
             path,
             "bad-choice",
-            f"'{value}' is none of {', '.join(elsa for elsa, _ in field.choices)}.",
-            "Choose one of them.",
+            f"'{value}' is not one of {', '.join(elsa for elsa, _ in field.choices)}.",
+            "Use one of these values.",
         )
         return value
 
@@ -272,13 +274,13 @@ class ActivityReader:
                 self._reports.warning(
                     pointer(path, elsa, "memoryReference", "id"),
                     "unknown-target",
-                    f"No variable and no output of the workflow is called '{target}'.",
-                    "The output goes nowhere, and the reference is kept; declare the variable.",
+                    f"The workflow has no variable or output '{target}'.",
+                    "The output is discarded and the reference is kept. Declare the variable.",
                 )
         return outputs
 
     def _own_inputs(self, fields: Json, path: str) -> Json:
-        """Inputs that only we know; see the writer."""
+        """Inputs that only Holdfast has; see the writer."""
         properties = fields.get("customProperties")
         kept = own_part(properties if isinstance(properties, Mapping) else {}, "inputs")
         here = pointer(path, "customProperties", "holdfast", "inputs")
@@ -299,8 +301,8 @@ class ActivityReader:
                 self._reports.warning(
                     pointer(path, key),
                     "unknown-property",
-                    f"'{key}' of {row.elsa} has no counterpart here.",
-                    "It is kept for writing back and has no effect.",
+                    f"Holdfast has no counterpart for '{key}' of {row.elsa}.",
+                    "It is kept for export and has no effect.",
                 )
 
     # -- ports ---------------------------------------------------------------------------------------------------------
@@ -315,7 +317,7 @@ class ActivityReader:
                 found.append(self.read(item, pointer(path, key, index)))
             else:
                 self._reports.error(
-                    pointer(path, key, index), "not-an-activity", "There should be an activity here.", "Remove it."
+                    pointer(path, key, index), "not-an-activity", "An activity is expected here.", "Remove it."
                 )
         return tuple(found)
 
@@ -376,7 +378,7 @@ class ActivityReader:
 
 
 def _reference(fields: Json, type_name: str) -> Json:
-    """Which workflow a workflow-as-activity means; the engine takes the first of id, name that it finds."""
+    """Reference of a workflow used as an activity. The engine uses the first of id and name that it finds."""
     if type_name != "Workflow" or not is_workflow_activity(fields):
         return {}
     return {

@@ -1,7 +1,7 @@
-"""One activity of ours as Elsa's JSON.
+"""Writer of one activity as Elsa JSON.
 
-`activity_shell` gives the canonical form without the activities in its ports; the reader compares it with what it read
-(see `residue`). `write_activity` restores what was kept and fills the ports.
+`activity_shell` gives the canonical form without the activities in its ports; the reader compares it with the document
+(see `round_trip`). `write_activity` restores the kept data and fills the ports.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from holdfast.model.definition import ActivityNode, Expression, PortEntry
 from holdfast.model.pointers import pointer
 
 OWN_TYPES = "Holdfast."
-"""Prefix of types that only we have; Elsa keeps such activities as it keeps any that it does not know."""
+"""Prefix of types that only Holdfast has. Elsa preserves them like any unknown activity."""
 
 
 def write_activity(node: ActivityNode, names: Declared, reports: Reports, path: str) -> Json:
@@ -44,7 +44,7 @@ def write_activity(node: ActivityNode, names: Declared, reports: Reports, path: 
 
 
 def _restored_original(node: ActivityNode, original: Mapping[str, Any]) -> Json:
-    """An activity that we did not understand, as it was; only its id and place may have changed since."""
+    """An unknown activity as it was read. Only its id and position may have changed."""
     document: Json = copy.deepcopy(dict(original))
     id_key = "Id" if "Id" in document else "id"
     document[id_key] = node.id
@@ -55,7 +55,7 @@ def _restored_original(node: ActivityNode, original: Mapping[str, Any]) -> Json:
     return document
 
 
-# -- the activity itself -----------------------------------------------------------------------------------------------
+# -- activity ----------------------------------------------------------------------------------------------------------
 
 
 def activity_shell(node: ActivityNode, names: Declared, reports: Reports, path: str) -> Json:
@@ -91,14 +91,14 @@ def _foreign_type(node: ActivityNode, reports: Reports, path: str) -> str:
     reports.warning(
         pointer(path, "type"),
         "not-in-elsa",
-        f"Elsa has no activity of the type '{node.type}'.",
-        "It is written as an activity that Elsa does not know, and comes back unchanged.",
+        f"Elsa has no activity of type '{node.type}'.",
+        "It is written as an activity unknown to Elsa, and a re-import restores it unchanged.",
     )
     return f"{OWN_TYPES}{node.type}"
 
 
 def _add_reference(shell: Json, node: ActivityNode) -> None:
-    """What a workflow that is used as an activity refers to."""
+    """Add the reference of a workflow used as an activity."""
     reference = node.extra.get("workflow")
     if node.type != "Workflow" or not isinstance(reference, Mapping):
         if node.version != 1:
@@ -113,7 +113,7 @@ def _add_reference(shell: Json, node: ActivityNode) -> None:
 def _add_inputs(shell: Json, node: ActivityNode, row: Row | None, names: Declared, reports: Reports, path: str) -> None:
     fields = {field.ours: field for field in row.inputs} if row else {}
     fixed = row.fixed if row else {}
-    homeless: Json = {}
+    unmapped: Json = {}
     for name, value in node.inputs.items():
         if name in fixed:
             continue
@@ -123,14 +123,14 @@ def _add_inputs(shell: Json, node: ActivityNode, row: Row | None, names: Declare
         elif name in fields:
             shell[fields[name].elsa] = write_input_value(fields[name], value, names, reports, here)
         else:
-            homeless[name] = write_expression(value, names, reports, here)
-    if homeless:
-        shell["customProperties"].setdefault(OURS, {})["inputs"] = homeless
+            unmapped[name] = write_expression(value, names, reports, here)
+    if unmapped:
+        shell["customProperties"].setdefault(OURS, {})["inputs"] = unmapped
         reports.warning(
             pointer(path, "inputs"),
             "not-in-elsa",
-            f"Elsa's {row.elsa if row else node.type} has no input {', '.join(homeless)}.",
-            "They are kept in customProperties and come back; Elsa passes over them.",
+            f"Elsa's {row.elsa if row else node.type} has no input {', '.join(unmapped)}.",
+            "They are stored in customProperties and restored on re-import; Elsa ignores them.",
         )
 
 

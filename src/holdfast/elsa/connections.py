@@ -1,4 +1,4 @@
-"""Connections of a flowchart, both ways, with those that lead to activities that are missing."""
+"""Import and export of flowchart connections, including those to missing activities."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _NOT_FOUND = "notFoundConnections"
 def read_connections(
     fields: Mapping[str, Any], known: set[str], reports: Reports, path: str
 ) -> tuple[tuple[Connection, ...], list[Json]]:
-    """The connections between activities that are there, and those that dangle (Elsa passes over them)."""
+    """Connections between existing activities, and dangling connections (which Elsa ignores)."""
     properties = fields.get("customProperties")
-    parted = as_list(properties.get(_NOT_FOUND)) if isinstance(properties, Mapping) else []
+    not_found = as_list(properties.get(_NOT_FOUND)) if isinstance(properties, Mapping) else []
     found: list[Connection] = []
     dangling: list[Json] = []
     ends: set[tuple[str | None, ...]] = set()
@@ -30,29 +30,31 @@ def read_connections(
         (item, pointer(path, "connections", index), False)
         for index, item in enumerate(as_list(fields.get("connections")))
     ]
-    listed += [(item, pointer(path, "customProperties", _NOT_FOUND, index), True) for index, item in enumerate(parted)]
-    for item, here, was_parted in listed:
+    listed += [
+        (item, pointer(path, "customProperties", _NOT_FOUND, index), True) for index, item in enumerate(not_found)
+    ]
+    for item, here, was_not_found in listed:
         if not isinstance(item, Mapping):
             continue
         connection = normal_connection(item)
         source, target = connection["source"].get("activity"), connection["target"].get("activity")
         ends_here = (source, connection["source"].get("port"), target)
         sound = all(end is None or isinstance(end, str) for end in ends_here) and source in known and target in known
-        if sound and not (was_parted and ends_here in ends):
+        if sound and not (was_not_found and ends_here in ends):
             ends.add(ends_here)
-            found.append(_read_connection(connection, was_parted))
-        elif not was_parted:
+            found.append(_read_connection(connection, was_not_found))
+        elif not was_not_found:
             dangling.append(connection)
             reports.warning(
                 here,
                 "dangling-connection",
-                f"A connection leads from '{source}' to '{target}', and one of them is missing.",
-                "It is never followed and is kept for writing back; remove it or add the activity.",
+                f"A connection from '{source}' to '{target}' refers to a missing activity.",
+                "It is never followed and is kept for export. Remove it, or add the activity.",
             )
     return tuple(found), dangling
 
 
-def _read_connection(fields: Json, was_parted: bool) -> Connection:
+def _read_connection(fields: Json, was_not_found: bool) -> Connection:
     own = fields.get("holdfast")
     own = own if isinstance(own, Mapping) else {}
     metadata: Json = dict(own["metadata"]) if isinstance(own.get("metadata"), Mapping) else {}
@@ -66,7 +68,7 @@ def _read_connection(fields: Json, was_parted: bool) -> Connection:
         metadata=metadata,
     )
     residue = difference(_canonical(connection), fields)
-    if was_parted:
+    if was_not_found:
         residue["not_found"] = True
     return msgspec.structs.replace(connection, metadata={**metadata, "elsa": residue}) if residue else connection
 
@@ -75,7 +77,7 @@ def _read_delay(text: Any) -> timedelta | None:
     try:
         return msgspec.convert(text, timedelta | None)
     except msgspec.ValidationError:
-        return None  # not written by us: it stays in the residue
+        return None  # not written by Holdfast: it stays in the residue
 
 
 def write_connections(
@@ -83,19 +85,19 @@ def write_connections(
 ) -> tuple[list[Json], list[Json]]:
     """Elsa's connections, and those that belong to `notFoundConnections`."""
     found: list[Json] = []
-    parted: list[Json] = []
+    not_found: list[Json] = []
     for index, connection in enumerate(connections):
         residue = connection.metadata.get("elsa", {})
         written = restore(_canonical(connection), residue)
-        (parted if residue.get("not_found") else found).append(written)
+        (not_found if residue.get("not_found") else found).append(written)
         if connection.delay is not None:
             reports.warning(
                 pointer(path, "connections", index, "delay"),
                 "not-in-elsa",
-                "Elsa follows connections at once.",
-                "The delay is kept beside it and comes back; put a Delay activity between the two.",
+                "Elsa connections have no delay.",
+                "The delay is stored with the connection and restored on re-import. Use a Delay activity between the two.",
             )
-    return found, parted
+    return found, not_found
 
 
 def _canonical(connection: Connection) -> Json:

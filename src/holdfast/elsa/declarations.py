@@ -1,4 +1,4 @@
-"""Variables, inputs and outputs of a workflow, both ways."""
+"""Import and export of variables, inputs and outputs of a workflow."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def _read_type(fields: Mapping[str, Any], key: str, reports: Reports, path: str)
         reports.warning(
             pointer(path, key),
             "unknown-value-type",
-            f"The type '{name}' is not known here.",
-            "Its values are taken as they come; the name is kept.",
+            f"Holdfast does not know the type '{name}'.",
+            "Values are not converted; the type name is kept.",
         )
     return found or "any"
 
@@ -59,8 +59,8 @@ def _read_default(fields: Mapping[str, Any], reports: Reports, path: str) -> Any
         reports.warning(
             pointer(path, "value"),
             "bad-literal",
-            f"The default {value!r} is not of the type {wanted.name}: {error}",
-            "The variable starts without a value; correct the text or the type.",
+            f"The default {value!r} is not of type {wanted.name}: {error}",
+            "The variable starts without a value. Correct the text or the type.",
         )
         return None
 
@@ -116,8 +116,8 @@ def write_input(declared: InputDeclaration, reports: Reports, path: str) -> Json
         reports.warning(
             path,
             "not-in-elsa",
-            f"Elsa does not know that the input '{declared.name}' is required or has a default.",
-            "Both are written beside it and come back; Elsa passes over them.",
+            f"Elsa inputs cannot be required or have a default ('{declared.name}').",
+            "Both are stored with the input and restored on re-import; Elsa ignores them.",
         )
     return written
 

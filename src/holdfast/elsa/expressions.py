@@ -1,7 +1,7 @@
-"""Expressions: `{"type": "JavaScript", "value": "…"}` there, `Expression("javascript", "…")` here.
+"""Conversion of expressions: `{"type": "JavaScript", "value": "…"}` in Elsa, `Expression("javascript", "…")` here.
 
-C# runs nowhere in Holdfast. Its trivial forms say no more than another language does and are translated; the rest is
-kept as it is and reported.
+Holdfast does not run C#. Trivial forms of C# are translated to another language; everything else is kept unchanged and
+reported.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LANGUAGES: Mapping[str, str] = {
 _ELSAS = {ours: elsa for elsa, ours in LANGUAGES.items()}
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
+# -- import ------------------------------------------------------------------------------------------------------------
 
 
 def read_expression(raw: Mapping[str, Any], wanted: ElsaType, names: Declared, reports: Reports, path: str) -> Any:
@@ -56,8 +56,8 @@ def read_expression(raw: Mapping[str, Any], wanted: ElsaType, names: Declared, r
     reports.error(
         path,
         "unsupported-language",
-        f"Expressions of the type '{language}' cannot be evaluated here.",
-        "It is kept; write it in JavaScript, Liquid or Python, or register an evaluator for it.",
+        f"Holdfast cannot evaluate expressions of type '{language}'.",
+        "It is kept. Rewrite it in JavaScript, Liquid or Python, or register an evaluator.",
     )
     return Expression(LANGUAGES.get(language, language), value)
 
@@ -69,8 +69,8 @@ def _literal(value: Any, wanted: ElsaType, reports: Reports, path: str) -> Any:
         reports.warning(
             path,
             "bad-literal",
-            f"The literal {value!r} is not of the type {wanted.name}: {error}",
-            "It is kept as it is; correct the text or the type.",
+            f"The literal {value!r} is not of type {wanted.name}: {error}",
+            "It is kept unchanged. Correct the text or the type.",
         )
         return value
 
@@ -95,7 +95,7 @@ def _named(value: Any) -> str:
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """A reference as an object, as the text of one, or as a bare id."""
+    """A reference as an object, as JSON text of an object, or as a bare id."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             value = json.loads(value)
@@ -107,7 +107,9 @@ def _fields(value: Any) -> Mapping[str, Any]:
 
 
 def _python(source: str, reports: Reports, path: str) -> Expression:
-    """Elsa runs Python as a function body; a single expression, with or without `return`, is one of ours."""
+    """Elsa runs Python as a function body. A single expression, with or without `return`, becomes a Holdfast
+    expression.
+    """
     text = source.strip().removeprefix("return ").rstrip(";").strip()
     try:
         ast.parse(text, mode="eval")
@@ -115,8 +117,8 @@ def _python(source: str, reports: Reports, path: str) -> Expression:
         reports.warning(
             path,
             "python-script",
-            "This Python is a script of several statements, and inputs are single expressions here.",
-            "Move it to a RunScript activity, or write it as one expression.",
+            "This Python code has several statements, but an input must be a single expression.",
+            "Move it to a RunScript activity, or rewrite it as one expression.",
         )
         return Expression("python", source)
     return Expression("python", text)
@@ -175,14 +177,14 @@ def _csharp(source: str, names: Declared, reports: Reports, path: str) -> Any:
     reports.error(
         path,
         "csharp",
-        f"The C# expression '{_shortened(source)}' cannot be carried over.",
-        "It is kept; write it in JavaScript, Liquid or Python.",
+        f"The C# expression '{_shortened(source)}' cannot be converted.",
+        "It is kept. Rewrite it in JavaScript, Liquid or Python.",
     )
     return Expression("csharp", source)
 
 
 def csharp_as_script(source: str, names: Declared) -> str | None:
-    """The JavaScript that a trivial C# script comes to; None for one that is not trivial."""
+    """JavaScript for a trivial C# script; None if the script is not trivial."""
     reports = Reports()
     value = _csharp(source, names, reports, "")
     if reports.problems:
@@ -206,7 +208,7 @@ def _shortened(text: str) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
-# -- writing -----------------------------------------------------------------------------------------------------------
+# -- export ------------------------------------------------------------------------------------------------------------
 
 
 def write_expression(value: Any, names: Declared, reports: Reports, path: str) -> Json:
@@ -222,15 +224,15 @@ def write_expression(value: Any, names: Declared, reports: Reports, path: str) -
         reports.error(
             path,
             "unsupported-language",
-            f"Elsa has no expressions of the language '{value.language}'.",
-            "It is written as it is, and comes back unchanged; in Elsa it fails when it is evaluated.",
+            f"Elsa has no expression language '{value.language}'.",
+            "It is written unchanged and restored on re-import. In Elsa its evaluation fails.",
         )
     elif value.language == "python":
         reports.warning(
             path,
             "python-expression",
-            "Elsa reaches variables as `variables.Name` and refuses Python unless its host allows it.",
-            "Rewrite the expression in JavaScript or Liquid for a workflow that must run there.",
+            "Elsa reads variables as `variables.Name` and refuses Python unless its host allows it.",
+            "Rewrite the expression in JavaScript or Liquid if the workflow must run in Elsa.",
         )
     return {"type": _ELSAS.get(value.language, value.language), "value": value.source}
 

@@ -1,4 +1,4 @@
-"""The variables of a document: Elsa binds by id, we by name wherever the name is enough."""
+"""Variable names of a document: Elsa refers to variables by id, Holdfast by name where the name is unique."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.model.definition import Definition, Variable
 
 
 class Declared:
-    """Every variable of one definition, whatever container declares it, and its workflow outputs."""
+    """All variables of a definition, including those of containers, and its workflow outputs."""
 
     __slots__ = ("_by_id", "_by_name", "_names", "outputs")
 
@@ -28,19 +28,19 @@ class Declared:
         return cls([*definition.variables, *inner], [output.name for output in definition.outputs])
 
     def reference(self, elsa_id: str) -> str | None:
-        """What we call the variable with this id (or, failing that, name): its name, if no other has it."""
+        """Our reference for a variable id (or name): the name if it is unique, else the id."""
         variable = self._by_id.get(elsa_id) or self._by_name.get(elsa_id)
         if variable is None:
             return None
         return variable.name if self._names[variable.name] == 1 else variable.id or variable.name
 
     def elsa_id(self, reference: str) -> str:
-        """The id that Elsa needs for one of our references; a name that nobody declares stands for itself."""
+        """Elsa's id for one of our references. An undeclared name is returned unchanged."""
         variable = self._find(reference)
         return (variable.id or variable.name) if variable else reference
 
     def described(self, reference: str) -> Json:
-        """The variable as Elsa writes it where one is used."""
+        """The variable in the form that Elsa uses in references."""
         variable = self._find(reference)
         if variable is None:
             return {"id": reference, "name": reference}

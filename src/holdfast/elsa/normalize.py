@@ -1,7 +1,7 @@
-"""Brings a document's many spellings to one before anything is read.
+"""Normalization of a document's spellings before it is read.
 
-Keys in PascalCase become camelCase (Elsa reads them so), collections wrapped as `{"$values": […]}` or `{"_items": […]}`
-are unwrapped, and what older versions kept elsewhere moves to where it is kept now:
+PascalCase keys become camelCase (Elsa accepts both), collections wrapped as `{"$values": […]}` or `{"_items": […]}` are
+unwrapped, and data from older versions moves to its current place:
 
     canStartWorkflow, runAsynchronously beside the inputs   → customProperties
     applicationProperties                                    → customProperties
@@ -9,9 +9,9 @@ are unwrapped, and what older versions kept elsewhere moves to where it is kept 
     usableAsActivity at the root                             → options
     metadata at the root                                     → customProperties
     connections {source, target, sourcePort, targetPort}     → {source {activity, port}, target {activity, port}}
-    Elsa.NotFoundActivity                                    → the activity that it stands for
+    Elsa.NotFoundActivity                                    → the original activity
 
-Only the places whose meaning is known are touched; data of users is left as it is.
+Only properties with a known meaning change; user data is left unchanged.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FLAGS = ("canStartWorkflow", "runAsynchronously")
 
 
 def lowered(value: Mapping[str, Any]) -> Json:
-    """A copy with keys in camelCase, without the serialiser's `_type` and `$id` marks."""
+    """A copy with keys in camelCase, without the serializer's `_type` and `$id` marks."""
     return {key[:1].lower() + key[1:]: item for key, item in value.items() if key not in ("_type", "$id", "$type")}
 
 
 def as_text(value: Any) -> str | None:
-    """A name or a description; what is no text becomes some."""
+    """A name or a description. Values that are not text become JSON text."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -41,7 +41,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A collection in any of its forms; nothing is an empty one."""
+    """A collection in any of its forms; a missing one is empty."""
     if isinstance(value, Mapping):
         for wrapper in _WRAPPERS:
             if wrapper in value:
@@ -72,7 +72,7 @@ def normal_root(document: Mapping[str, Any]) -> Json:
 
 
 def normal_activity(activity: Mapping[str, Any]) -> Json:
-    """An activity's own properties; the activities in its ports are left for their own turn."""
+    """The activity's own properties. Activities in its ports are normalized later."""
     fields = {key: _property(key, value) for key, value in lowered(activity).items()}
     _merge_properties(fields, "applicationProperties")
     flags = {flag: fields.pop(flag) for flag in _FLAGS if isinstance(fields.get(flag), bool)}
@@ -92,7 +92,7 @@ def _property(key: str, value: Any) -> Any:
 
 
 def normal_wrapper(inner: Json) -> Json:
-    """A wrapped input or output, with the keys of its expression and its memory reference in camelCase."""
+    """A wrapped input or output, with the keys of its expression and memory reference in camelCase."""
     return {
         key: lowered(value) if key in ("expression", "memoryReference") and isinstance(value, Mapping) else value
         for key, value in inner.items()
@@ -100,7 +100,7 @@ def normal_wrapper(inner: Json) -> Json:
 
 
 def _merge_properties(fields: Json, legacy: str) -> None:
-    """Move the content of a property bag's old place to `customProperties`, whose own entries win."""
+    """Move a legacy property bag to `customProperties`, whose own entries take precedence."""
     old = fields.get(legacy)
     if isinstance(old, Mapping) and legacy in fields:
         del fields[legacy]
@@ -156,7 +156,7 @@ def normal_connection(connection: Mapping[str, Any]) -> Json:
 
 
 def unwrapped_not_found(activity: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The activity that an `Elsa.NotFoundActivity` stands for, or the activity itself."""
+    """The original activity of an `Elsa.NotFoundActivity`, or the activity itself."""
     fields = lowered(activity)
     if fields.get("type") != "Elsa.NotFoundActivity":
         return activity

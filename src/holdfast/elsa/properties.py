@@ -1,6 +1,6 @@
-"""What stands beside the inputs of an activity (`customProperties`, `metadata`) and in the `options` of a definition.
+"""Import and export of `customProperties` and `metadata` of activities, and of `options` of definitions.
 
-What only we have goes to `customProperties.holdfast`, which Elsa keeps and passes over, and is taken from there again.
+Data that Elsa has no place for is stored in `customProperties.holdfast`, which Elsa preserves and ignores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.model.policy import ActivityOptions, JournalRule, MergeMode
 T = TypeVar("T")
 
 OURS = "holdfast"
-"""The key of `customProperties` that holds what Elsa has no place for."""
+"""Key of `customProperties` for data that Elsa has no place for."""
 
 _ACTIVITY_COMMITS = {"CommitAlways": "always", "CommitNever": "never", "Executing": "executing", "Executed": "executed"}
 _WORKFLOW_COMMITS = ("WorkflowExecuting", "WorkflowExecuted", "ActivityExecuting", "ActivityExecuted", "Periodic")
@@ -36,7 +36,7 @@ _MERGE_NUMBERS = ("None", "Stream", "Merge", "Converge", "Cascade", "Race")
 
 
 def own_properties(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What the writer put into `customProperties.holdfast`."""
+    """Content of `customProperties.holdfast`."""
     own = properties.get(OURS)
     return own if isinstance(own, Mapping) else {}
 
@@ -53,7 +53,7 @@ def _own_options(properties: Mapping[str, Any], kind: type[T], reports: Reports,
         reports.error(
             pointer(path, OURS, "options"),
             "bad-options",
-            f"These are no options of ours: {error}.",
+            f"These are not valid Holdfast options: {error}.",
             "Correct or remove them.",
         )
         return kind()
@@ -72,8 +72,8 @@ def read_activity_options(
         reports.warning(
             pointer(path, "resilienceStrategy"),
             "resilience-strategy",
-            "Strategies of Elsa's host configuration do not exist here.",
-            "It is kept; say how to try again with the option `retry`.",
+            "Holdfast has no resilience strategies from a host configuration.",
+            "It is kept. Configure retries with the option `retry`.",
         )
     return msgspec.structs.replace(
         options,
@@ -85,7 +85,7 @@ def read_activity_options(
 
 
 def write_activity_options(options: ActivityOptions, row: Row | None, reports: Reports, path: str) -> Json:
-    """The `customProperties` that say the same; what Elsa cannot say is put into ours and reported."""
+    """The equivalent `customProperties`. Options that Elsa lacks are stored under our key and reported."""
     written: Json = {}
     rest = options
     if options.can_start:
@@ -106,7 +106,7 @@ def write_activity_options(options: ActivityOptions, row: Row | None, reports: R
             pointer(path, "options"),
             "not-in-elsa",
             f"Elsa has no place for the option(s) {', '.join(own)}.",
-            "They are kept in customProperties and come back; Elsa passes over them.",
+            "They are stored in customProperties and restored on re-import; Elsa ignores them.",
         )
     return written
 
@@ -144,8 +144,8 @@ def _mode(leaf: Any, reports: Reports, path: str) -> str | None:
         reports.warning(
             path,
             "journal-expression",
-            "Whether a value is kept in the journal cannot be an expression here.",
-            "It is kept; the default applies.",
+            "In Holdfast, an expression cannot decide whether the journal keeps a value.",
+            "The expression is kept, and the default applies.",
         )
         return None
     name = parse_type(str(leaf.get("strategyType") or "Inherit")).name.lower()
@@ -251,7 +251,7 @@ _TAKEN = frozenset({*_DESIGNER, "elsa", "designer"})
 
 
 def read_metadata(metadata: Any) -> Json:
-    """Elsa's `designer.position` and `.size` stand one level higher here; the rest is the same."""
+    """Elsa's `designer.position` and `designer.size` are one level higher here; everything else is the same."""
     if not isinstance(metadata, Mapping):
         return {}
     ours: Json = {key: value for key, value in metadata.items() if key not in _TAKEN}

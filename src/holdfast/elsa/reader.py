@@ -1,4 +1,4 @@
-"""An Elsa 3 document as a definition of ours."""
+"""Reader of Elsa 3 documents."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from holdfast.model.definition import Definition, Variable
 from holdfast.model.problem import Problem, errors_in
 
 Document = Mapping[str, Any] | str | bytes
-"""Parsed JSON, or its text (a byte order mark is passed over)."""
+"""Parsed JSON, or its text (a byte order mark is ignored)."""
 
 _TELLTALES = frozenset({"definitionId", "toolVersion", "isPublished", "isLatest", "isReadonly", "usableAsActivity"})
 
 
 def is_elsa(document: Document) -> bool:
-    """Whether this looks like an Elsa 3 workflow definition (and not like one of ours)."""
+    """Whether this looks like an Elsa 3 workflow definition (and not like a Holdfast definition)."""
     try:
         parsed = _parsed(document)
     except ConversionError:
@@ -46,12 +46,15 @@ def is_elsa(document: Document) -> bool:
 
 
 def parse_elsa(document: Document) -> Definition:
-    """The definition; raises `ConversionError` for what is no Elsa document, `InvalidDefinition` with all problems for
-    one that cannot run here. `read_elsa` gives both, definition and problems."""
+    """The definition of an Elsa document.
+
+    Raises `ConversionError` for a document that is not from Elsa, and `InvalidDefinition` with all problems for a
+    workflow that cannot run. `read_elsa` returns both the definition and the problems.
+    """
     if not is_elsa(document):
         raise ConversionError(
             "This is not an Elsa 3 workflow definition: it needs a `root` activity, such as an Elsa.Flowchart. "
-            "Export it from Elsa as JSON, or give a Holdfast definition."
+            "Export it from Elsa as JSON, or use a Holdfast definition."
         )
     definition, problems = read_elsa(document)
     errors = errors_in(problems)
@@ -61,13 +64,16 @@ def parse_elsa(document: Document) -> Definition:
 
 
 def read_elsa(document: Document) -> tuple[Definition | None, list[Problem]]:
-    """The definition and everything that could not be carried over. Nothing is dropped: what has no home here is kept
-    under `metadata["elsa"]` and written back by `write_elsa`. None only if there is no activity to read."""
+    """The definition, and all problems of the conversion.
+
+    Nothing is lost: data without a counterpart is kept under `metadata["elsa"]`, and `write_elsa` restores it. The
+    definition is None only if there is no root activity.
+    """
     reports = Reports()
     try:
         fields = normal_root(_parsed(document))
     except ConversionError as error:
-        reports.error("", "not-elsa", str(error), "Give the JSON of a workflow definition.")
+        reports.error("", "not-elsa", str(error), "Use the JSON of a workflow definition.")
         return None, reports.problems
     root = fields.get("root")
     if not isinstance(root, Mapping) or not lowered(root).get("type"):
@@ -103,7 +109,7 @@ def _read(fields: dict[str, Any], root: Mapping[str, Any], reports: Reports) -> 
     shell = {key: value for key, value in fields.items() if key != "root"}
     residue = difference(definition_shell(definition, Reports()), shell)
     if isinstance(fields.get("id"), str):
-        residue["id"] = fields["id"]  # the id of this version: other workflows may refer to it
+        residue["id"] = fields["id"]  # id of this version, to which other workflows may refer
     return msgspec.structs.replace(definition, metadata={**definition.metadata, "elsa": residue})
 
 
@@ -121,7 +127,7 @@ def _parsed(document: Document) -> Mapping[str, Any]:
 
 
 def _identity(fields: Mapping[str, Any]) -> str:
-    """The definition's id; a document without one gets the same each time it is read."""
+    """The definition's id. A document without an id gets a stable one, derived from its content."""
     for key in ("definitionId", "id", "name"):
         if fields.get(key):
             return str(fields[key])
@@ -129,7 +135,7 @@ def _identity(fields: Mapping[str, Any]) -> str:
 
 
 def _inner_variables(activity: Mapping[str, Any]) -> Iterator[Variable]:
-    """The variables that containers declare, as far as we understand the activities on the way."""
+    """Variables that containers declare, as far as the activities above them are known."""
     fields = lowered(unwrapped_not_found(activity))
     type_name = str(fields.get("type") or "")
     if row_for_elsa(type_name) is None and not type_name.startswith(OWN_TYPES):
@@ -151,7 +157,7 @@ def _variables_below(value: Any) -> Iterator[Variable]:
 
 
 def _ids(value: Any) -> Iterator[str]:
-    """Every id in the document, so that none is made twice."""
+    """All ids in the document, so that generated ids do not repeat them."""
     if isinstance(value, Mapping):
         found = value.get("id", value.get("Id"))
         if isinstance(found, str):

@@ -1,4 +1,4 @@
-"""Collects what a conversion could not carry over, with the place in the document."""
+"""Problems of a conversion, with their location in the document."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class Reports:
         self.problems: list[Problem] = []
 
     def error(self, path: str, code: str, message: str, remedy: str) -> None:
-        """It cannot run as it is."""
+        """Report that the workflow cannot run unchanged."""
         self.problems.append(Problem(path=path, code=code, message=message, remedy=remedy))
 
     def warning(self, path: str, code: str, message: str, remedy: str) -> None:
-        """It runs, though not in every respect as it did there."""
+        """Report that the workflow runs, but may behave differently."""
         self.problems.append(Problem(path=path, code=code, message=message, remedy=remedy, severity=Severity.WARNING))

@@ -1,16 +1,16 @@
-"""What of a foreign document our own data cannot say, kept so that writing it back gives the same document.
+"""Residue of a foreign document: data that our model cannot express, kept so that an export reproduces the document.
 
-The *canonical* form is what the writer makes of our data alone. The residue is the difference between it and the
-document that was read, as small tables by JSON pointer:
+The *canonical* form is what the writer produces from our data alone. The residue is the difference between the
+canonical form and the document that was read, as small tables by JSON pointer:
 
     keep     values that only the document has           {"/text/memoryReference": {…}}
     spelled  values that the document writes differently  {"/version": [1, 2]}      (canonical, document)
-    absent   values that the document leaves out          {"/description": "…"}
+    absent   values that the document omits               {"/description": "…"}
 
-    together groups of spellings that count only together  [["/type", "/script/expression"]]
+    together groups of spellings that apply only together  [["/type", "/script/expression"]]
 
-Each is applied only while it still fits: a spelling counts as long as the canonical value is the one that was replaced,
-a kept value as long as its place exists and is free. So whoever edits our data is never overruled by the past.
+An entry applies only while it still fits: a spelling while the canonical value is the one it replaced, a kept value
+while its parent exists and its key is free. An edit of our data therefore always takes precedence over the residue.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ITEM_KEYS = ("id", "name", "label")
 
 
 def difference(canonical: Json, document: Json) -> Json:
-    """The residue of a document; empty where the canonical form says it all."""
+    """The residue of a document; empty if the canonical form equals the document."""
     found: dict[str, Json] = {"keep": {}, "spelled": {}, "absent": {}}
     _compare(canonical, document, "", found)
     return {table: entries for table, entries in found.items() if entries}
 
 
 def restore(canonical: Json, residue: Mapping[str, Any]) -> Json:
-    """The document again: the canonical form with whatever of the residue still fits."""
+    """The document: the canonical form with all entries of the residue that still fit."""
     document: Json = copy.deepcopy(canonical)
     spellings: Mapping[str, list[Any]] = residue.get("spelled", {})
     stale = {pointer for pointer, (was, _) in spellings.items() if _at(document, pointer) != was}
@@ -87,14 +87,14 @@ def _compare_values(canonical: Any, document: Any, path: str, found: dict[str, J
 
 
 def _is_atom(key: str, canonical: Any, document: Any) -> bool:
-    """Replaced as a whole: half an expression of the past and half of today's is none."""
+    """Whether a value is replaced as a whole. Mixing an old and a new expression would give an invalid one."""
     if not isinstance(canonical, dict) or not isinstance(document, dict):
         return True
     return key in _ATOM_NAMES or (canonical.keys() <= _EXPRESSION_KEYS and document.keys() <= _EXPRESSION_KEYS)
 
 
 def _by_key(items: list[Any]) -> dict[str, Json] | None:
-    """The items of a list by what tells them apart, or by position; None for a list of plain values."""
+    """Items of a list by a unique key, or by position; None for a list of plain values."""
     if not all(isinstance(item, dict) for item in items):
         return None
     for key in _ITEM_KEYS:
@@ -110,7 +110,7 @@ def _at(document: Json, pointer: str) -> Any:
 
 
 def _place(document: Json, pointer: str) -> tuple[Json, str] | None:
-    """The object that holds what the pointer names, and the key there."""
+    """The object that contains the pointer's target, and the key in it."""
     *parents, last = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
     holder: Any = document
     for part in parents:

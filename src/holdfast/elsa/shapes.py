@@ -1,4 +1,4 @@
-"""What a piece of an Elsa document is, judged by its shape, and an activity without those inside it."""
+"""Classification of parts of an Elsa document by their shape, and activities without their children."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.model.definition import ActivityNode, PortEntry
 
 
 def is_workflow_activity(fields: Mapping[str, Any]) -> bool:
-    """A workflow that is used as an activity. (ExecuteWorkflow wraps its `workflowDefinitionId`.)"""
+    """Whether it is a workflow used as an activity. (ExecuteWorkflow wraps its `workflowDefinitionId`.)"""
     return any(isinstance(fields.get(key), str) for key in ("workflowDefinitionId", "workflowDefinitionVersionId"))
 
 
@@ -32,7 +32,7 @@ def lowered_all(value: Any) -> list[Json]:
 
 
 def without_children(fields: Json, node: ActivityNode, row: Row | None) -> Json:
-    """The activity's own properties as the document had them: what the canonical shell is compared with."""
+    """The activity's own properties as in the document, for comparison with the canonical shell."""
     own = {key: value for key, value in fields.items() if key != "connections" or not isinstance(value, list)}
     if "variables" in own:
         own["variables"] = lowered_all(own["variables"])

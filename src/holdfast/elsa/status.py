@@ -1,4 +1,4 @@
-"""Elsa tells an instance's state with two words, we with one."""
+"""Elsa's status pair for an instance status: Elsa has a status and a sub-status, Holdfast has one status."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ _PAIRS: Mapping[str, tuple[str, str]] = {
 
 
 def elsa_status(status: str) -> tuple[str, str]:
-    """Elsa's status and sub-status for one of ours."""
+    """Elsa's status and sub-status for one of our statuses."""
     return _PAIRS[str(status)]

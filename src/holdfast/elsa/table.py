@@ -1,8 +1,8 @@
-"""Which activity of Elsa's is which of ours, as one table that reader and writer share.
+"""Mapping table between Elsa's activities and ours, shared by reader and writer.
 
-A row's notation: fields are separated by commas; `elsaKey`, `elsaKey=our_name`, with `:Type` for the Elsa type of an
-input (`Object` if not given). Without a name of ours it is Elsa's in snake_case. `!` marks a property that stands raw in
-the JSON, not wrapped as `{typeName, expression}`. A type that stands in CHOICES is an enumeration.
+Notation of a row: fields are separated by commas and written as `elsaKey` or `elsaKey=our_name`, with `:Type` for the
+Elsa type of an input (default `Object`). Without `our_name`, it is Elsa's name in snake_case. `!` marks a property that
+is plain JSON, not wrapped as `{typeName, expression}`. A type listed in CHOICES is an enumeration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHOICES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
         "FlowJoinMode": (("WaitAll", "wait_all"), ("WaitAllActive", "wait_all_active"), ("WaitAny", "wait_any")),
     }
 )
-"""Elsa's enumerations with our words for them; the position is Elsa's number."""
+"""Elsa's enumerations with our values; the position is Elsa's number."""
 
 CHOICE_TYPES: Mapping[str, str] = MappingProxyType(
     {
@@ -39,7 +39,7 @@ class InputField(Struct, frozen=True, kw_only=True):
     raw: bool = False
     """Plain JSON, not wrapped as `{typeName, expression}`."""
     variable: bool = False
-    """Names a variable: `{id, name, typeName}` there, its name here."""
+    """Refers to a variable: `{id, name, typeName}` in Elsa, its name here."""
 
     @property
     def choices(self) -> tuple[tuple[str, str], ...]:
@@ -51,14 +51,14 @@ class InputField(Struct, frozen=True, kw_only=True):
 
 
 class EntriesField(Struct, frozen=True, kw_only=True):
-    """A port whose items carry data beside activities."""
+    """A port whose items contain data and activities."""
 
     elsa: str
     ours: str
     data: tuple[InputField, ...] = ()
     activities: tuple[tuple[str, str], ...] = ()
     expressions: frozenset[str] = frozenset()
-    """Data that is a bare `{type, value}`, as the condition of a case."""
+    """Data that is a bare `{type, value}`, such as the condition of a case."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -73,7 +73,7 @@ class Row(Struct, frozen=True, kw_only=True):
     """Ports of many activities."""
     entries: tuple[EntriesField, ...] = ()
     fixed: Mapping[str, Any] = {}
-    """Inputs of ours that Elsa says with the type itself."""
+    """Our inputs that Elsa expresses by the activity type itself."""
     flowchart: bool = False
 
 
@@ -269,7 +269,7 @@ _OWN_NAMESPACES = re.compile(r"^Elsa\.(?:Workflows|Http|Scheduling|JavaScript|Ex
 
 
 def row_for_elsa(type_name: str) -> Row | None:
-    """The row of an Elsa type, also by the full name of its class (`Elsa.Workflows.Activities.If`)."""
+    """The row of an Elsa type; also accepts the full name of its class (`Elsa.Workflows.Activities.If`)."""
     found = BY_ELSA.get(type_name)
     if found is None and (match := _OWN_NAMESPACES.match(type_name)):
         found = BY_ELSA.get(f"Elsa.{match['name']}")
@@ -277,7 +277,7 @@ def row_for_elsa(type_name: str) -> Row | None:
 
 
 def row_for_ours(type_name: str, inputs: Mapping[str, Any]) -> Row | None:
-    """The row of one of our types; where Elsa has a type per language, the one of this language."""
+    """The row of one of our types. If Elsa has a type per language, the row of this language."""
     for row in ROWS:
         if row.ours == type_name and all(inputs.get(name) == value for name, value in row.fixed.items()):
             return row

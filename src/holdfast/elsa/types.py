@@ -1,6 +1,6 @@
-"""Elsa's type names and ours, and the literals that are written as text of such a type.
+"""Conversion of type names and of literals written as text.
 
-A type name comes in three vintages, one after the other in Elsa's history and mixed in one file:
+Elsa has used three generations of type names, which may be mixed in one file:
 
     alias               Int32, String[], List<String>, IDictionary<String, Object>, Int32?
     short CLR name      System.Int32, System.Int32, System.Private.CoreLib
@@ -102,11 +102,11 @@ ELSAS: Mapping[str, str] = {
 }
 _VALUE_TYPES = frozenset({"boolean", "integer", "number", "decimal", "uuid", "datetime", "date", "time", "duration"})
 _REFERENCE_TYPES = frozenset({"String", "Object", "Object[]", "ObjectDictionary", "ByteArray"})
-"""Types that hold null anyway."""
+"""Types that can hold null."""
 
 
 class ElsaType(Struct, frozen=True):
-    """A parsed type name: the last part of its name, and its type arguments (the item type of a list is the last)."""
+    """A parsed type name: its last part and its type arguments (the last one is the item type of a list)."""
 
     name: str
     arguments: tuple[ElsaType, ...] = ()
@@ -115,7 +115,7 @@ class ElsaType(Struct, frozen=True):
 
     @property
     def ours(self) -> str | None:
-        """Our name for it; None if nobody here knows the type."""
+        """Our name for the type; None if it is unknown."""
         name = OURS.get(self.name)
         if name == "list" and self.arguments:
             item = self.arguments[-1].ours
@@ -124,7 +124,7 @@ class ElsaType(Struct, frozen=True):
 
     @property
     def holds_no_null(self) -> bool:
-        """For Elsa, null or blank text of such a type is its default."""
+        """Whether Elsa reads null or blank text of this type as its default."""
         return self.name == "HttpStatusCode" or OURS.get(self.name) in _VALUE_TYPES
 
 
@@ -134,12 +134,12 @@ def parse_type(text: str, *, is_array: bool = False) -> ElsaType:
 
 
 def our_type(text: str | None, *, is_array: bool = False) -> str | None:
-    """Our name for an Elsa type name of any vintage; None if the type is unknown."""
+    """Our name for an Elsa type name of any generation; None if the type is unknown."""
     return parse_type(text, is_array=is_array).ours if text else "any"
 
 
 def elsa_type(ours: str) -> str:
-    """Elsa's alias for one of our types; a type that only we have is an `Object` there."""
+    """Elsa's alias for one of our types. A type that Elsa lacks is an `Object`."""
     if ours.endswith("?"):
         inner = elsa_type(ours[:-1])
         return inner if inner in _REFERENCE_TYPES else f"{inner}?"
@@ -176,7 +176,7 @@ def _generic(name: str, arguments: list[ElsaType]) -> ElsaType:
 
 
 def _split(text: str) -> list[str]:
-    """Split at commas that stand outside of brackets."""
+    """Split at commas outside of brackets."""
     parts, depth, start = [], 0, 0
     for index, char in enumerate(text):
         depth += (char in "[<") - (char in "]>")
@@ -190,7 +190,7 @@ def _split(text: str) -> list[str]:
 
 
 def from_literal(value: Any, wanted: ElsaType) -> Any:
-    """A literal as a value of the wanted type. Raises ValueError for text that is none; blank text is None."""
+    """Convert a literal to the wanted type. Blank text is None. Raises ValueError for invalid text."""
     if wanted.name == "HttpStatusCode":
         return _status_code(value)
     return convert(value, wanted.ours or "any")
@@ -210,7 +210,7 @@ def _status_code(value: Any) -> Any:
 
 
 def to_json(value: Any) -> Any:
-    """A value as Elsa writes it in JSON."""
+    """A value in Elsa's JSON form."""
     if isinstance(value, Enum):
         return to_json(value.value)
     if isinstance(value, timedelta):
@@ -229,7 +229,7 @@ def to_json(value: Any) -> Any:
 
 
 def to_text(value: Any) -> str:
-    """A value as the text that Elsa keeps for the default of a variable."""
+    """A value as the text that Elsa stores as a variable's default."""
     plain = to_json(value)
     if isinstance(plain, str):
         return plain

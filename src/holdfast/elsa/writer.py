@@ -1,4 +1,4 @@
-"""A definition of ours as an Elsa 3 document."""
+"""Writer of Elsa 3 documents."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from holdfast.model.problem import Problem
 
 SCHEMA = "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json"
 TOOL_VERSION = "3.6.0.0"
-"""Tells Elsa to name the accessors of outputs after activity names, as its present versions do."""
+"""Tells Elsa to name output accessors after activity names, as its current versions do."""
 
 
 def write_elsa(definition: Definition) -> tuple[Json, list[Problem]]:
-    """The document, and whatever Elsa cannot do with it. Nothing is left out: what Elsa has no place for is kept under
-    `customProperties.holdfast` and comes back when the document is read again."""
+    """The document, and all problems of the conversion.
+
+    Nothing is lost: data that Elsa has no place for is stored under `customProperties.holdfast`, and `read_elsa`
+    restores it.
+    """
     reports = Reports()
     document = restore(definition_shell(definition, reports), definition.metadata.get("elsa", {}))
     document["root"] = write_activity(definition.root, Declared.of(definition), reports, "/root")
@@ -62,7 +65,7 @@ def definition_shell(definition: Definition, reports: Reports) -> Json:
 
 
 def _own(definition: Definition, options: Json, reports: Reports) -> Json:
-    """What Elsa has no place for."""
+    """Data that Elsa has no place for."""
     own: Json = dict(options)
     parts: dict[str, Any] = {
         "labels": list(definition.labels),
@@ -75,6 +78,6 @@ def _own(definition: Definition, options: Json, reports: Reports) -> Json:
             "",
             "not-in-elsa",
             f"Elsa has no place for the definition's {', '.join(own)}.",
-            "They are kept in customProperties and come back; Elsa passes over them.",
+            "They are stored in customProperties and restored on re-import; Elsa ignores them.",
         )
     return own
