@@ -17,7 +17,9 @@ async def fetch_price(article: str) -> int:
 
 @activity(retry=Retry(attempts=3, delay=timedelta(milliseconds=10)), timeout=timedelta(seconds=5))
 def charge(total: int, context: Context) -> str:
-    """Not async, so it runs in a thread. The key stays the same over all attempts: the bank can tell them apart."""
+    """Not async, so it runs in a thread. The idempotency key is the same for all attempts, so the bank can deduplicate
+    them.
+    """
     if context.attempt < 3:
         raise ConnectionError("the bank does not answer")
     assert context.idempotency_key.startswith(context.instance_id)

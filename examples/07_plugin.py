@@ -13,14 +13,14 @@ from holdfast.ports import Registration
 
 
 class Directory:
-    """Who may approve what."""
+    """Selects the approver for an amount."""
 
     def approver(self, amount: int) -> str:
         return "Grace" if amount > 1000 else "Ada"
 
 
 class Approve(Activity, pure=True, outcomes=("Approved", "Refused"), category="People"):
-    """Waits until the right person has decided."""
+    """Waits for the decision of the responsible person."""
 
     amount: int
     decided_by: str = output()

@@ -23,11 +23,11 @@ class Order:
 @dataclass
 class Approval:
     approved: bool
-    by: str = "nobody"
+    by: str = "timeout"
 
 
 class Declined(Exception):
-    """Nobody allowed it."""
+    """The order was not approved."""
 
 
 @activity
@@ -47,7 +47,7 @@ async def charge(order: Order) -> str:
 
 @workflow
 async def fulfil(order_id: str) -> str:
-    """From a placed order to a paid one."""
+    """Processes an order from placement to payment."""
     order = await fetch_order(order_id)
     if order.total > LIMIT:
         answer = await wait_for(Approval, key=order_id, timeout=timedelta(days=3), default=Approval(approved=False))
@@ -60,7 +60,7 @@ async def fulfil(order_id: str) -> str:
 
 
 async def durable() -> None:
-    """Run it in one process, let it sleep as text, go on in another."""
+    """Run it in one process, store its state as text, and continue in another."""
     result = await Holdfast().runner.run(fulfil, {"order_id": "7"})
     print(result.status, "for", result.bookmarks[0].payload)
     text = json.dumps(result.state)
@@ -72,7 +72,7 @@ async def durable() -> None:
 
 
 async def directly() -> None:
-    """In a unit test it is the function that it looks like."""
+    """In a unit test, call it as a plain function."""
     with doubles(wait_for=lambda event, **options: Approval(approved=True, by="the test")):
         print(await fulfil("8"))
 

@@ -45,7 +45,7 @@ class SpoolDispatcher:
         return Dispatched(instance_ids=tuple(filter(None, [request.instance_id])))
 
     async def serve(self) -> None:
-        """Do what lies in the folder, until the file `stop` does."""
+        """Process requests in the folder until the file `stop` exists."""
         while not (self.folder / "stop").exists():
             for path in sorted(self.folder.glob("*.json")):
                 mine = path.rename(path.with_suffix(".mine"))

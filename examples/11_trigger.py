@@ -14,13 +14,13 @@ SOON = timedelta(seconds=10)
 
 
 class Letter(Activity, pure=True, trigger=True, category="Mail"):
-    """A letter for one of these people."""
+    """Waits for a letter to one of these people, or starts the workflow when it arrives."""
 
     to: list[str]
     text: str = output()
 
     def trigger_payloads(self) -> Iterable[Any]:
-        """What starts a workflow here: asked when it is published, one stimulus for each person."""
+        """Stimuli that start the workflow, one per person. Called when the workflow is published."""
         return [{"to": person} for person in self.to]
 
     def execute(self, context: Context) -> None:

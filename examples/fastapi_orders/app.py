@@ -63,7 +63,7 @@ class Decision(BaseModel):
 
 @app.post("/orders", status_code=201)
 async def place(order: NewOrder, session: Session) -> dict[str, str]:
-    """The order and its workflow, in one transaction."""
+    """Store the order and start its workflow in one transaction."""
     async with session.begin():
         session.add(Order(id=order.id, total=order.total))
         await session.flush()

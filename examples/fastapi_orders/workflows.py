@@ -22,7 +22,7 @@ async def charge(order_id: str, total: int) -> str:
 
 @workflow
 async def fulfil(order_id: str, total: int) -> str:
-    """Large orders wait for somebody's word."""
+    """Charges an order. Large orders need an approval."""
     if total > LIMIT:
         answer = await wait_for(Approval, timeout=timedelta(days=3), default=Approval(approved=False))
         if not answer.approved:

@@ -1,6 +1,7 @@
-"""What `holdfast bench` and our own figures measure of a store and a transport: latencies, timers, two workers against one.
+"""Benchmark scenarios for a store and a transport: latencies, timers, and two workers against one.
 
-Each scenario is a coroutine that gives figures by name. They work in a tenant of their own and leave their instances there.
+`holdfast bench` and the benchmarks of this repository use them. Each scenario is a coroutine that returns figures by
+name. It works in a tenant of its own and leaves its instances there.
 """
 
 from __future__ import annotations
@@ -40,18 +41,18 @@ from holdfast.testing.worker_process import WorkerProcess
 QUEUE = "bench"
 WARM_UP = 20
 WAITS_PER_S = 500
-PATIENCE = 120.0
-"""Seconds that one scenario may take for its last instance."""
+SCENARIO_TIMEOUT_S = 120.0
+"""Seconds to wait for the last instance of a scenario."""
 
 
 @activity(name="BenchStep")
 async def step(number: int) -> int:
-    """Nothing, carried by a queue."""
+    """A step without work, delivered by a queue."""
     return number
 
 
 class BenchBurn(Activity, pure=True):
-    """A millisecond of the processor inside a burst."""
+    """Uses one millisecond of CPU time inside a burst."""
 
     def execute(self, context: Context) -> None:
         end = time.thread_time_ns() + 1_000_000
@@ -61,7 +62,7 @@ class BenchBurn(Activity, pure=True):
 
 @workflow(id="bench_wait")
 async def waiting(at: datetime) -> str:
-    """For an event, until the moment that the event comes."""
+    """Wait for an event whose timeout is due when the event arrives."""
     answer: str = await wait_for("bench", timeout=at, default="late")
     return answer
 
@@ -73,7 +74,7 @@ burning = Workflow(BenchBurn(), id="bench_burn")
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """What is measured."""
+    """Store, transport and tenant to measure."""
 
     store: str
     transport: str = "database"
@@ -97,12 +98,12 @@ async def opened(where: Place, *, worker: bool = True) -> AsyncIterator[Runtime]
         worker=worker,
     )
     async with engine as app:
-        calm_collector()  # As `holdfast serve` and `holdfast worker` do.
+        calm_collector()  # same as `holdfast serve` and `holdfast worker`
         yield app.runtime
 
 
 class Ends:
-    """Tells when instances have ended on this node."""
+    """Records when instances finish on this node."""
 
     def __init__(self) -> None:
         self.ended: dict[str, float] = {}
@@ -111,13 +112,13 @@ class Ends:
         self._stop: Callable[[], None]
 
     def __enter__(self) -> Self:
-        self._stop = telemetry.subscribe(self._heard, "instance.finished")
+        self._stop = telemetry.subscribe(self._on_finished, "instance.finished")
         return self
 
     def __exit__(self, *error: object) -> None:
         self._stop()
 
-    def _heard(self, name: str, fields: object) -> None:
+    def _on_finished(self, name: str, fields: object) -> None:
         identity: str = fields["instance_id"]  # type: ignore[index]  # a mapping of the event's fields
         self.ended[identity] = time.perf_counter()
         if identity in self._waiting:
@@ -128,14 +129,14 @@ class Ends:
     async def of(self, identity: str) -> float:
         if identity not in self.ended:
             event = self._waiting.setdefault(identity, asyncio.Event())
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SCENARIO_TIMEOUT_S):
                 await event.wait()
         return self.ended[identity]
 
     async def count(self, number: int) -> None:
         self._all = (number, asyncio.Event())
         if len(self.ended) < number:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SCENARIO_TIMEOUT_S):
                 await self._all[1].wait()
 
 
@@ -143,7 +144,7 @@ class Ends:
 
 
 async def dispatching(where: Place, count: int = 200) -> dict[str, float]:
-    """One after the other: a start that is dispatched, and an event, each until the step that follows has ended."""
+    """Latency of one request at a time: a dispatched start, and an event, each until the following step has ended."""
     async with opened(where) as runtime:
         with Ends() as ends:
             starts = [await _start(runtime, ends, f"s{number}") for number in range(count + WARM_UP)]
@@ -170,7 +171,7 @@ async def _resume(runtime: Runtime, ends: Ends, name: str) -> float:
 
 
 async def timers(where: Place, count: int = 5_000) -> dict[str, float]:
-    """Instances that all wait for one instant: from there until the last has ended; and how many woke twice."""
+    """Time from a common due moment until the last of many timers has ended, and the number of duplicate resumptions."""
     async with opened(where, worker=False) as runtime:
         at = await runtime.node.store.now() + timedelta(seconds=3 + count / 500)
         names = [f"a{number}" for number in range(count)]
@@ -195,7 +196,7 @@ async def timers(where: Place, count: int = 5_000) -> dict[str, float]:
 
 
 async def waits(where: Place, count: int = 5_000) -> dict[str, float]:
-    """Waits whose event and timeout arrive together, so many in a second: from then until each has ended, once."""
+    """Delay of waits whose event and timeout arrive together, at a fixed rate, until each wait has ended once."""
     async with opened(where, worker=False) as runtime:
         first = await runtime.node.store.now() + timedelta(seconds=3 + count / 300)
         due = {f"w{number}": first + timedelta(seconds=number / WAITS_PER_S) for number in range(count)}
@@ -217,14 +218,14 @@ async def waits(where: Place, count: int = 5_000) -> dict[str, float]:
 
 
 async def _meet(runtime: Runtime, name: str, at: float) -> None:
-    """Send the event when the timeout is due; it may find that the timeout was faster."""
+    """Send the event when the timeout is due. The timeout may win."""
     await asyncio.sleep(at - time.perf_counter())
     with suppress(HoldfastError):
         await runtime.stimuli.event("bench", "in time", instance_id=name)
 
 
 async def speedup(where: Place, count: int = 2_000) -> dict[str, float]:
-    """Starts with a millisecond of the processor each: two worker processes against one."""
+    """Throughput of starts with one millisecond of CPU time each: two worker processes against one."""
     rates = [await _rate(place(where.store, where.transport), count, workers) for workers in (1, 2)]
     return {"one_per_s": rates[0], "two_per_s": rates[1], "speedup_1ms": rates[1] / rates[0]}
 
@@ -246,7 +247,7 @@ async def _rate(where: Place, count: int, workers: int) -> float:
             await asyncio.gather(*(worker.start() for worker in found))
             before = await _finished(runtime)
             begun = time.perf_counter()
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(SCENARIO_TIMEOUT_S):
                 while True:
                     done = await _finished(runtime)
                     if done >= count:
@@ -280,8 +281,8 @@ def _ms(seconds: float) -> float:
 Scenario = Callable[[Place], Awaitable[dict[str, float]]]
 
 SCENARIOS: Sequence[tuple[str, Scenario, str]] = (
-    ("dispatch", dispatching, "start and event until the step after it has ended"),
-    ("timers", timers, "5,000 timers that are due at one instant"),
+    ("dispatch", dispatching, "latency of a start and of an event until the next step has ended"),
+    ("timers", timers, "5,000 timers that are due at the same moment"),
     ("waits", waits, "5,000 waits whose event and timeout arrive together"),
-    ("cluster", speedup, "two workers against one, 1 ms of processor per burst"),
+    ("cluster", speedup, "two workers against one, 1 ms of CPU time per burst"),
 )

@@ -1,4 +1,4 @@
-"""A clock that a test moves, or that jumps by itself to whatever is waited for."""
+"""Virtual clock for tests: moved by the test, or jumps to the next awaited moment."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ START = datetime(2030, 1, 1, tzinfo=UTC)
 _SECOND_NS = 1_000_000_000
 
 _TURNS = 50
-"""Turns of the event loop that others get before the clock jumps."""
+"""Event loop turns for other tasks before the clock jumps."""
 
 
 class VirtualClock:
-    """Time stands still until it is moved.
+    """Clock that stands still until it is moved.
 
-    With `jump` (the default) waiting for a moment moves the clock there and returns, after everything that can go on without
-    real time has had its turn; without it the one who waits sleeps until the test calls `advance` or `set`.
+    With `jump` (the default), waiting for a moment moves the clock there and returns, after all tasks that need no real
+    time have run. Without `jump`, waiters sleep until the test calls `advance` or `set`.
     """
 
     def __init__(self, start: datetime = START, *, jump: bool = True) -> None:
@@ -27,8 +27,8 @@ class VirtualClock:
         self._jump = jump
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self.waits: list[datetime] = []
-        """Every moment that somebody waited for, in the order in which they asked."""
-        self._asked: list[tuple[int, asyncio.Future[None]]] = []
+        """All awaited moments, in order of the calls."""
+        self._wait_counts: list[tuple[int, asyncio.Future[None]]] = []
 
     def now_ns(self) -> int:
         return self._now_ns
@@ -39,7 +39,7 @@ class VirtualClock:
     async def wait_until(self, moment: datetime) -> None:
         due = _nanoseconds(moment)
         self.waits.append(moment)
-        self._wake(self._asked, len(self.waits))
+        self._wake(self._wait_counts, len(self.waits))
         if self._jump:
             for _ in range(_TURNS):
                 await asyncio.sleep(0)
@@ -50,7 +50,7 @@ class VirtualClock:
     # -- for the test --------------------------------------------------------------------------------------------------
 
     def advance(self, by: timedelta) -> None:
-        """Move the clock on and wake who waited for a moment up to then."""
+        """Move the clock forward and wake the waiters that are due."""
         self._now_ns += int(by / timedelta(microseconds=1)) * 1_000
         self._wake(self._waiting, self._now_ns)
 
@@ -58,9 +58,9 @@ class VirtualClock:
         self.advance(moment - self.now())
 
     async def waited(self, times: int = 1) -> None:
-        """Return when somebody has asked to wait that often."""
+        """Return once `wait_until` has been called that often."""
         if len(self.waits) < times:
-            await self._sleep(self._asked, times)
+            await self._sleep(self._wait_counts, times)
 
     @staticmethod
     async def _sleep(sleepers: list[tuple[int, asyncio.Future[None]]], until: int) -> None:

@@ -1,10 +1,10 @@
-"""Make the process die, or an operation fail, at a named point of the commit path.
+"""Fault injection: kill the process or fail an operation at a named point of the commit path.
 
-    with faults.at("commit.written", faults.die):        # this process is gone when the point is reached
+    with faults.at("commit.written", faults.die):        # kills this process at the point
     with faults.at("commit.done", faults.raising(ConnectionResetError), times=1):
 
-The points are listed in `holdfast.persistence.faultpoints`. A child process takes its fault from the environment:
-`HOLDFAST_TEST_FAULT=commit.written:3` kills it the third time that the point is reached (see `from_environment`).
+`holdfast.persistence.faultpoints` lists the points. A child process takes its fault from the environment:
+`HOLDFAST_TEST_FAULT=commit.written:3` kills it when it reaches the point for the third time (see `from_environment`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VARIABLE = "HOLDFAST_TEST_FAULT"
 
 
 def die() -> None:
-    """End the process as `kill -9` does: nothing is flushed, closed or said."""
+    """End the process like `kill -9`: nothing is flushed or closed."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -35,12 +35,12 @@ def raising(error: type[BaseException] | BaseException) -> Callable[[], None]:
 
 @contextmanager
 def at(point: str, action: Callable[[], None], *, after: int = 0, times: int | None = None) -> Iterator[list[str]]:
-    """Act when the point is reached: not the first `after` times, then `times` times (None: always).
+    """Run an action when the point is reached: skip the first `after` times, then run it `times` times (None: always).
 
-    Gives the list of all points that were reached, in order.
+    Yields the list of all points reached, in order.
     """
     if point not in faultpoints.POINTS:
-        raise SettingsError(f"There is no fault point '{point}'. There are: {', '.join(faultpoints.POINTS)}")
+        raise SettingsError(f"Unknown fault point '{point}'. Known: {', '.join(faultpoints.POINTS)}")
     seen: list[str] = []
     lock = Lock()
 
@@ -60,11 +60,11 @@ def at(point: str, action: Callable[[], None], *, after: int = 0, times: int | N
 
 @contextmanager
 def from_environment(environment: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Die where `HOLDFAST_TEST_FAULT=point[:count]` says; do nothing without it."""
-    asked = (os.environ if environment is None else environment).get(VARIABLE, "")
-    if not asked:
+    """Die at the point in `HOLDFAST_TEST_FAULT=point[:count]`; do nothing without the variable."""
+    setting = (os.environ if environment is None else environment).get(VARIABLE, "")
+    if not setting:
         yield
         return
-    point, _, count = asked.partition(":")
+    point, _, count = setting.partition(":")
     with at(point, die, after=int(count or 1) - 1):
         yield

@@ -1,10 +1,10 @@
-"""A store beside the memory store, step by random step: whatever is done to both, both must answer the same.
+"""Stateful comparison of a store with the memory store: random steps must give the same answers.
 
     def test_my_store_answers_as_memory_does():
         compare(open_my_store)
 
-where `open_my_store` is an async function that opens a store on an empty database. Ids come from small pools, so that
-commits conflict, keys clash and rows are consumed twice; times lie in the past or far ahead, so that clocks agree.
+`open_my_store` is an async function that opens a store on an empty database. Ids come from small pools, so that commits
+conflict, keys clash and rows are consumed twice. Times lie in the past or far ahead, so that clocks agree.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _some(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[tuple[T, ...]]:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Rules that do the same to both stores."""
+    """Rules that run the same operation on both stores."""
 
     open_store: ClassVar[Opener]
 
@@ -87,7 +87,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.loop.close()
 
     def same(self, call: Callable[[Store], Coroutine[Any, Any, T]]) -> T:
-        """Ask both; the answers must be equal. Returns the answer."""
+        """Query both stores; the answers must be equal. Returns the answer."""
         expected, found = self._run(call(self.reference)), self._run(call(self.store))
         assert found == expected
         return expected
@@ -158,7 +158,7 @@ class StoreMachine(RuleBasedStateMachine):
 
         rows = self.same(claimed)
         self.same(lambda store: store.defer(rows[:1], FAR_OFF))
-        self.same(lambda store: _moved(store, rows))  # The first is not as it was.
+        self.same(lambda store: _moved(store, rows))  # the first row has changed
 
     @rule(tenant=TENANTS, event=EVENTS, addressee=st.none() | NAMES, number=SMALL, correlation=st.integers(0, 2))
     def send(self, tenant: str, event: str, addressee: str | None, number: int, correlation: int) -> None:
@@ -196,7 +196,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(tenant=TENANTS, name=NAMES)
     def export_and_import(self, tenant: str, name: str) -> None:
-        """Export is the same, and so is whether an import is refused."""
+        """The exports must be equal, and an import must be refused by both or by none."""
 
         async def moved(store: Store) -> object:
             export = await store.export_instance(tenant, name)
@@ -291,7 +291,7 @@ async def _instance(key: InstanceKey, store: Store) -> list[Any]:
 
 
 def compare(open_store: Opener, *, examples: int = 25, steps: int = 30) -> None:
-    """Run random histories on the store that `open_store` opens, on an empty database each time, beside memory."""
+    """Run random histories on stores opened by `open_store`, each on an empty database, next to the memory store."""
 
     class Machine(StoreMachine):
         pass

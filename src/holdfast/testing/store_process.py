@@ -34,7 +34,7 @@ async def migrate(store: Store, **_: Any) -> Answer:
 
 
 async def send_stimuli(store: Store, tenant: str, instance_id: str, seqs: list[int], refs: list[list[int]]) -> Answer:
-    """Each stimulus burns one bookmark of the same instance; losers of the version check load and try again."""
+    """Burn one bookmark of the same instance per stimulus. Losers of the version check reload and retry."""
 
     async def send(seq: int, ref: BookmarkRef) -> int:
         lost = 0
@@ -72,7 +72,7 @@ async def drain(store: Store, tenant: str, prefix: str) -> Answer:
 
 
 async def write(store: Store, tenant: str, prefix: str, rounds: int, batch: int) -> Answer:
-    """Commit groups back to back; how long the slowest took."""
+    """Commit groups back to back. Returns the duration of the slowest commit."""
     await store.register_node(prefix, time_to_live=timedelta(minutes=5))
     longest = 0.0
     for number in range(rounds):
@@ -87,7 +87,7 @@ async def write(store: Store, tenant: str, prefix: str, rounds: int, batch: int)
 
 
 async def burst(store: Store, tenant: str, names: list[str]) -> Answer:
-    """One commit with rows in many tables for each name: what a fault must leave whole or not at all."""
+    """One commit per name with rows in many tables, which a fault must store completely or not at all."""
     outcomes = await store.commit(
         [
             commit_of(
@@ -127,7 +127,7 @@ def launch(
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
     """Start a module that calls `main` with its own roles as a child process."""
-    return subprocess.Popen(  # noqa: S603 - our own module, run by our own interpreter
+    return subprocess.Popen(  # noqa: S603 - a module of this package, run by the current interpreter
         [sys.executable, "-m", module, role, url, json.dumps(arguments)],
         stdout=subprocess.PIPE,
         text=True,

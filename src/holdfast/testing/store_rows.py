@@ -1,4 +1,4 @@
-"""Rows for the contract's tests, with everything filled in that the test does not care about."""
+"""Row factories for the contract tests, with defaults for all fields that a test does not set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.model.stored import BookmarkRow, IncidentRow, InstanceRow, Journal
 from holdfast.model.work import EffectRow, InboxRow, OutboxRow, WorkRow
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
-"""A moment with microseconds: they must survive."""
+"""A time with microseconds, which stores must preserve."""
 
 LONG_AGO = AT
 FAR_OFF = datetime(2126, 1, 1, tzinfo=UTC)
@@ -23,7 +23,7 @@ _numbers = count(1)
 
 
 def fresh(what: str = "id") -> str:
-    """A name that no other row of this run has."""
+    """A unique name in this run."""
     return f"{what}-{next(_numbers)}"
 
 

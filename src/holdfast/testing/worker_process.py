@@ -1,4 +1,4 @@
-"""A real `holdfast worker` in a process of its own, for tests that stop, kill and restart it."""
+"""A real `holdfast worker` in a separate process, for tests that stop, kill and restart it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 READY = "is ready"
-PATIENCE = 60.0
-"""Seconds until a worker must have said that it is ready."""
+READY_TIMEOUT_S = 60.0
+"""Seconds until a worker must report that it is ready."""
 
 
 class WorkerProcess:
@@ -28,7 +28,7 @@ class WorkerProcess:
         self.name = name
         self.lives = 0
         self.said: list[str] = []
-        """Lines of stderr, of all its lives."""
+        """Lines of stderr from all starts."""
         self._command = [
             *(sys.executable, "-m", "holdfast.cli", "worker", *modules, "--store", store, "--name", name),
             *arguments,
@@ -50,7 +50,7 @@ class WorkerProcess:
             await self.ready()
 
     async def ready(self) -> None:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(READY_TIMEOUT_S):
             await self._ready.wait()
         if not any(READY in line for line in self.said):
             raise RuntimeError("worker ended before it was ready:\n" + "\n".join(self.said))
@@ -70,11 +70,11 @@ class WorkerProcess:
 
     @property
     def is_ready(self) -> bool:
-        """It has said so, and lives."""
+        """Whether it has reported that it is ready and is still alive."""
         return self.is_alive and self._ready.is_set()
 
     def kill(self) -> None:
-        """As the kernel does when memory runs out: no goodbye."""
+        """Kill it as the kernel does when memory runs out: no shutdown."""
         if self.is_alive:
             assert self._process is not None
             self._process.send_signal(signal.SIGKILL)
@@ -93,7 +93,7 @@ class WorkerProcess:
         self._process.send_signal(number)
 
     async def ended(self) -> int:
-        """Its exit code, when it has one."""
+        """Wait for the exit code."""
         assert self._process is not None
         code = await self._process.wait()
         if self._reading is not None:

@@ -242,14 +242,14 @@ async def test_workflows_of_objects() -> None:
 
 async def test_misuse_is_told() -> None:
     async with Harness(racing) as flow:
-        with pytest.raises(DefinitionError, match="Nothing has started"):
+        with pytest.raises(DefinitionError, match="has not started"):
             await flow.send("a")
         await flow.start()
-        with pytest.raises(DefinitionError, match="another one"):
+        with pytest.raises(DefinitionError, match="new harness"):
             await flow.start()
-        with pytest.raises(DefinitionError, match="Nobody was asked"):
+        with pytest.raises(DefinitionError, match="no open task"):
             await flow.answer(1)
-        with pytest.raises(DefinitionError, match="give one"):
+        with pytest.raises(DefinitionError, match="only one"):
             flow.stub(charge, returns="x", raises=Declined)
 
 

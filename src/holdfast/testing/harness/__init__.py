@@ -1,4 +1,4 @@
-"""One workflow in a test: in memory, on a clock that the test moves, with activities that the test answers for."""
+"""Harness for testing one workflow: in memory, with a virtual clock and stubbed activities."""
 
 from __future__ import annotations
 

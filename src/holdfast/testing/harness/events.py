@@ -1,4 +1,4 @@
-"""Events on their way to the instance of a harness, addressed as the runtime addresses them (rule H12)."""
+"""Events sent to the instance of a harness, addressed as in the runtime (rule H12)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.model.instance import Bookmark, BookmarkKind
 
 
 @dataclass(slots=True, eq=False)
-class Letter:
+class SentEvent:
     """One event that was sent."""
 
     name: str
@@ -19,10 +19,10 @@ class Letter:
     key: Any = None
     broadcast: bool = False
     seen_by: set[str] = field(default_factory=set)
-    """Of a broadcast: the bookmarks that have had it."""
+    """Ids of the bookmarks that have received a broadcast."""
 
     def fits(self, bookmark: Bookmark) -> bool:
-        """Without an address: any wait for that name. To a key: a wait for that key. To everyone: a wait for that."""
+        """Whether a bookmark receives the event: by name, by name and key, or as a broadcast."""
         address = bookmark.payload
         if not isinstance(address, dict) or address.get("event_name") != self.name or bookmark.id in self.seen_by:
             return False
@@ -34,7 +34,7 @@ class Letter:
 
 
 def name_of(bookmark: Bookmark) -> str | None:
-    """What a test calls this wait; None for the end of somebody's patience."""
+    """Display name of a wait; None for a timeout."""
     payload = bookmark.payload if isinstance(bookmark.payload, dict) else {}
     if bookmark.name == TIMED_OUT:
         return None

@@ -1,4 +1,4 @@
-"""The harness: start, look what it waits for, send, move the clock, ask for the result.
+"""Test harness: start a workflow, inspect its waits, send events, move the clock, read the result.
 
     async with Harness(fulfil) as flow:
         flow.stub(charge, returns=Receipt("r-1"))
@@ -7,9 +7,9 @@
         await flow.send(Approval(approved=True))
         assert await flow.result() == Receipt("r-1")
 
-It is the engine itself, without a store: the same segments, and the state of every pause goes through JSON, so that what would
-not survive a restart does not survive here either. Arguments and results of activities are copied (rule M17). A `start`,
-`send` or `advance` returns when nothing is left to do but to wait.
+It is the engine itself, without a store. It runs the same segments, and the state of every pause goes through JSON, so
+values that would not survive a restart do not survive here either. Arguments and results of activities are copied (rule
+M17). `start`, `send` and `advance` return when the workflow has ended or waits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from holdfast.model.instance import Bookmark, BookmarkKind, JournalEntry, Status
 from holdfast.runtime.dispatchers.event_names import named_event
 from holdfast.runtime.result import RunResult
 from holdfast.testing.clock import START, VirtualClock
-from holdfast.testing.harness.events import Letter, name_of
+from holdfast.testing.harness.events import SentEvent, name_of
 from holdfast.testing.harness.stubs import NOTHING, Raised, Stub, Stubs
 
 P = ParamSpec("P")
@@ -42,8 +42,8 @@ T = TypeVar("T")
 class Harness(Generic[P, R]):
     """One workflow under test.
 
-    Those that it starts with `run_child` come along; `workflows` are others that it starts by name. Everything else goes to
-    `Holdfast(…)`.
+    Workflows that it starts with `run_child` are included; `workflows` are others that it starts by name. All other
+    arguments go to `Holdfast(…)`.
     """
 
     @overload
@@ -74,7 +74,7 @@ class Harness(Generic[P, R]):
         others = [self._stubs.stand_in(item) for item in workflows]
         self._engine = Holdfast(clock=self.clock, definitions=others, **engine)
         self._last: RunResult | None = None
-        self._unread: list[Letter] = []
+        self._unread: list[SentEvent] = []
 
     async def __aenter__(self) -> Self:
         await self._engine.__aenter__()
@@ -83,42 +83,44 @@ class Harness(Generic[P, R]):
     async def __aexit__(self, *error: object) -> None:
         await self._engine.__aexit__(*error)
 
-    # -- doing ---------------------------------------------------------------------------------------------------------
+    # -- actions -------------------------------------------------------------------------------------------------------
 
     async def start(self, *args: P.args, **kwargs: P.kwargs) -> None:
-        """Start the workflow, with the arguments of its function (or its inputs by name), until it ends or waits."""
+        """Start the workflow with the arguments of its function (or its inputs by name), and run until it ends or
+        waits.
+        """
         if self._last is not None:
-            raise DefinitionError("This harness has started its workflow. Make another one for another run.")
+            raise DefinitionError("This harness has already started its workflow. Create a new harness for each run.")
         await self._moved(await self._engine.runner.run(self._workflow, self._inputs(args, kwargs)))
 
     def _inputs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         if self._function is not None:
             return dict(signature(self._function).bind(*args, **kwargs).arguments)
         if args:
-            raise DefinitionError("A workflow of objects takes its inputs by name: flow.start(amount=20).")
+            raise DefinitionError("A workflow built from objects takes its inputs by name: flow.start(amount=20).")
         return kwargs
 
     async def send(self, event: Any, payload: Any = None, *, key: Any = None, broadcast: bool = False) -> None:
         """Send an event: an object of its class, or a name with a payload.
 
-        Without an address it is sent to whatever this workflow waits for under that name: the harness writes the key, if the
-        wait has one. With `key` or `broadcast` only such waits take it, as in the runtime. What nobody waits for is kept, and
-        read when somebody does (see `unread`).
+        Without an address, any wait of this workflow for that name receives it; the harness fills in the key if the
+        wait has one. With `key` or `broadcast`, only matching waits receive it, as in the runtime. An event without a
+        matching wait is kept and delivered when one appears (see `unread`).
         """
         name, sent = named_event(event, payload)
-        self._unread.append(Letter(name=name, payload=values.copy(sent), key=key, broadcast=broadcast))
+        self._unread.append(SentEvent(name=name, payload=values.copy(sent), key=key, broadcast=broadcast))
         await self._moved(self._instance)
 
     async def answer(self, answer: Any) -> None:
-        """Complete the oldest task that the workflow has asked somebody to do (`ask`)."""
+        """Complete the oldest open task (`ask`)."""
         result = self._instance
         task = next((item for item in result.bookmarks if "task_id" in _record(item.payload)), None)
         if task is None:
-            raise DefinitionError(f"Nobody was asked for anything. It waits for {self._waits_in_words()}.")
+            raise DefinitionError(f"There is no open task. The workflow waits for {self._waits_in_words()}.")
         await self._moved(await self._engine.runner.resume(result, task, values.copy(answer)))
 
     async def advance(self, by: timedelta) -> None:
-        """Move the clock. What falls due on the way happens at its own moment, in order."""
+        """Move the clock. Timers on the way fire at their own due time, in order."""
         until = self.clock.now() + by
         while (first := self._first_due()) is not None and first[0] <= until:
             due, bookmark = first
@@ -127,7 +129,7 @@ class Harness(Generic[P, R]):
         self.clock.set(until)
 
     async def cancel(self) -> None:
-        """Cancel the instance: `finally` parts and compensations run."""
+        """Cancel the instance; `finally` blocks and compensations run."""
         self._last = await self._engine.runner.cancel(self._instance)
 
     # -- stubs ---------------------------------------------------------------------------------------------------------
@@ -171,27 +173,27 @@ class Harness(Generic[P, R]):
         calls: Callable[..., Any] | None = None,
         times: int | None = None,
     ) -> Stub:
-        """Answer for an activity: a value, an exception, or what another function gives for the same arguments.
+        """Replace an activity with a return value, an exception, or a function that gets the same arguments.
 
-        `times` answers so many calls; then the next stub of the same activity has its turn, and after the last one the
-        activity itself.
+        `times` limits the number of calls. After that, the next stub of the same activity answers, and after the last
+        stub the activity itself.
         """
         made = Stub(returns=returns, raises=raises, calls=calls, times=times)
         self._stubs.add(activity, made)
         return made
 
     def calls(self, activity: FunctionActivity[..., Any]) -> list[dict[str, Any]]:
-        """Every call of an activity so far, stubbed or not: the arguments by name."""
+        """All calls of an activity so far, stubbed or not: the arguments by name."""
         return self._stubs.calls(activity)
 
-    # -- looking -------------------------------------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------------------------------
 
     async def result(self) -> R:
-        """What the workflow returned. Raises what it raised; `NoResult` while it waits."""
+        """Return value of the workflow. Raises its exception if it failed, and `NoResult` while it waits."""
         result = self._instance
         if result.status is Status.FINISHED:
             found: Any = result.outputs.get("result") if self._function is not None else result.outputs
-            return found  # type: ignore[no-any-return]  # what the function's annotation says
+            return found  # type: ignore[no-any-return]  # the type of the function's annotation
         if result.status is Status.FAULTED:
             if result.error is not None:
                 raise result.error
@@ -199,7 +201,7 @@ class Harness(Generic[P, R]):
             raise InstanceFaulted(
                 result.instance_id, fault_type=first.type, message=first.message, incident_id=first.id
             )
-        reason = f"it waits for {self._waits_in_words()}. Send that, or advance the clock."
+        reason = f"it waits for {self._waits_in_words()}. Send it, or advance the clock."
         raise NoResult(
             result.instance_id, result.status, reason if not result.status.at_rest else f"it was {result.status}."
         )
@@ -210,24 +212,24 @@ class Harness(Generic[P, R]):
 
     @property
     def waiting_for(self) -> list[str]:
-        """The names of the events that it waits for, `sleep`, the names of tasks, `retry of …`; in the order of the waits."""
+        """Names of the current waits, in order: event names, `sleep`, task names, `retry of …`."""
         return [] if self._last is None else [name for item in self._last.bookmarks if (name := name_of(item))]
 
     @property
     def bookmarks(self) -> list[Bookmark]:
-        """The same with everything that there is to know."""
+        """The current waits with all details."""
         return [] if self._last is None else self._last.bookmarks
 
     @property
     def next_due(self) -> datetime | None:
-        """The moment at which it goes on by itself."""
+        """Time at which the workflow continues by itself."""
         first = self._first_due()
         return None if first is None else first[0]
 
     @property
     def unread(self) -> list[Any]:
-        """Events that were sent and that nobody has waited for yet."""
-        return [letter.payload for letter in self._unread]
+        """Sent events that no wait has received yet."""
+        return [event.payload for event in self._unread]
 
     @property
     def journal(self) -> list[JournalEntry]:
@@ -235,7 +237,7 @@ class Harness(Generic[P, R]):
 
     @property
     def lines(self) -> list[str]:
-        """What WriteLine has written."""
+        """Lines written by WriteLine."""
         return [] if self._last is None else list(self._last.lines)
 
     @property
@@ -243,30 +245,30 @@ class Harness(Generic[P, R]):
         """Events that the workflow published."""
         return [] if self._last is None else self._last.published
 
-    # -- inside --------------------------------------------------------------------------------------------------------
+    # -- internals -----------------------------------------------------------------------------------------------------
 
     @property
     def _instance(self) -> RunResult:
         if self._last is None:
-            raise DefinitionError("Nothing has started yet: await flow.start(…) first.")
+            raise DefinitionError("The workflow has not started: await flow.start(…) first.")
         return self._last
 
     async def _moved(self, result: RunResult) -> None:
-        """Remember where it is, and hand it the letters that it waits for now: the oldest first, once each."""
+        """Store the new result, then deliver pending events to matching waits, oldest first, once each."""
         self._last = result
         while (found := self._deliverable()) is not None:
-            letter, bookmark = found
-            if not letter.broadcast:
-                self._unread.remove(letter)
+            event, bookmark = found
+            if not event.broadcast:
+                self._unread.remove(event)
             else:
-                letter.seen_by.add(bookmark.id)
-            self._last = await self._engine.runner.resume(self._last, bookmark, letter.payload)
-        self._unread = [letter for letter in self._unread if not letter.seen_by]
+                event.seen_by.add(bookmark.id)
+            self._last = await self._engine.runner.resume(self._last, bookmark, event.payload)
+        self._unread = [event for event in self._unread if not event.seen_by]
 
-    def _deliverable(self) -> tuple[Letter, Bookmark] | None:
+    def _deliverable(self) -> tuple[SentEvent, Bookmark] | None:
         assert self._last is not None
         waiting = self._last.bookmarks
-        return next(((letter, mark) for letter in self._unread for mark in waiting if letter.fits(mark)), None)
+        return next(((event, mark) for event in self._unread for mark in waiting if event.fits(mark)), None)
 
     def _first_due(self) -> tuple[datetime, str] | None:
         return None if self._last is None else min(_dues(self._last), default=None)
@@ -280,7 +282,7 @@ def _record(payload: Any) -> dict[str, Any]:
 
 
 def _dues(result: RunResult, path: str = "") -> Iterator[tuple[datetime, str]]:
-    """Everything that happens by itself, here and in children, also timeouts, which are nobody else's business."""
+    """Due times of all timers, including timeouts and those of children."""
     if result.status.at_rest:
         return
     for item in result._live.bookmarks.values():

@@ -1,4 +1,4 @@
-"""Answers in the place of activities: the activity's type stays, only its function is another."""
+"""Stubs for activities: the activity type stays, only its function is replaced."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NOTHING: Any = object()
 
 
 class Stub:
-    """What an activity answers instead of running, and the calls that got this answer."""
+    """Answer that replaces an activity's run, and the calls that received it."""
 
     def __init__(self, *, returns: Any, raises: Raised | None, calls: Callable[..., Any] | None, times: int | None):
         given = [returns is not NOTHING, raises is not None, calls is not None]
         if sum(given) > 1:
-            raise DefinitionError("A stub returns, raises or calls: give one of the three.")
+            raise DefinitionError("A stub takes only one of returns, raises and calls.")
         self.times = times
-        """How often it answers; None is always."""
+        """Maximum number of answers; None is unlimited."""
         self.calls: list[dict[str, Any]] = []
-        """The arguments of each call, by name."""
+        """Arguments of each call, by name."""
         self._returns = None if returns is NOTHING else returns
         self._raises = raises
         self._calls = calls
@@ -44,23 +44,23 @@ class Stub:
 
 
 class Stubs:
-    """The stubs of one harness, by activity type, in the order in which they were given."""
+    """Stubs of one harness, by activity type, in the order they were added."""
 
     def __init__(self) -> None:
         self._stubs: dict[str, list[Stub]] = {}
         self._calls: dict[str, list[dict[str, Any]]] = {}
         self._made: dict[int, tuple[Any, Any]] = {}
-        """Stand-ins by the identity of what they stand for: workflows share activities, and may start themselves."""
+        """Replacements by the id() of the original, because workflows share activities and may start themselves."""
 
     def add(self, activity: Any, stub: Stub) -> None:
         self._stubs.setdefault(type_of(activity), []).append(stub)
 
     def calls(self, activity: Any) -> list[dict[str, Any]]:
-        """Every call of the activity, stubbed or not: its arguments by name."""
+        """All calls of the activity, stubbed or not: arguments by name."""
         return list(self._calls.get(type_of(activity), ()))
 
     def stand_in(self, workflow: Workflow) -> Workflow:
-        """The same workflow, and those that it starts, whose activities ask here first."""
+        """A copy of the workflow, and of those it starts, whose activities use the stubs."""
         if id(workflow) in self._made:
             return cast("Workflow", self._made[id(workflow)][1])
         made = object.__new__(Workflow)
@@ -78,7 +78,9 @@ class Stubs:
             yield self._made[id(item)][1]
 
     def _replace(self, activity_type: FunctionActivityType) -> FunctionActivityType:
-        name = activity_type.descriptor.type  # Read now: the copy keeps what the real function says of itself.
+        name = (
+            activity_type.descriptor.type
+        )  # read before copying, so that the copy keeps the descriptor of the real function
         real = activity_type.function
         _ = activity_type.value_types
 
@@ -97,7 +99,7 @@ class Stubs:
 
         made = copy.copy(activity_type)
         made.function = stand_in
-        made.cpu = False  # Another process would not know the stubs.
+        made.cpu = False  # another process would not have the stubs
         return made
 
     def _answer(self, name: str, real: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -110,7 +112,7 @@ class Stubs:
 
 
 def type_of(activity: Any) -> str:
-    """The type of an `@activity` function."""
+    """Activity type of an `@activity` function."""
     if not isinstance(activity, FunctionActivity):
-        raise DefinitionError(f"{activity!r} is no @activity function: only those can be stubbed.")
+        raise DefinitionError(f"{activity!r} is not an @activity function. Only @activity functions can be stubbed.")
     return activity.activity_type.descriptor.type

@@ -1,4 +1,4 @@
-"""What every store must do, as tests. Run them against yours:
+"""Contract tests for stores. Run them against your store:
 
     class TestMyStore(StoreContract):
         @pytest.fixture
@@ -9,13 +9,12 @@
             await store.close()
 
         @pytest.fixture
-        async def another(self, store):  # a second one on the same database: another process, another node
+        async def another(self, store):  # a second store on the same database: another process or node
             ...
 
-Every test runs for two tenants. `rows_left` may be overridden to count what is really in the tables. `ProcessContract`
-adds tests with real processes, for stores with an address: give the fixture `url`. `holdfast.testing.store_machine`
-compares a store with the memory store, step by random step.
-The tests are plain pytest with asyncio in auto mode (`asyncio_mode = "auto"`).
+Every test runs for two tenants. Override `rows_left` to count the rows in the tables. `ProcessContract` adds tests with
+real processes, for stores with an address; provide the fixture `url`. `holdfast.testing.store_machine` compares a store
+with the memory store in random steps. The tests are plain pytest with asyncio in auto mode (`asyncio_mode = "auto"`).
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from holdfast.testing.store_contract.commits import CommitContract
 from holdfast.testing.store_contract.definitions import DefinitionContract
 from holdfast.testing.store_contract.effects import EffectContract
 from holdfast.testing.store_contract.guards import GuardContract
-from holdfast.testing.store_contract.inbox_outbox import MailContract
-from holdfast.testing.store_contract.lifecycle import LifeContract
+from holdfast.testing.store_contract.inbox_outbox import InboxOutboxContract
+from holdfast.testing.store_contract.lifecycle import LifecycleContract
 from holdfast.testing.store_contract.nodes import NodeContract
 from holdfast.testing.store_contract.processes import ProcessContract
 from holdfast.testing.store_contract.reads import ReadContract
 from holdfast.testing.store_contract.records import RecordContract
-from holdfast.testing.store_contract.retention import UpkeepContract
+from holdfast.testing.store_contract.retention import RetentionContract
 from holdfast.testing.store_contract.search import SearchContract
 from holdfast.testing.store_contract.tenancy import TenancyContract
 from holdfast.testing.store_contract.work import WorkContract
@@ -42,15 +41,15 @@ class StoreContract(
     CommitContract,
     GuardContract,
     ReadContract,
-    MailContract,
+    InboxOutboxContract,
     WorkContract,
     EffectContract,
     NodeContract,
     DefinitionContract,
     SearchContract,
-    UpkeepContract,
+    RetentionContract,
     TenancyContract,
     RecordContract,
-    LifeContract,
+    LifecycleContract,
 ):
-    """Every obligation of the port, within one process."""
+    """All obligations of the store port, within one process."""

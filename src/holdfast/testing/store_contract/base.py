@@ -1,4 +1,4 @@
-"""What the parts of the contract share: the fixtures that an adapter gives, and the steps that tests are made of."""
+"""Shared parts of the store contract: the fixtures that an adapter provides, and helper steps."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class ContractBase:
     @pytest.fixture
     def store(self) -> Store:
         """An open, empty store."""
-        raise NotImplementedError("give the fixture `store`: an open store on an empty database")
+        raise NotImplementedError("provide the fixture `store`: an open store on an empty database")
 
     @pytest.fixture
     def another(self, store: Store) -> Store:
-        """A second store on the same database. The same one, where there can be no other."""
+        """A second store on the same database. Default: the same store."""
         return store
 
     @pytest.fixture(params=["", "acme"], ids=["default tenant", "tenant acme"])
@@ -27,7 +27,7 @@ class ContractBase:
         return str(request.param)
 
     async def rows_left(self, store: Store, tenant: str, instance_id: str) -> Mapping[str, int]:
-        """How many rows of the instance each table holds, keys apart. Override it to look into the tables."""
+        """Number of rows of the instance in each table, without keys. Override it to query the tables."""
         return {
             "instances": len((await store.load([InstanceKey(tenant, instance_id)])).instances),
             "bookmarks": len(await store.bookmarks_of(tenant, instance_id)),
@@ -44,18 +44,18 @@ async def stored(store: Store, tenant: str, instance_id: str) -> InstanceRow | N
 
 
 async def committed(store: Store, *batch: Commit) -> None:
-    """Commit, and all of it must succeed."""
+    """Commit; all commits must succeed."""
     outcomes = await store.commit(batch)
     assert all(isinstance(outcome, Committed) for outcome in outcomes), outcomes
 
 
 async def loss_of(store: Store, commit: Commit) -> Lost:
-    """Commit, and it must lose."""
+    """Commit; it must lose."""
     return lost_among(await store.commit([commit]))
 
 
 def lost_among(outcomes: Sequence[CommitOutcome]) -> Lost:
-    """The only loser."""
+    """The only losing outcome."""
     losers = [outcome for outcome in outcomes if isinstance(outcome, Lost)]
     assert len(losers) == 1, outcomes
     return losers[0]

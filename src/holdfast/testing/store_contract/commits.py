@@ -1,4 +1,4 @@
-"""The commit: all or nothing per instance, one transaction per batch, losers told why, nothing guessed."""
+"""Contract of the commit: atomic per instance, one transaction per batch, and a reason for each conflict."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class CommitContract(ContractBase):
     async def test_the_first_segment_stays_as_it_was(
         self, store: Store, another: Store, tenant: str, changes: Mapping[str, Any]
     ) -> None:
-        """However it lies, and whatever comes behind it."""
+        """Regardless of its layout and of later segments."""
         row = instance("i", tenant=tenant, updated=later(1))
         ours = commit_of(row, journal=replace(segment(row), **changes))
         await committed(store, ours)
@@ -98,7 +98,7 @@ class CommitContract(ContractBase):
         assert alone == [each for each in exported.journal[:1] if each.count]
         assert await store.read_journal(tenant, "i") == [each for each in exported.journal if each.count]
         assert len(await store.read_journal(tenant, "i", limit=1)) == 1
-        assert list(await store.commit([ours])) == [COMMITTED]  # sent before
+        assert list(await store.commit([ours])) == [COMMITTED]  # retry of the same commit
 
     async def test_a_lost_version_check_writes_nothing(self, store: Store, tenant: str) -> None:
         await committed(
@@ -172,13 +172,13 @@ class CommitContract(ContractBase):
 
     async def test_a_commit_of_two_tenants_is_refused(self, store: Store, tenant: str) -> None:
         with pytest.raises(BatchRefused, match="one tenant"):
-            await store.commit([commit_of(instance("i", tenant=tenant), work_added=(work("somebody else"),))])
+            await store.commit([commit_of(instance("i", tenant=tenant), work_added=(work("another tenant"),))])
 
     async def test_an_empty_batch_is_nothing(self, store: Store) -> None:
         assert list(await store.commit([])) == []
 
     async def test_the_same_commit_sent_again_is_committed_once(self, store: Store, tenant: str) -> None:
-        """M3: the connection broke, the outcome is unknown, it is sent again."""
+        """M3: the connection broke, the outcome is unknown, and the commit is retried."""
         first = commit_of(instance("i", tenant=tenant), work_added=(work(tenant, id="once"),))
         await committed(store, first)
 
@@ -187,7 +187,7 @@ class CommitContract(ContractBase):
         assert (await store.stats(tenant)).work_ready == 1
 
     async def test_an_unknown_outcome_with_a_commit_in_between(self, store: Store, another: Store, tenant: str) -> None:
-        """M3: ours succeeded unheard, then another burst committed; ours sent again is no loser."""
+        """M3: our commit succeeded without a response, then another burst committed. Our retry does not lose."""
         await committed(store, commit_of(instance("i", tenant=tenant)))
         ours = commit_of(instance("i", 2, tenant=tenant), outbox_added=(message(tenant),))
         await committed(store, ours)
@@ -230,7 +230,7 @@ class CommitContract(ContractBase):
         assert (await store.stats(tenant)).work_ready == 0
 
     async def test_bookmarks_are_burned_and_rewritten_in_one_commit(self, store: Store, tenant: str) -> None:
-        """Correlate rewrites its bookmarks with the new correlation (M5)."""
+        """Correlate rewrites its bookmarks with the new correlation id (M5)."""
         old = bookmark(tenant, "i", 1, correlation=5)
         kept = bookmark(tenant, "i", 2, "Other")
         await committed(store, commit_of(instance("i", tenant=tenant), bookmarks_added=(old, kept)))
@@ -265,7 +265,7 @@ class CommitContract(ContractBase):
         assert await store.load_values(tenant, "i", ["a", "b"]) == {"b": b""}
 
     async def test_commits_at_once_all_arrive(self, store: Store, another: Store, tenant: str) -> None:
-        """Group commit: many callers, two handles on the database, every one of them committed and durable."""
+        """Group commit: many callers, two handles on the database; each commit is durable."""
         batches = [[commit_of(instance(f"i{number}", tenant=tenant))] for number in range(100)]
 
         outcomes = await asyncio.gather(
@@ -292,7 +292,7 @@ class CommitContract(ContractBase):
         assert (await store.stats(tenant)).outbox == 1
 
     async def test_a_hundred_stimuli_for_a_hundred_bookmarks(self, store: Store, another: Store, tenant: str) -> None:
-        """H5: of one instance, sent at once from several tasks, all arrive."""
+        """H5: 100 stimuli for one instance, sent concurrently by several tasks, all arrive."""
         marks = tuple(bookmark(tenant, "i", seq, f"Line{seq}") for seq in range(100))
         await committed(store, commit_of(instance("i", tenant=tenant, state=b""), bookmarks_added=marks))
 

@@ -1,4 +1,4 @@
-"""Definitions: content that never changes, labels that move, triggers, and who may write code."""
+"""Contract of definitions: immutable content, movable labels, triggers, and the origin of code."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class DefinitionContract(ContractBase):
         assert await store.load_content(tenant, holds.hash) == holds
 
     async def test_a_draft_is_saved_over_and_its_old_content_stays(self, store: Store, tenant: str) -> None:
-        """M14: an instance of a draft keeps what it was started with."""
+        """M14: an instance of a draft keeps the content it was started with."""
         old, new = content(tenant, b'{"v": 1}'), content(tenant, b'{"v": 2}')
         await store.save_version(label(tenant, old), old)
 
@@ -75,14 +75,14 @@ class DefinitionContract(ContractBase):
         first, *others = [content(tenant, b'{"v": %d}' % number) for number in range(6)]
         await store.save_version(label(tenant, first), first, expected="")
 
-        told = await asyncio.gather(
+        outcomes = await asyncio.gather(
             *(store.save_version(label(tenant, each), each, expected=first.hash) for each in others),
             return_exceptions=True,
         )
 
-        saved = [item for item in told if not isinstance(item, BaseException)]
+        saved = [item for item in outcomes if not isinstance(item, BaseException)]
         assert len(saved) == 1
-        assert all(isinstance(item, VersionConflict) for item in told if isinstance(item, BaseException))
+        assert all(isinstance(item, VersionConflict) for item in outcomes if isinstance(item, BaseException))
         assert await store.find_version(tenant, "order", Which.LATEST) == saved[0]
         with pytest.raises(VersionConflict):
             await store.save_version(label(tenant, first, 2), first, expected="")
@@ -146,7 +146,7 @@ class DefinitionContract(ContractBase):
         assert list(await store.list_triggers(tenant)) == []
         assert await store.load_content(tenant, new.hash) == new
 
-    async def test_content_that_nobody_needs_is_deleted(self, store: Store, tenant: str) -> None:
+    async def test_unused_content_is_deleted(self, store: Store, tenant: str) -> None:
         used, pinned, queued, unused = (content(tenant, b'{"v": %d}' % number) for number in range(4))
         await store.save_version(label(tenant, used), used)
         for number, each in enumerate((pinned, queued, unused), 2):
@@ -193,7 +193,7 @@ class DefinitionContract(ContractBase):
         assert ([row.name for row in page], total) == (["beta"], 3)
 
     async def test_code_comes_only_from_code(self, store: Store, tenant: str) -> None:
-        """H11: no document writes trusted code, by content or by taking over a definition."""
+        """H11: a document cannot introduce trusted code, neither by content nor by taking over a definition."""
         code, sneaked = content(tenant, CODE, Origin.CODE), content(tenant, CODE)
         innocent = content(tenant, b'{"root": {"inputs": {"x": {"$literal": {"$code": "data"}}}}}')
 
@@ -208,7 +208,7 @@ class DefinitionContract(ContractBase):
         assert await store.find_version(tenant, "order", 2) is None
 
     async def test_code_becomes_current_once_per_deployment(self, store: Store, another: Store, tenant: str) -> None:
-        """M14: in a rolling deploy, nodes with old and new code restart in turns; the new one stays current."""
+        """M14: in a rolling deploy, nodes with old and new code restart in turns; the new version stays current."""
         old = content(tenant, b'{"v": 1}', Origin.CODE)
         new = content(tenant, b'{"v": 2}', Origin.CODE)
 

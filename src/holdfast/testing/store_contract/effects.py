@@ -1,4 +1,4 @@
-"""Effects: who owns them, and who gets them when their owner dies."""
+"""Contract of effects: ownership, and takeover after the owner's death."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from holdfast.testing.store_rows import FAR_OFF, commit_of, effect, instance, la
 
 ALIVE = timedelta(hours=1)
 DEAD = timedelta(0)
-"""A time to live that is over at once."""
+"""A time to live that expires at once."""
 
 
 class EffectContract(ContractBase):
     async def test_an_effect_on_a_queue_is_taken_once(self, store: Store, another: Store, tenant: str) -> None:
-        """64 workers get the same ticket: one owns the effect."""
+        """64 workers get the same ticket; exactly one owns the effect."""
         row = effect(tenant, "i", queue="gpu")
         await self._recorded(store, row)
 
@@ -46,7 +46,7 @@ class EffectContract(ContractBase):
         assert await store.effects_of(tenant, "i") == [row]
 
     async def test_effects_of_a_dead_node_are_given_away_once(self, store: Store, another: Store, tenant: str) -> None:
-        """Two sweepers: one new attempt."""
+        """Two reapers produce one new attempt."""
         dead = (await store.register_node("dead", time_to_live=DEAD)).node.owner
         alive = (await store.register_node("alive", time_to_live=ALIVE)).node.owner
         rows = [
@@ -90,7 +90,7 @@ class EffectContract(ContractBase):
 
         assert [row.owner for row in await store.lost_effects(tenant, 100)] == [first.owner]
 
-    async def test_effects_that_nobody_took_are_found(self, store: Store, tenant: str) -> None:
+    async def test_unclaimed_effects_are_found(self, store: Store, tenant: str) -> None:
         """The broker lost the ticket."""
         waits, owned = effect(tenant, "i", 1, queue="q"), effect(tenant, "i", 2, owner=Owner("n", 1))
         young = effect(tenant, "i", 3, queue="q", created=FAR_OFF)

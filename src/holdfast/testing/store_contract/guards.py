@@ -1,4 +1,4 @@
-"""Keys, slots, consumed rows: guards stand or fall together with their burst."""
+"""Contract of guards: keys, slots and consumed rows commit or fail together with their burst."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class GuardContract(ContractBase):
         assert (await store.stats(tenant)).outbox == 0
 
     async def test_key_and_slot_on_one_start_with_64_starters(self, store: Store, another: Store, tenant: str) -> None:
-        """H6: one instance, one key, one slot; a start that loses by either leaves neither."""
+        """H6: one instance, one key, one slot. A start that loses either leaves neither."""
         starts = [
             commit_of(
                 instance(f"i{number}", tenant=tenant),
@@ -197,7 +197,7 @@ class GuardContract(ContractBase):
         assert await store.find_guard(tenant, new.ref) is not None
 
     async def test_a_work_row_is_consumed_once(self, store: Store, another: Store, tenant: str) -> None:
-        """A start from a queue row that two nodes have read: one instance, one id."""
+        """Two nodes read the same start row: one instance, one id."""
         row = work(tenant)
         await store.enqueue([row])
 
@@ -251,7 +251,7 @@ class GuardContract(ContractBase):
         assert figures.work_ready + figures.work_later == 0
 
     async def test_timer_against_event(self, store: Store, another: Store, tenant: str) -> None:
-        """E4: the event's commit drops the timer while the timer's claim is open; one of them wins, nobody waits."""
+        """E4: the event's commit drops the timer while the timer's claim is open. One of them wins, and neither blocks."""
         for number in range(20):
             name, mark = f"i{number}", bookmark(tenant, f"i{number}")
             timer = work(tenant, kind="timer", due=later(0), instance_id=name, bookmark_seq=mark.seq)
@@ -272,7 +272,7 @@ class GuardContract(ContractBase):
             assert (await store.stats(tenant)).work_ready == 0
 
     async def test_a_result_counts_only_for_its_attempt_and_owner(self, store: Store, tenant: str) -> None:
-        """A late result of a node that was thought dead is dropped; the one of the new owner counts."""
+        """A late result of a node presumed dead is dropped; the result of the new owner counts."""
         dead, alive = Owner("n1", 1), Owner("n2", 2)
         row = effect(tenant, "i", 1, owner=dead)
         await committed(store, commit_of(instance("i", tenant=tenant), effects_added=(row,)))
@@ -287,7 +287,7 @@ class GuardContract(ContractBase):
         assert list(await store.effects_of(tenant, "i")) == []
 
     async def test_a_result_that_does_not_count_costs_its_neighbours_nothing(self, store: Store, tenant: str) -> None:
-        """In one batch: one whose effect was taken over, one whose instance moved on, and two that hold."""
+        """One batch: an effect that was taken over, an instance that moved on, and two valid results."""
         mine, names = Owner("n1", 1), ("a", "b", "c", "d")
         rows = {name: effect(tenant, name, 1, owner=mine) for name in names}
         for name, row in rows.items():
@@ -317,7 +317,7 @@ class GuardContract(ContractBase):
 
         assert await store.effects_of(tenant, "i") == [again]
 
-    async def test_a_cancel_drops_effects_whoever_owns_them(self, store: Store, tenant: str) -> None:
+    async def test_a_cancel_drops_effects_of_any_owner(self, store: Store, tenant: str) -> None:
         rows = (effect(tenant, "i", 1, owner=Owner("n1", 1)), effect(tenant, "i", 2))
         await committed(store, commit_of(instance("i", tenant=tenant), effects_added=rows))
 
@@ -326,7 +326,7 @@ class GuardContract(ContractBase):
         assert list(await store.effects_of(tenant, "i")) == []
 
     async def test_a_schedule_fires_once(self, store: Store, another: Store, tenant: str) -> None:
-        """M20: the start and the next due time are one commit; two nodes that read the same row start once."""
+        """M20: the start and the next due time are one commit. Two nodes that read the same row start once."""
         row = ScheduleRow(tenant=tenant, id="s", definition_id="order", due=later(0), payload=b"cron")
         await store.put_schedules(tenant, "order", [row])
 
@@ -341,7 +341,7 @@ class GuardContract(ContractBase):
         assert await store.list_schedules(tenant) == [replace(row, due=later(60), fired=later(0))]
 
     async def test_a_key_outlives_its_instance(self, store: Store, tenant: str) -> None:
-        """M4: a late retry is answered with the id, and that it was deleted."""
+        """M4: a late retry gets the instance id and the information that it was deleted."""
         row = instance("i", tenant=tenant, status="finished", finished=later(1))
         await committed(store, commit_of(row, guards_taken=(KEY, SLOT)))
         assert await store.sweep_keys(timedelta(days=36500), 100) == 0
@@ -383,6 +383,6 @@ async def _existing(store: Store, tenant: str, names: str) -> list[InstanceKey]:
 
 
 async def _claimed_commit(store: Store, commit: Commit) -> list[CommitOutcome]:
-    """Commit under a claim, if the claim has anything."""
+    """Commit under a claim, if the claim has rows."""
     async with store.claim(["default"], 10) as claim:
         return list(await claim.commit([commit])) if claim.rows else []

@@ -1,4 +1,4 @@
-"""Inbox and outbox: no stimulus and no message is lost, none is taken twice."""
+"""Contract of inbox and outbox: no stimulus and no message is lost or taken twice."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PAID = wake_key("Paid")
 HOLD = timedelta(minutes=10)
 
 
-class MailContract(ContractBase):
+class InboxOutboxContract(ContractBase):
     async def test_early_stimulus_against_parking_in_every_order(
         self, store: Store, another: Store, tenant: str
     ) -> None:
-        """E3b: write, commit, then look, on both sides: whatever the order, one of them sees the other."""
+        """E3b: both sides write, commit, then look. In every order, one of them sees the other."""
         for number, order in enumerate(sorted(set(permutations("ppss")))):
             mark = bookmark(tenant, f"i{number}", name=f"Event{number}")
             early = stimulus(tenant, f"Event{number}")
@@ -52,8 +52,8 @@ class MailContract(ContractBase):
                     seen_by_sender = len((await another.find_bookmarks([query])).bookmarks[0])
             assert seen_by_parker or seen_by_sender, order
 
-    async def test_who_consumes_an_early_stimulus_has_it(self, store: Store, another: Store, tenant: str) -> None:
-        """Both sides saw each other, both run: one commit takes the stimulus."""
+    async def test_an_early_stimulus_is_consumed_once(self, store: Store, another: Store, tenant: str) -> None:
+        """Both sides saw each other and both run: one commit takes the stimulus."""
         mark, early = bookmark(tenant, "i"), stimulus(tenant)
         await committed(store, commit_of(instance("i", tenant=tenant), bookmarks_added=(mark,)))
         await store.put_inbox([early])
@@ -68,7 +68,7 @@ class MailContract(ContractBase):
         assert await store.find_inbox([mark]) == [[]]
 
     async def test_two_stimuli_for_two_waiters_of_one_name_each_wake_one(self, store: Store, tenant: str) -> None:
-        """The oldest waiter first, each once; a third stimulus finds nobody."""
+        """The oldest waiter first, each once. A third stimulus finds no waiter."""
         marks = [bookmark(tenant, name, created=later(-number)) for number, name in enumerate(("young", "old"))]
         for mark in marks:
             row = instance(mark.instance_id, tenant=tenant)
@@ -132,7 +132,7 @@ class MailContract(ContractBase):
         mark, lost = bookmark(tenant, "i", correlation=7), stimulus(tenant, correlation=7)
         await committed(store, commit_of(instance("i", tenant=tenant), bookmarks_added=(mark,)))
         others = [
-            stimulus(tenant, "Nobody waits"),
+            stimulus(tenant, "No waiter"),
             stimulus(tenant, correlation=8),
             stimulus(tenant, instance_id="j"),
             stimulus(tenant, expires=LONG_AGO),
@@ -141,7 +141,7 @@ class MailContract(ContractBase):
 
         assert await store.stranded_inbox(100) == [(lost, mark)]
 
-    async def test_what_expired_is_told_and_gone(self, store: Store, tenant: str) -> None:
+    async def test_expired_stimuli_are_reported_and_deleted(self, store: Store, tenant: str) -> None:
         old, older = stimulus(tenant, expires=later(5), arrived=later(2)), stimulus(tenant, expires=LONG_AGO)
         kept = [stimulus(tenant), stimulus(tenant, expires=FAR_OFF)]
         await store.put_inbox([old, *kept, older])
@@ -167,7 +167,7 @@ class MailContract(ContractBase):
         assert (await store.stats(tenant)).outbox == 1
 
     async def test_a_relay_that_dies_loses_nothing(self, store: Store, another: Store, tenant: str) -> None:
-        """Taken, never deleted: after its hold another relay takes it, with the same id."""
+        """Taken and never deleted: after its hold expires, another relay takes it with the same id."""
         row = message(tenant)
         await committed(store, commit_of(instance("i", tenant=tenant), outbox_added=(row,)))
 
@@ -176,7 +176,7 @@ class MailContract(ContractBase):
 
         assert [(one.id, one.attempts) for one in (*taken, *again)] == [(row.id, 1), (row.id, 2)]
 
-    async def test_what_could_not_be_delivered_comes_back(self, store: Store, tenant: str) -> None:
+    async def test_undelivered_messages_come_back(self, store: Store, tenant: str) -> None:
         await committed(store, commit_of(instance("i", tenant=tenant), outbox_added=(message(tenant), message(tenant))))
         soon, late = await store.take_outbox(10, HOLD)
 

@@ -1,4 +1,4 @@
-"""Opening and closing: a store ends without losing what it was asked for, and can be opened again."""
+"""Contract of opening and closing: closing loses no pending commit, and a store can be opened again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.testing.store_contract.base import ContractBase, committed, stored
 from holdfast.testing.store_rows import commit_of, instance
 
 
-class LifeContract(ContractBase):
+class LifecycleContract(ContractBase):
     async def test_opening_and_closing_twice_does_no_harm(self, another: Store, tenant: str) -> None:
         await committed(another, commit_of(instance("i", tenant=tenant)))
 

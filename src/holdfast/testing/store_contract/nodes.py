@@ -1,4 +1,4 @@
-"""The registry of nodes: boots, workers, heartbeats, goodbyes."""
+"""Contract of the node registry: boots, workers, heartbeats and departures."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class NodeContract(ContractBase):
         assert len({one.node.worker for one in nodes}) == len({one.node.boot for one in nodes}) == 10
         assert all(0 <= one.node.worker < 1024 for one in nodes)
 
-    async def test_a_life_that_ended_without_goodbye_is_told(self, store: Store) -> None:
+    async def test_an_unclean_end_of_a_predecessor_is_reported(self, store: Store) -> None:
         first = await store.register_node("n", time_to_live=ALIVE)
         second = await store.register_node("n", time_to_live=ALIVE)
         await store.leave(second.node.owner)
@@ -63,7 +63,7 @@ class NodeContract(ContractBase):
         assert renewed.state is NodeState.DRAINING
         assert renewed.alive_at(await store.now())
 
-    async def test_an_earlier_life_is_told_to_stop(self, store: Store) -> None:
+    async def test_the_heartbeat_of_an_earlier_boot_is_refused(self, store: Store) -> None:
         first = (await store.register_node("n", time_to_live=ALIVE)).node
         second = (await store.register_node("n", time_to_live=ALIVE)).node
 
@@ -73,7 +73,7 @@ class NodeContract(ContractBase):
         assert await store.beat(second.owner)
         assert not await store.beat(second.owner._replace(node="unknown"))
 
-    async def test_who_left_or_fell_silent_is_not_alive(self, store: Store) -> None:
+    async def test_a_node_that_left_or_fell_silent_is_not_alive(self, store: Store) -> None:
         left = (await store.register_node("left", time_to_live=ALIVE)).node
         await store.register_node("silent", time_to_live=DEAD)
         await store.register_node("well", time_to_live=ALIVE)

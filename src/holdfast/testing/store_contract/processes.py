@@ -1,4 +1,4 @@
-"""Several processes on one database: real ones, started and killed."""
+"""Contract of several processes on one database, with real processes that are started and killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ProcessContract(ContractBase):
     @pytest.fixture
     def url(self) -> str:
         """The address of the store's database, for other processes."""
-        raise NotImplementedError("give the fixture `url`: the address of the store's database")
+        raise NotImplementedError("provide the fixture `url`: the address of the store's database")
 
     async def test_a_store_that_is_not_open_says_so(self, url: str, another: Store) -> None:
         await another.close()
@@ -88,7 +88,7 @@ class ProcessContract(ContractBase):
 
     @pytest.mark.parametrize("point", DEADLY)
     async def test_a_process_that_dies_leaves_all_or_nothing(self, url: str, store: Store, point: str) -> None:
-        """Killed at each point of the commit: whole or not at all, and whoever sends it again succeeds once."""
+        """Killed at each point of the commit: all or nothing is stored, and a retry succeeds once."""
         names = [f"i{number}" for number in range(5)]
 
         assert await asyncio.to_thread(answer_of, start("burst", url, fault=point, tenant=TENANT, names=names)) is None
@@ -107,7 +107,7 @@ class ProcessContract(ContractBase):
 
 
 async def _holders(store: Store, names: list[str]) -> list[str]:
-    """The instances that hold the keys of these starts: a key never points to an instance that is not there."""
+    """Instances that hold the keys of these starts. A key never refers to a missing instance."""
     refs = [idempotency_key(operation="start", target="burst", key=name).ref for name in names]
     rows = [await store.find_guard(TENANT, ref) for ref in refs]
     return sorted(row.instance_id for row in rows if row is not None)

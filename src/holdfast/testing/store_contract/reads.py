@@ -1,4 +1,4 @@
-"""Reads by key: instances, and bookmarks as stimuli find them."""
+"""Contract of reads by key: instances, and bookmarks by stimulus."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ PAID = wake_key("Paid")
 
 
 class ReadContract(ContractBase):
-    async def test_load_gives_those_that_exist(self, store: Store, tenant: str) -> None:
+    async def test_load_returns_existing_instances(self, store: Store, tenant: str) -> None:
         rows = [instance(name, tenant=tenant) for name in ("a", "b", "c")]
         await committed(store, *(commit_of(row) for row in rows))
-        keys = [InstanceKey(tenant, name) for name in ("c", "nobody", "a", "a")]
+        keys = [InstanceKey(tenant, name) for name in ("c", "unknown", "a", "a")]
 
         loaded = await store.load(keys)
 
@@ -46,7 +46,7 @@ class ReadContract(ContractBase):
         assert found.epoch == await store.epoch()
 
     async def test_a_stimulus_with_a_correlation_finds_only_its_own(self, store: Store, tenant: str) -> None:
-        """M5: many asleep on one event type, addressed by correlation id."""
+        """M5: many instances wait for one event type and are addressed by correlation id."""
         marks = [
             bookmark(tenant, f"i{number}", correlation=correlation_key(f"order-{number}"), created=later(number))
             for number in range(50)
@@ -62,7 +62,7 @@ class ReadContract(ContractBase):
         assert len(every.bookmarks[0]) == 51
 
     async def test_a_broadcast_pages_through_all_in_order_of_instances(self, store: Store, tenant: str) -> None:
-        """M6: each page in order of instance id, from the cursor of the one before."""
+        """M6: each page in order of instance id, from the cursor of the previous page."""
         marks = [
             bookmark(tenant, f"i{number % 5}", number, correlation=number, created=later(-number))
             for number in range(1, 13)
@@ -92,7 +92,7 @@ class ReadContract(ContractBase):
         assert [rows[0] for rows in found.bookmarks] == marks
 
     async def test_ids_of_all_letters_are_told_apart(self, store: Store, tenant: str) -> None:
-        """Case and trailing characters count, whatever the database's collation (Y1)."""
+        """Case and trailing characters count, regardless of the database's collation (Y1)."""
         names = ["Order-1", "order-1", "ORDER-1", "Order-1.", "Order-1:", "Order_1"]
 
         await committed(store, *(commit_of(instance(name, tenant=tenant, name=name)) for name in names))

@@ -1,4 +1,4 @@
-"""Records: written by version or with a commit, listed latest first."""
+"""Contract of records: written by version or with a commit, listed latest first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RecordContract(ContractBase):
         assert await store.get_record(tenant + "x", "task", "r") is None
 
     async def test_work_is_put_with_its_record_or_not_at_all(self, store: Store, another: Store, tenant: str) -> None:
-        """How a request's key and what it asked for stand or fall together (M4)."""
+        """A request's key and its work commit or fail together (M4)."""
         first = record(tenant, "r")
 
         assert await store.put_record(first, [work(tenant, id="a"), work(tenant, id="b", due=FAR_OFF)])
@@ -39,7 +39,7 @@ class RecordContract(ContractBase):
             assert sorted(row.id for row in claim.rows) == ["a", "d"]
 
     async def test_a_version_is_written_once(self, store: Store, another: Store, tenant: str) -> None:
-        """64 who want the first version, then 64 who want the second: one of each."""
+        """64 writers of the first version, then 64 writers of the second: one of each succeeds."""
         for version in (1, 2):
             answers = await asyncio.gather(
                 *(
@@ -117,7 +117,7 @@ class RecordContract(ContractBase):
         assert [row.id for row in seen] == ["b", "c", "d", "a", "e"]
         assert await store.count_records(query) == 5
 
-    async def test_what_lists_can_be_asked_for(self, store: Store, tenant: str) -> None:
+    async def test_lists_are_filtered(self, store: Store, tenant: str) -> None:
         rows = [
             record(tenant, "a", owner="ann", state="open", due=later(10)),
             record(tenant, "b", owner="bob", state="open", instance_id="i"),
@@ -137,7 +137,7 @@ class RecordContract(ContractBase):
         assert await names(replace(query, owners=("bob", "ann"), states=("open",))) == "ab"
         assert await names(replace(query, instance_id="i")) == "b"
         assert await names(replace(query, due_before=later(20))) == "a"
-        assert await names(replace(query, owners=("nobody",))) == ""
+        assert await names(replace(query, owners=("unknown",))) == ""
 
     async def test_a_record_is_deleted_once(self, store: Store, tenant: str) -> None:
         await store.put_record(record(tenant, "r"))

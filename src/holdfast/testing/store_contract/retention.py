@@ -1,4 +1,4 @@
-"""Retention from every table, export and import, figures."""
+"""Contract of retention, export, import and statistics."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def everything(tenant: str, name: str, status: str = "finished") -> Commit:
     )
 
 
-class UpkeepContract(ContractBase):
+class RetentionContract(ContractBase):
     async def test_an_instance_is_deleted_from_every_table(self, store: Store, tenant: str) -> None:
         await committed(store, everything(tenant, "gone"), everything(tenant, "stays"))
-        for name in ("gone", "stays"):  # A first segment may lie in the instance's row.
+        for name in ("gone", "stays"):  # the first segment may be stored in the instance's row
             second = instance(name, 2, tenant=tenant, status="finished", finished=later(1))
             await committed(store, commit_of(second))
         before = await self.rows_left(store, tenant, "gone")
@@ -104,7 +104,7 @@ class UpkeepContract(ContractBase):
             with pytest.raises(DeletionRefused, match=kept):
                 await store.delete_instances(tenant, [kept])
 
-    async def test_what_retention_lets_go(self, store: Store, tenant: str) -> None:
+    async def test_retention_rules_select_instances(self, store: Store, tenant: str) -> None:
         rows = [
             ("old", "finished", 1, "order"),
             ("older", "canceled", 0, "order"),
@@ -151,7 +151,7 @@ class UpkeepContract(ContractBase):
         assert replace(again, effects=()) == replace(export, effects=())
         left = await self.rows_left(store, tenant, "i")
         changed = {name for name, rows in left.items() if rows != before[name]}
-        assert changed <= {"dead_letters", "dead_letter", "journal"}  # of the journal, what was exported is there again
+        assert changed <= {"dead_letters", "dead_letter", "journal"}  # of the journal, the exported part is restored
 
     async def test_an_instance_whose_key_another_holds_is_not_imported(self, store: Store, tenant: str) -> None:
         await committed(store, everything(tenant, "i"))
@@ -201,11 +201,11 @@ class UpkeepContract(ContractBase):
         assert (figures.inbox, figures.outbox, figures.dead_letters, figures.incidents_open) == (1, 1, 1, 1)
         assert figures.oldest_ready == later(2)
         assert figures.oldest_outbox is not None
-        assert (await store.stats("nobody")).oldest_outbox is None
+        assert (await store.stats("unknown")).oldest_outbox is None
         assert await store.stats() == figures
-        assert (await store.stats("nobody")).instances == {}
+        assert (await store.stats("unknown")).instances == {}
 
-    async def test_what_a_node_must_be_able_to_run(self, store: Store, tenant: str) -> None:
+    async def test_contents_of_live_instances_are_listed(self, store: Store, tenant: str) -> None:
         await committed(
             store,
             *(commit_of(instance(name, tenant=tenant, content="old")) for name in ("a", "b")),
@@ -215,7 +215,7 @@ class UpkeepContract(ContractBase):
 
         assert await store.live_contents() == {(tenant, "old"): 2, (tenant, "new"): 1}
 
-    async def test_instances_that_nothing_will_wake_are_found(self, store: Store, tenant: str) -> None:
+    async def test_instances_without_a_waker_are_found(self, store: Store, tenant: str) -> None:
         """M11: every live instance has a waker."""
         open_incident = incident(tenant, "incident")
         await committed(

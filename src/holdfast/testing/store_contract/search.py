@@ -1,4 +1,4 @@
-"""Lists: filters, sorting by every column, paging without gaps, counts."""
+"""Contract of searches: filters, sorting by every column, paging without gaps, counts."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class SearchContract(ContractBase):
             ({"search": "k3"}, lambda row: row.correlation_id == "K3"),
             ({"search": "i1"}, lambda row: "i1" in row.id),
             ({"search": "D2"}, lambda row: row.definition_id == "d2"),
-            ({"ids": ("i01", "i02", "nobody")}, lambda row: row.id in {"i01", "i02"}),
+            ({"ids": ("i01", "i02", "unknown")}, lambda row: row.id in {"i01", "i02"}),
             ({"statuses": ("finished",), "definition_ids": ("d1",)}, None),
         ],
     )
@@ -150,8 +150,8 @@ class SearchContract(ContractBase):
         assert sum(by_status.values()) == len(wanted)
         assert set(by_status) == {row.status for row in found}
 
-    async def test_the_list_has_what_was_written_before(self, store: Store, tenant: str) -> None:
-        """M7: a start, then a list that asks for its position."""
+    async def test_a_list_includes_its_position(self, store: Store, tenant: str) -> None:
+        """M7: a start, then a list that requests its position."""
         for version in (1, 2, 3):
             row = instance("i", version, tenant=tenant, name=f"v{version}", burst_id=fresh("burst"))
             await committed(store, commit_of(row))

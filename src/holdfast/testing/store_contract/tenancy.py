@@ -1,4 +1,6 @@
-"""Two tenants with the same ids, keys and names: neither sees, wakes, blocks or deletes anything of the other."""
+"""Contract of tenancy: two tenants with the same ids, keys and names cannot see, wake, block or delete each other's
+data.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ OURS, THEIRS = "ours", "theirs"
 
 
 async def _filled(store: Store, tenant: str) -> None:
-    """The same of everything for a tenant; only payloads differ."""
+    """Fill a tenant with one row of each kind. Only the payloads differ."""
     mark = tenant.encode()
     holds = content(tenant, b'{"of": "%s"}' % mark)
     await store.save_version(label(tenant, holds, published=True), holds, [trigger(tenant, holds)])
@@ -68,7 +70,7 @@ async def _filled(store: Store, tenant: str) -> None:
 
 
 async def _seen(store: Store, tenant: str) -> list[object]:
-    """Everything of a tenant, as far as a tenant's calls show it."""
+    """All data of a tenant that its calls return."""
     marks = (await store.find_bookmarks([BookmarkQuery(tenant=tenant, key=wake_key("Paid"), limit=9)])).bookmarks[0]
     return [
         await stored(store, tenant, "i"),
@@ -105,7 +107,7 @@ class TenancyContract(ContractBase):
         assert other is not None
         assert other.state == THEIRS.encode()
 
-    async def test_what_one_tenant_does_the_other_does_not_feel(self, store: Store) -> None:
+    async def test_changes_of_one_tenant_do_not_affect_another(self, store: Store) -> None:
         await _filled(store, OURS)
         await _filled(store, THEIRS)
         before = await _seen(store, THEIRS)

@@ -1,4 +1,4 @@
-"""Work: queued, due, claimed, counted, dead and replayed."""
+"""Contract of work rows: queue, due time, claim, attempts, dead letters and replay."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from holdfast.testing.store_rows import (
 
 
 async def claimed(store: Store, *queues: str, limit: int = 100, lacking: tuple[str, ...] = ()) -> list[WorkRow]:
-    """What a claim would get now; given back at once."""
+    """Rows that a claim gets now; they are released at once."""
     async with store.claim(queues or ("default",), limit, lacking=lacking) as claim:
         return list(claim.rows)
 
@@ -88,7 +88,7 @@ class WorkContract(ContractBase):
         assert (figures.work_ready, figures.work_later) == (2, 1)
         assert figures.oldest_ready == now - timedelta(hours=1)
 
-    async def test_how_long_until_the_next_is_due(self, store: Store, tenant: str) -> None:
+    async def test_until_due_returns_the_time_to_the_next_row(self, store: Store, tenant: str) -> None:
         assert await store.until_due(["default"]) is None
         await store.enqueue(
             [work(tenant, due=FAR_OFF), work(tenant, due=later(7)), work(tenant, queue="x", due=later(1))]
@@ -100,7 +100,7 @@ class WorkContract(ContractBase):
             assert left is not None
             assert due - await store.now() <= left <= due - before
 
-    async def test_what_waits_for_no_moment_is_due_since_it_was_written(self, store: Store, tenant: str) -> None:
+    async def test_a_row_without_due_time_is_due_since_its_creation(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant, due=FAR_OFF), work(tenant, created=await store.now() - timedelta(hours=1))])
 
         left = await store.until_due(["default"])
@@ -108,7 +108,7 @@ class WorkContract(ContractBase):
         assert left is not None
         assert timedelta(hours=-2) < left <= timedelta(hours=-1)
 
-    async def test_what_the_asker_is_at_is_passed_over(self, store: Store, tenant: str) -> None:
+    async def test_excluded_rows_are_not_claimed(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant, id="a"), work(tenant, id="b")])
 
         async with store.claim(["default"], 1, without=[(tenant, "a")]) as claim:
@@ -116,13 +116,13 @@ class WorkContract(ContractBase):
 
         assert ids_of(await claimed(store)) == ["a", "b"]
 
-    async def test_queues_are_served_by_those_who_name_them(self, store: Store, tenant: str) -> None:
+    async def test_a_claim_serves_the_named_queues(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant, id="a"), work(tenant, id="b", queue="gpu"), work(tenant, id="c", queue="x")])
 
         assert ids_of(await claimed(store, "gpu")) == ["b"]
         assert sorted(ids_of(await claimed(store, "gpu", "default"))) == ["a", "b"]
 
-    async def test_work_whose_code_is_lacking_is_left_to_others(self, store: Store, tenant: str) -> None:
+    async def test_work_with_missing_code_is_not_claimed(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant, id="old", content="v1"), work(tenant, id="new", content="v2")])
 
         assert ids_of(await claimed(store, lacking=("v2", "v3"))) == ["old"]
@@ -138,7 +138,7 @@ class WorkContract(ContractBase):
         assert len(held) == len(set(held)) == 20
         assert len(await claimed(store)) == 20
 
-    async def test_what_a_claim_commits_is_consumed(self, store: Store, tenant: str) -> None:
+    async def test_work_committed_by_a_claim_is_consumed(self, store: Store, tenant: str) -> None:
         await store.enqueue([work(tenant, id="a"), work(tenant, id="b")])
 
         async with store.claim(["default"], 10) as claim:
@@ -162,7 +162,7 @@ class WorkContract(ContractBase):
         assert ids_of(await claimed(store)) == ["a"]
 
     async def test_every_row_is_done_once_by_many_workers(self, store: Store, another: Store, tenant: str) -> None:
-        """Workers of two nodes drain one queue: each row starts one instance, none is left."""
+        """Workers of two nodes drain one queue: each row starts one instance, and none is left."""
         await store.enqueue([work(tenant, id=f"w{number}") for number in range(120)])
         done: list[str] = []
 
@@ -188,7 +188,7 @@ class WorkContract(ContractBase):
         assert sum((await store.stats(tenant)).instances.values()) == 120
 
     async def test_attempts_are_counted_before_dangerous_work(self, store: Store, another: Store, tenant: str) -> None:
-        """H15: what kills its process has left its mark."""
+        """H15: work that kills its process has recorded the attempt."""
         row = work(tenant, id="a", attempts=2, due=later(-1), payload=b"p")
         await store.enqueue([row])
 
@@ -197,7 +197,7 @@ class WorkContract(ContractBase):
         assert moved == replace(row, attempts=3, due=None)
         assert list(await claimed(another)) == [moved]
 
-    async def test_of_those_who_count_an_attempt_one_succeeds(self, store: Store, another: Store, tenant: str) -> None:
+    async def test_an_attempt_is_counted_once(self, store: Store, another: Store, tenant: str) -> None:
         row = work(tenant, id="a")
         await store.enqueue([row])
 
@@ -219,8 +219,10 @@ class WorkContract(ContractBase):
         assert ids_of(await claimed(store)) == ["c"]
         assert (await store.stats(tenant)).work_later == 2
 
-    async def test_nobody_waits_for_a_claim(self, store: Store, another: Store, tenant: str) -> None:
-        """Whoever is in a claim asks the store for more, and finds no place if those who wait for its rows have them all."""
+    async def test_no_operation_blocks_on_a_claim(self, store: Store, another: Store, tenant: str) -> None:
+        """A claim holder makes further store calls. They would starve if calls that wait for its rows used all
+        connections.
+        """
         rows = [work(tenant, id=str(number)) for number in range(20)]
         await store.enqueue(rows)
 
@@ -232,7 +234,7 @@ class WorkContract(ContractBase):
 
         assert found.work_ready + found.work_later == 20
 
-    async def test_whoever_waits_hears_of_a_change(self, store: Store, tenant: str) -> None:
+    async def test_a_waiter_is_notified_of_a_change(self, store: Store, tenant: str) -> None:
         seen = await store.wait_for_change(-1, timedelta(0))
         await store.enqueue([work(tenant)])
 
@@ -242,7 +244,9 @@ class WorkContract(ContractBase):
         assert now != seen
         assert await store.wait_for_change(now, timedelta(0)) == now
 
-    async def test_a_change_by_another_node_is_heard(self, store: Store, another: Store, tenant: str) -> None:
+    async def test_a_waiter_is_notified_of_a_change_by_another_node(
+        self, store: Store, another: Store, tenant: str
+    ) -> None:
         seen = await store.wait_for_change(-1, timedelta(0))
         waiting = asyncio.create_task(store.wait_for_change(seen, timedelta(seconds=60)))
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What the transport's tests are made of: tickets, queues of their own, and waiting that ends."""
+"""Shared parts of the transport contract: tickets, separate queues, and waits with a timeout."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from holdfast.model.ticket import Ticket
 from holdfast.ports import Consumer, Delivery, Transport, TransportEvent
 
 WITHIN = timedelta(seconds=60)
-"""A test that hears nothing for so long has failed; none is made to wait for it."""
+"""Timeout after which a test fails. No passing test waits this long."""
 
 Plant = Callable[[str, bytes], Awaitable[None]]
-"""Puts bytes on a queue past the transport, as a stranger would: (queue, bytes)."""
+"""Writes bytes to a queue without the transport: (queue, bytes)."""
 
 
 def step(number: int, *, tenant: str = "acme", priority: int = 0) -> Ticket:
@@ -32,13 +32,13 @@ def numbers(deliveries: Sequence[Delivery]) -> list[int | None]:
 
 
 async def take(consumer: Consumer, number: int = 1) -> list[Delivery]:
-    """So many deliveries, as they come; none is settled."""
+    """The next deliveries, unsettled."""
     async with asyncio.timeout(WITHIN.total_seconds()):
         return [await anext(consumer) for _ in range(number)]
 
 
 async def take_all(consumer: Consumer, expected: AbstractSet[int | None]) -> list[int | None]:
-    """Take and ack until each was seen; returns all that came, repetitions too."""
+    """Take and ack until all expected tickets were seen. Returns all deliveries, including repetitions."""
     seen: list[int | None] = []
     while not expected <= set(seen):
         delivery = (await take(consumer))[0]
@@ -48,7 +48,7 @@ async def take_all(consumer: Consumer, expected: AbstractSet[int | None]) -> lis
 
 
 async def next_of(transport: Transport, queue: str) -> Delivery:
-    """What a new consumer gets first. It is acked."""
+    """The first delivery to a new consumer. It is acked."""
     async with transport.consume([queue], prefetch=1) as consumer:
         delivery = (await take(consumer))[0]
         await delivery.ack()
@@ -56,33 +56,33 @@ async def next_of(transport: Transport, queue: str) -> Delivery:
 
 
 async def until(told: Callable[[], bool]) -> None:
-    """Let the others work until it is so."""
+    """Wait until the condition is true."""
     async with asyncio.timeout(WITHIN.total_seconds()):
-        while not told():  # noqa: ASYNC110 - a question about anything, not an event of ours
+        while not told():  # noqa: ASYNC110 - an arbitrary condition, not an event
             await asyncio.sleep(0.005)
 
 
 class TransportTests:
-    """The fixtures that every part of the contract needs. `transport` is yours; the rest may be overridden."""
+    """Fixtures of the contract. Provide `transport`; the others may be overridden."""
 
     @pytest.fixture
     def told(self) -> list[TransportEvent]:
-        """Give your transport `listener=told.append`."""
+        """Events of the transport. Pass `listener=told.append` to your transport."""
         return []
 
     @pytest.fixture
     async def transport(self, told: list[TransportEvent]) -> Transport:
-        """An open one."""
-        raise NotImplementedError("give the contract a fixture `transport`")
+        """An open transport."""
+        raise NotImplementedError("provide the fixture `transport`")
 
     @pytest.fixture
     async def another(self, transport: Transport) -> Transport:
-        """A second one on the same broker: another node. Give yours, if your broker is outside the process."""
+        """A second transport on the same broker: another node. Provide it if your broker is outside the process."""
         return transport
 
     @pytest.fixture
     async def plant(self, transport: Transport) -> Plant:
-        pytest.skip("this transport's tests cannot write past it")
+        pytest.skip("the tests of this transport cannot bypass it")
 
     @pytest.fixture
     async def queue(self, transport: Transport) -> AsyncIterator[str]:

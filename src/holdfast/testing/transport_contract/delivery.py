@@ -1,4 +1,4 @@
-"""Tickets that go in come out, at one consumer, until they are settled."""
+"""Contract of delivery: each published ticket reaches one consumer until it is settled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from holdfast.testing.transport_contract.base import (
 )
 
 
-class CarryingContract(TransportTests):
+class DeliveryContract(TransportTests):
     async def test_a_ticket_comes_out_as_it_went_in(self, transport: Transport, queue: str) -> None:
         sent = Ticket(
             tenant="größe",
@@ -108,7 +108,7 @@ class CarryingContract(TransportTests):
             [(queue, number) for number in range(40)] + [(other_queue, number) for number in range(20, 40)]
         )
 
-    async def test_what_is_acked_is_gone(self, transport: Transport, queue: str) -> None:
+    async def test_an_acked_ticket_is_gone(self, transport: Transport, queue: str) -> None:
         await transport.publish(queue, steps(3))
         async with transport.consume([queue]) as consumer:
             await take_all(consumer, {0, 1, 2})
@@ -116,7 +116,7 @@ class CarryingContract(TransportTests):
 
         assert (await next_of(transport, queue)).ticket.execution == 9
 
-    async def test_what_is_nacked_comes_back_and_says_so(self, transport: Transport, queue: str) -> None:
+    async def test_a_nacked_ticket_is_redelivered(self, transport: Transport, queue: str) -> None:
         await transport.publish(queue, [step(1)])
         async with transport.consume([queue], prefetch=1) as consumer:
             first = (await take(consumer))[0]
@@ -127,7 +127,7 @@ class CarryingContract(TransportTests):
         assert (first.ticket, first.redelivered) == (step(1), False)
         assert (again.ticket, again.redelivered) == (step(1), True)
 
-    async def test_what_is_nacked_for_good_is_forgotten(self, transport: Transport, queue: str) -> None:
+    async def test_a_ticket_nacked_without_requeue_is_dropped(self, transport: Transport, queue: str) -> None:
         await transport.publish(queue, [step(1)])
         async with transport.consume([queue]) as consumer:
             await (await take(consumer))[0].nack(requeue=False)
@@ -149,10 +149,10 @@ class CarryingContract(TransportTests):
         assert (await next_of(transport, queue)).ticket.execution == 9
         assert not await transport.dead_letters(queue)
 
-    async def test_no_more_are_fetched_than_fit_in_hand(
+    async def test_a_consumer_fetches_at_most_prefetch_tickets(
         self, transport: Transport, another: Transport, queue: str
     ) -> None:
-        """The first consumer has three and settles none, so all others are free for the second."""
+        """The first consumer holds three tickets and settles none, so all others are free for the second."""
         await transport.publish(queue, steps(10))
         async with transport.consume([queue], prefetch=3) as greedy:
             mine = await take(greedy, 3)
@@ -169,7 +169,7 @@ class CarryingContract(TransportTests):
             assert await take_all(consumer, set(range(30))) == list(range(30))
 
     async def test_priority_goes_first_where_it_can(self, transport: Transport, queue: str) -> None:
-        """Where it cannot, it is no reason to change the order."""
+        """A transport without priorities keeps the order."""
         await transport.publish(queue, [step(1), step(2, priority=5), step(3), step(4, priority=9)])
 
         async with transport.consume([queue]) as consumer:
@@ -189,9 +189,7 @@ class CarryingContract(TransportTests):
     @pytest.mark.parametrize(
         "ticket", [Ticket(), Ticket(execution=1), Ticket(work_id="w", principal="x" * TICKET_BYTES_MAX)]
     )
-    async def test_a_ticket_that_nobody_could_use_is_refused(
-        self, transport: Transport, queue: str, ticket: Ticket
-    ) -> None:
+    async def test_an_unusable_ticket_is_refused(self, transport: Transport, queue: str, ticket: Ticket) -> None:
         with pytest.raises(UnreadableTicket):
             await transport.publish(queue, [ticket])
 
@@ -204,4 +202,4 @@ class CarryingContract(TransportTests):
 
 async def _stop_when(done: asyncio.Event, consumer: object) -> None:
     await done.wait()
-    await consumer.stop()  # type: ignore[attr-defined]  # a Consumer; a protocol that is an iterator too
+    await consumer.stop()  # type: ignore[attr-defined]  # a Consumer; the protocol is also an iterator

@@ -1,5 +1,8 @@
-"""What broken connections do to a transport: work is late, never lost. For brokers with an address: give the fixtures
-`wire` (see `Wire.to`), and `transport` over it; `another` has a wire of its own, which holds."""
+"""Contract of broken connections: work is delayed, never lost.
+
+For brokers with an address: provide the fixtures `wire` (see `Wire.to`) and `transport` over it. `another` has a
+separate connection, which does not break.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from holdfast.testing.transport_contract.proxy import Wire
 class WireContract(TransportTests):
     @pytest.fixture
     async def wire(self) -> Wire:
-        raise NotImplementedError("give the contract a fixture `wire`")
+        raise NotImplementedError("provide the fixture `wire`")
 
-    async def test_a_consumer_goes_on_after_a_cut_and_the_listener_hears_of_it(
+    async def test_a_consumer_continues_after_a_cut_and_the_listener_is_notified(
         self, transport: Transport, another: Transport, queue: str, wire: Wire, told: list[TransportEvent]
     ) -> None:
         async with transport.consume([queue]) as consumer:
@@ -33,7 +36,7 @@ class WireContract(TransportTests):
         assert wire.cuts
         assert [type(event) for event in told[:2]] == [Disconnected, Reconnected]
 
-    async def test_a_consumer_outlives_a_broker_that_is_away_for_a_while(
+    async def test_a_consumer_survives_a_broker_outage(
         self, transport: Transport, another: Transport, queue: str, wire: Wire, told: list[TransportEvent]
     ) -> None:
         async with transport.consume([queue]) as consumer:
@@ -59,7 +62,7 @@ class WireContract(TransportTests):
 
             await take_all(consumer, set(range(1, 10)))
 
-    async def test_publishing_goes_on_after_a_cut(self, transport: Transport, queue: str, wire: Wire) -> None:
+    async def test_publishing_continues_after_a_cut(self, transport: Transport, queue: str, wire: Wire) -> None:
         await transport.publish(queue, [step(1)])
         wire.cut()
         await transport.publish(queue, [step(2)])
@@ -79,7 +82,7 @@ class WireContract(TransportTests):
 
             await take_all(consumer, set(range(600)) - {first.ticket.execution})
 
-    async def test_a_publisher_is_told_when_patience_ends_and_can_go_on_later(
+    async def test_a_publisher_times_out_and_can_continue_later(
         self, transport: Transport, queue: str, wire: Wire
     ) -> None:
         await transport.publish(queue, [step(1)])
@@ -93,7 +96,7 @@ class WireContract(TransportTests):
         async with transport.consume([queue]) as consumer:
             await take_all(consumer, {1, 3})
 
-    async def test_a_broker_that_is_not_there_is_told_at_opening_and_can_be_tried_again(
+    async def test_opening_without_a_broker_fails_and_can_be_retried(
         self, transport: Transport, queue: str, wire: Wire
     ) -> None:
         await transport.close()

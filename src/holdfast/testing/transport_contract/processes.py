@@ -1,5 +1,7 @@
-"""Processes that die with tickets in hand. For brokers with an address: give the fixture `url`, with a `hold` of two
-seconds or so."""
+"""Contract of processes that die while they hold tickets.
+
+For brokers with an address: provide the fixture `url`, with a `hold` of about two seconds.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from holdfast.testing.transport_contract.base import WITHIN, TransportTests, num
 
 
 async def hold(url: str, queue: str, number: int) -> None:
-    """Take so many, settle none, say which, and wait for the end."""
+    """Take that many deliveries, settle none, print their numbers, and wait to be killed."""
     transport = transport_from_url(url)
     await transport.open()
     async with transport.consume([queue], prefetch=number) as consumer:
@@ -30,7 +32,7 @@ async def hold(url: str, queue: str, number: int) -> None:
 
 @asynccontextmanager
 async def holder(url: str, queue: str, number: int) -> AsyncIterator[tuple[Process, list[int]]]:
-    """A process with so many deliveries in hand, killed at the latest when the block ends."""
+    """A process that holds deliveries; it is killed when the block ends, if not before."""
     program = f"from {__name__} import main; main()"
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", program, url, queue, str(number), stdout=asyncio.subprocess.PIPE
@@ -48,9 +50,9 @@ async def holder(url: str, queue: str, number: int) -> AsyncIterator[tuple[Proce
 class TransportProcessContract(TransportTests):
     @pytest.fixture
     def url(self) -> str:
-        raise NotImplementedError("give the contract a fixture `url`")
+        raise NotImplementedError("provide the fixture `url`")
 
-    async def test_what_a_killed_process_had_in_hand_comes_to_another(
+    async def test_tickets_of_a_killed_process_are_redelivered(
         self, transport: Transport, queue: str, url: str
     ) -> None:
         await transport.publish(queue, steps(12))
@@ -61,10 +63,10 @@ class TransportProcessContract(TransportTests):
             assert not set(rest) & set(held)
             await take_all(consumer, set(held))
 
-    async def test_what_is_in_a_living_hand_stays_there(
+    async def test_a_ticket_of_a_live_consumer_is_not_redelivered(
         self, transport: Transport, another: Transport, queue: str, url: str
     ) -> None:
-        """Two hold a ticket each; when that of the killed one comes back, that of the living one has not."""
+        """Two consumers hold a ticket each. Only the ticket of the killed one is redelivered."""
         await transport.publish(queue, steps(2))
         async with transport.consume([queue], prefetch=1) as living:
             mine = (await take(living))[0]
@@ -75,7 +77,7 @@ class TransportProcessContract(TransportTests):
             await mine.ack()
             assert {mine.ticket.execution, *held} == {0, 1}
 
-    async def test_published_tickets_outlive_who_published_them(
+    async def test_published_tickets_outlive_their_publisher(
         self, transport: Transport, another: Transport, queue: str
     ) -> None:
         await transport.publish(queue, steps(3))

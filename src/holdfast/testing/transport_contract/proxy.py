@@ -1,4 +1,4 @@
-"""A wire that can be cut: between a client and a server, on an address of its own."""
+"""TCP proxy between a client and a server whose connections a test can cut."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 
 class Wire:
-    """Passes on bytes, until it is cut. `down` refuses new connections too, `up` takes them again, at the same port. `hush`
-    keeps those that are open, and nothing goes through them any more."""
+    """Forwards bytes until it is cut.
+
+    `down` also refuses new connections, and `up` accepts them again on the same port. `hush` keeps connections open but
+    forwards nothing.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
@@ -19,7 +22,7 @@ class Wire:
         self._silent: set[asyncio.StreamWriter] = set()
         self.port = 0
         self.cuts = 0
-        """How many connections were cut."""
+        """Number of connections that were cut."""
 
     @classmethod
     async def to(cls, url: str, default_port: int) -> Wire:
@@ -29,7 +32,7 @@ class Wire:
         return wire
 
     def url(self, url: str) -> str:
-        """The same address, over this wire."""
+        """The same URL, through this proxy."""
         parts = urlsplit(url)
         credentials, at, _ = parts.netloc.rpartition("@")
         return urlunsplit(parts._replace(netloc=f"{credentials}{at}127.0.0.1:{self.port}"))
@@ -49,13 +52,13 @@ class Wire:
         self.cut()
 
     def cut(self) -> None:
-        """As a pulled plug: what is on its way is gone."""
+        """Abort all connections; data in transit is lost."""
         self.cuts += self.connections
         for writer in tuple(self._open):
             writer.transport.abort()
 
     def hush(self) -> None:
-        """As a machine that vanished: nobody says that the connection is over."""
+        """Simulate a vanished machine: connections stay open, but no data and no close arrive."""
         self._silent |= self._open
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Ends that lose nothing: of a delivery that nobody settled, a consumer, a transport; and dead letters."""
+"""Contract of shutdown: unsettled deliveries, consumers and transports end without losing tickets; and dead letters."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from holdfast.testing.transport_contract.base import (
 )
 
 
-class EndingContract(TransportTests):
-    async def test_what_is_unsettled_when_the_block_ends_goes_back_at_once(
+class ShutdownContract(TransportTests):
+    async def test_unsettled_deliveries_are_returned_when_the_block_ends(
         self, transport: Transport, another: Transport, queue: str
     ) -> None:
         await transport.publish(queue, steps(8))
@@ -47,7 +47,7 @@ class EndingContract(TransportTests):
 
         assert (await next_of(transport, queue)).ticket.execution == 1
 
-    async def test_a_consumer_that_stops_may_finish_what_it_has_in_hand(
+    async def test_a_stopped_consumer_may_settle_its_deliveries(
         self, transport: Transport, another: Transport, queue: str
     ) -> None:
         await transport.publish(queue, steps(6))
@@ -65,7 +65,7 @@ class EndingContract(TransportTests):
 
         assert (await next_of(transport, queue)).ticket.execution == 9
 
-    async def test_stopping_ends_one_who_waits(self, transport: Transport, queue: str) -> None:
+    async def test_stopping_ends_a_pending_wait(self, transport: Transport, queue: str) -> None:
         async with transport.consume([queue]) as consumer:
             waiting = asyncio.ensure_future(anext(consumer, None))
             await asyncio.sleep(0)
@@ -104,7 +104,7 @@ class EndingContract(TransportTests):
 
     # -- dead letters --------------------------------------------------------------------------------------------------
 
-    async def test_what_is_rejected_is_a_dead_letter_with_its_reason(self, transport: Transport, queue: str) -> None:
+    async def test_a_rejected_ticket_is_a_dead_letter_with_its_reason(self, transport: Transport, queue: str) -> None:
         await transport.publish(queue, steps(3))
         async with transport.consume([queue]) as consumer:
             for delivery in await take(consumer, 3):
@@ -112,14 +112,14 @@ class EndingContract(TransportTests):
         await transport.publish(queue, [step(9)])
 
         assert (await next_of(transport, queue)).ticket.execution == 9
-        for _ in range(2):  # reading leaves them there
+        for _ in range(2):  # reading does not remove them
             dead = await transport.dead_letters(queue)
             assert [(one.queue, one.data, one.reason) for one in dead] == [
                 (queue, encode_ticket(step(number)), f"no code for {number}") for number in range(3)
             ]
         assert len(await transport.dead_letters(queue, limit=2)) == 2
 
-    async def test_a_message_that_is_no_ticket_goes_to_the_dead_letters_and_is_told(
+    async def test_an_invalid_message_becomes_a_dead_letter_and_is_reported(
         self, transport: Transport, queue: str, plant: Plant, told: list[TransportEvent]
     ) -> None:
         poison = [b"", b"\xff\x00", b"[]", b'{"ticket": 2, "execution": 1}', b'{"ticket": 1}', b"x" * 20_000]
@@ -138,7 +138,9 @@ class EndingContract(TransportTests):
         assert (await next_of(transport, queue)).ticket.execution == 3
         assert sum(isinstance(event, Poisoned) for event in told) == len(poison)
 
-    async def test_what_a_newer_version_added_is_skipped(self, transport: Transport, queue: str, plant: Plant) -> None:
+    async def test_unknown_fields_of_a_newer_version_are_ignored(
+        self, transport: Transport, queue: str, plant: Plant
+    ) -> None:
         await plant(queue, b'{"ticket": 1, "instance_id": "i", "execution": 4, "colour": "blue"}')
 
         assert (await next_of(transport, queue)).ticket == Ticket(instance_id="i", execution=4)
@@ -155,7 +157,7 @@ class EndingContract(TransportTests):
         assert not await transport.dead_letters(queue)
 
     async def deletion_noticed(self, told: list[TransportEvent]) -> None:
-        """Override it for a broker that needs a moment between the deletion of a queue and its return."""
+        """Override it for a broker that needs time between the deletion of a queue and its recreation."""
 
     async def test_a_queue_that_is_deleted_under_a_consumer_is_made_again(
         self, transport: Transport, another: Transport, queue: str, told: list[TransportEvent]
@@ -172,7 +174,7 @@ class EndingContract(TransportTests):
     # -- delays --------------------------------------------------------------------------------------------------------
 
     async def test_a_delay_is_kept_or_refused(self, transport: Transport, queue: str) -> None:
-        """Those that can: the later comes after the sooner, and not before its time."""
+        """A transport with delays delivers in order of the due times, and not before."""
         if not transport.can_schedule:
             with pytest.raises(DelayUnsupported, match="work table"):
                 await transport.schedule(queue, step(1), timedelta(seconds=1))
