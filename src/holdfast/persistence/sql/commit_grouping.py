@@ -38,18 +38,8 @@ class Grouping(Struct, frozen=True):
 
     compatible: Callable[[Versions, Versions], bool]
     """Whether a batch may join a group, by the versions of the group and of the batch."""
-    size_of: Callable[[Commit], int]
-
-    def measure(self, batch: Sequence[Commit]) -> tuple[Versions, int]:
-        versions: Versions = {}
-        size = 0
-        size_of = self.size_of
-        for commit in batch:
-            row = commit.instance
-            if row is not None:
-                versions[InstanceKey(row.tenant, row.id)] = row.version
-            size += size_of(commit)
-        return versions, size
+    measure: Callable[[Sequence[Commit]], tuple[Versions, int]]
+    """The versions that a batch writes, and its bytes."""
 
     def next_group(self, waiting: deque[P]) -> list[P]:
         """Take the next group. The batches that stay behind keep their order."""
@@ -100,14 +90,25 @@ def same_versions(group: Versions, batch: Mapping[InstanceKey, int]) -> bool:
     return all(group.get(key, version) == version for key, version in batch.items())
 
 
-def state_size(commit: Commit) -> int:
-    """Bytes of the instance state, which is nearly all that most commits write."""
-    row = commit.instance
-    return 0 if row is None else len(row.state)
+def measure_states(batch: Sequence[Commit]) -> tuple[Versions, int]:
+    """Count the bytes of instance states, which are nearly all that most commits write."""
+    versions: Versions = {}
+    size = 0
+    for commit in batch:
+        row = commit.instance
+        if row is not None:
+            versions[InstanceKey(row.tenant, row.id)] = row.version
+            size += len(row.state)
+    return versions, size
 
 
-def payload_size(commit: Commit) -> int:
-    """Bytes of all payloads: for a server that limits the size of a statement."""
+def measure_payloads(batch: Sequence[Commit]) -> tuple[Versions, int]:
+    """Count the bytes of all payloads: for a server that limits the size of a statement."""
+    rows = [commit.instance for commit in batch if commit.instance is not None]
+    return {InstanceKey(row.tenant, row.id): row.version for row in rows}, sum(map(_payload_size, batch))
+
+
+def _payload_size(commit: Commit) -> int:
     parts = (
         () if commit.instance is None else (commit.instance.state,),
         () if commit.journal is None else (commit.journal.data,),
@@ -121,5 +122,5 @@ def payload_size(commit: Commit) -> int:
     return sum(len(data) for part in parts for data in part)
 
 
-DISJOINT_INSTANCES = Grouping(compatible=disjoint_instances, size_of=state_size)
-SAME_VERSIONS = Grouping(compatible=same_versions, size_of=payload_size)
+DISJOINT_INSTANCES = Grouping(compatible=disjoint_instances, measure=measure_states)
+SAME_VERSIONS = Grouping(compatible=same_versions, measure=measure_payloads)

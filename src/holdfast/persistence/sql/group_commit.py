@@ -53,13 +53,14 @@ class GroupCommit:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def submit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
-        if self._running >= self._lanes:
-            return await self._queued(batch).future
-        self._running += 1
-        if not self._inline:
-            job = self._queued(batch)
-            self._start_lane()
+        if self._running >= self._lanes or not self._inline:
+            job = _Job(batch, self._grouping)
+            self._waiting.append(job)
+            if self._running < self._lanes:
+                self._running += 1
+                self._start_lane()
             return await job.future
+        self._running += 1
         try:
             return await self._commit(batch)
         finally:
@@ -73,11 +74,6 @@ class GroupCommit:
         while self._running:
             self._idle = asyncio.get_running_loop().create_future()
             await self._idle
-
-    def _queued(self, batch: Sequence[Commit]) -> _Job:
-        job = _Job(batch, self._grouping)
-        self._waiting.append(job)
-        return job
 
     def _start_lane(self) -> None:
         task = asyncio.get_running_loop().create_task(self._drain(), name="holdfast-group-commit")

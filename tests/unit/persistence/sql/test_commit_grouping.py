@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.model.commit import COMMITTED, Commit
+from holdfast.model.stored import InstanceKey
 from holdfast.persistence.sql.commit_grouping import (
     BYTES_MAX,
     COMMITS_MAX,
@@ -16,9 +17,7 @@ from holdfast.persistence.sql.commit_grouping import (
     SAME_VERSIONS,
     Grouping,
     commits_of,
-    payload_size,
     split,
-    state_size,
 )
 from holdfast.testing.store_rows import (
     bookmark,
@@ -137,9 +136,10 @@ def test_sizes() -> None:
     assert commit.journal is not None
     commit = replace(commit, journal=replace(commit.journal, data=b"1234567"))
 
-    assert state_size(commit) == 5
-    assert payload_size(commit) == 5 + 1 + 2 + 3 + 4 + 5 + 6 + 7
-    assert (state_size(settlement("")), payload_size(settlement(""))) == (0, 0)
+    versions = {InstanceKey("", "i"): 1}
+
+    assert DISJOINT_INSTANCES.measure([commit, settlement("")]) == (versions, 5)
+    assert SAME_VERSIONS.measure([commit, settlement("")]) == (versions, 5 + 1 + 2 + 3 + 4 + 5 + 6 + 7)
 
 
 def test_outcomes_are_split_by_batch() -> None:
