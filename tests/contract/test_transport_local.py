@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from holdfast.dispatch import transport_from_url
-from holdfast.dispatch.local import LocalTransport, Parcel
+from holdfast.dispatch.local import LocalTransport, QueuedMessage
 from holdfast.ports import Transport, TransportEvent
 from holdfast.testing.transport_contract import TransportContract
 from holdfast.testing.transport_contract.base import Plant
@@ -32,6 +32,6 @@ class TestLocalTransport(TransportContract):
     async def plant(self, transport: Transport) -> Plant:
         async def write(queue: str, data: bytes) -> None:
             assert isinstance(transport, LocalTransport)
-            transport.bus.put(queue, Parcel(0, data))
+            transport.bus.put(queue, QueuedMessage(0, data))
 
         return write

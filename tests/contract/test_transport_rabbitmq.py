@@ -16,7 +16,7 @@ BROKER = broker_at_hand("rabbitmq")
 import aio_pika  # noqa: E402
 
 from holdfast.dispatch import transport_from_url  # noqa: E402
-from holdfast.dispatch.rabbitmq import Names  # noqa: E402
+from holdfast.dispatch.rabbitmq import RabbitTopology  # noqa: E402
 from holdfast.errors import TransportMisconfigured  # noqa: E402
 from holdfast.ports import Reconnected, TransportEvent  # noqa: E402
 from holdfast.testing.transport_contract import TransportContract, TransportProcessContract, WireContract  # noqa: E402
@@ -57,7 +57,7 @@ class TestRabbitTransport(OverBroker, TransportContract, TransportProcessContrac
         await channel.initialize()
 
         async def write(queue: str, data: bytes) -> None:
-            await Names(PREFIX).declare(channel, queue)
+            await RabbitTopology(PREFIX).declare(channel, queue)
             await channel.default_exchange.publish(aio_pika.Message(data), f"{PREFIX}/{queue}")
 
         yield write

@@ -16,7 +16,7 @@ OPTIONS = ("hold", "patience", "prefix")
 """What every address takes behind its `?`."""
 
 
-class CarrierOptions(Struct, frozen=True, kw_only=True):
+class TransportOptions(Struct, frozen=True, kw_only=True):
     """What an address says beside the place."""
 
     prefix: str = "holdfast"
@@ -34,7 +34,7 @@ class Address(Struct, frozen=True, kw_only=True):
     """For people: without the password too."""
     parts: Mapping[str, str]
     """Options that only this transport takes."""
-    options: CarrierOptions
+    options: TransportOptions
 
 
 def address_of(url: str, *, example: str, own: Collection[str] = ()) -> Address:
@@ -82,12 +82,12 @@ def seconds(name: str, text: str, shown: str) -> timedelta:
     return value
 
 
-def _options(given: Mapping[str, str], shown: str) -> CarrierOptions:
-    usual = CarrierOptions()
+def _options(given: Mapping[str, str], shown: str) -> TransportOptions:
+    usual = TransportOptions()
     prefix = given.get("prefix", usual.prefix)
     if not _PREFIX.fullmatch(prefix):
         raise TransportMisconfigured(f"{shown}: prefix={prefix!r} must be 1 to 32 of the characters A-Z a-z 0-9 _ -")
-    return CarrierOptions(
+    return TransportOptions(
         prefix=prefix,
         hold=seconds("hold", given["hold"], shown) if "hold" in given else usual.hold,
         patience=seconds("patience", given["patience"], shown) if "patience" in given else usual.patience,

@@ -12,14 +12,14 @@ from holdfast.errors import TransportUnavailable
 
 T = TypeVar("T")
 
-FIRST = timedelta(milliseconds=50)
-MOST = timedelta(seconds=5)
+FIRST_PAUSE = timedelta(milliseconds=50)
+LONGEST_PAUSE = timedelta(seconds=5)
 _FACTOR = 2.0
 _JITTER = 0.25
 """Nodes that lost the same broker do not come back in step."""
 
 
-def pauses(first: timedelta = FIRST, most: timedelta = MOST) -> Iterator[timedelta]:
+def pauses(first: timedelta = FIRST_PAUSE, most: timedelta = LONGEST_PAUSE) -> Iterator[timedelta]:
     """Endless: growing pauses, up to the longest."""
     pause = first
     while True:
@@ -27,27 +27,27 @@ def pauses(first: timedelta = FIRST, most: timedelta = MOST) -> Iterator[timedel
         pause = min(pause * _FACTOR, most)
 
 
-async def patiently(
+async def retrying(
     operation: Callable[[], Awaitable[T]],
     *,
-    passes: Callable[[BaseException], bool],
-    patience: timedelta,
+    is_transient: Callable[[BaseException], bool],
+    timeout: timedelta,
     what: str,
 ) -> T:
     """Call until it succeeds, fails with something that does not pass by itself, or patience ends: then
     `TransportUnavailable`."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + patience.total_seconds()
+    until = loop.time() + timeout.total_seconds()
     for pause in pauses():
         try:
             async with asyncio.timeout_at(until):
                 return await operation()
         except Exception as error:
-            if not isinstance(error, TimeoutError) and not passes(error):
+            if not isinstance(error, TimeoutError) and not is_transient(error):
                 raise
             if loop.time() + pause.total_seconds() >= until:
                 raise TransportUnavailable(
-                    f"{what} did not answer for {patience.total_seconds():g} s ({type(error).__name__}: {error}). "
+                    f"{what} did not answer for {timeout.total_seconds():g} s ({type(error).__name__}: {error}). "
                     "Check that it runs and can be reached; the store still has the work."
                 ) from error
         await asyncio.sleep(pause.total_seconds())

@@ -16,16 +16,16 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct
 
-from holdfast.dispatch.address import CarrierOptions, address_of
-from holdfast.dispatch.carrier import Carrier
-from holdfast.dispatch.delivery_queue import Carried, Intake
-from holdfast.dispatch.transport_log import Voice
+from holdfast.dispatch.address import TransportOptions, address_of
+from holdfast.dispatch.broker_consumer import BrokerConsumer, BrokerDelivery
+from holdfast.dispatch.broker_transport import BrokerTransport
+from holdfast.dispatch.connection_events import ConnectionEvents
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
 
 
-class Parcel(Struct, frozen=True):
+class QueuedMessage(Struct, frozen=True):
     priority: int
     data: bytes
     returned: bool = False
@@ -35,30 +35,30 @@ class LocalBus:
     """Queues in memory. Belongs to one event loop."""
 
     def __init__(self) -> None:
-        self._queues: dict[str, list[tuple[int, int, Parcel]]] = {}
+        self._queues: dict[str, list[tuple[int, int, QueuedMessage]]] = {}
         self._dead: dict[str, list[DeadTicket]] = {}
         self._order = count()
         self._timers: dict[str, set[asyncio.TimerHandle]] = {}
-        self.intakes: list[LocalIntake] = []
+        self.consumers: list[LocalConsumer] = []
 
-    def put(self, queue: str, parcel: Parcel) -> None:
-        heappush(self._queues.setdefault(queue, []), (-parcel.priority, next(self._order), parcel))
+    def put(self, queue: str, message: QueuedMessage) -> None:
+        heappush(self._queues.setdefault(queue, []), (-message.priority, next(self._order), message))
         self._wake(queue)
 
-    def put_later(self, queue: str, parcel: Parcel, delay: timedelta) -> None:
+    def put_later(self, queue: str, message: QueuedMessage, delay: timedelta) -> None:
         def due() -> None:
             waiting.discard(handle)
-            self.put(queue, parcel)
+            self.put(queue, message)
 
         waiting = self._timers.setdefault(queue, set())
         handle = asyncio.get_running_loop().call_later(delay.total_seconds(), due)
         waiting.add(handle)
 
-    def take(self, queue: str) -> Parcel | None:
+    def take(self, queue: str) -> QueuedMessage | None:
         waiting = self._queues.get(queue)
         return heappop(waiting)[2] if waiting else None
 
-    def bury(self, dead: DeadTicket) -> None:
+    def dead_letter(self, dead: DeadTicket) -> None:
         self._dead.setdefault(dead.queue, []).append(dead)
 
     def dead(self, queue: str) -> Sequence[DeadTicket]:
@@ -71,54 +71,54 @@ class LocalBus:
             handle.cancel()
 
     def _wake(self, queue: str) -> None:
-        for intake in self.intakes:
-            if queue in intake.queues:
-                intake.arrived.set()
+        for consumer in self.consumers:
+            if queue in consumer.queues:
+                consumer.arrived.set()
 
 
 _SHARED: WeakValueDictionary[tuple[str, str], LocalBus] = WeakValueDictionary()
 """Buses by name and prefix, for as long as a transport has them."""
 
 
-class LocalIntake(Intake[Parcel]):
-    def __init__(self, bus: LocalBus, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
-        super().__init__(queues, prefetch, voice)
+class LocalConsumer(BrokerConsumer[QueuedMessage]):
+    def __init__(self, bus: LocalBus, queues: Sequence[str], prefetch: int, events: ConnectionEvents) -> None:
+        super().__init__(queues, prefetch, events)
         self._bus = bus
         self.arrived = asyncio.Event()
 
-    async def begin(self) -> None:
-        self._bus.intakes.append(self)
-        self.fetch(self._take())
+    async def start(self) -> None:
+        self._bus.consumers.append(self)
+        self.start_fetching(self._take())
 
-    async def cease(self) -> None:
-        if self in self._bus.intakes:
-            self._bus.intakes.remove(self)
+    async def stop_fetching(self) -> None:
+        if self in self._bus.consumers:
+            self._bus.consumers.remove(self)
 
-    async def end(self) -> None:
+    async def disconnect(self) -> None:
         """There is no connection."""
 
-    async def finish(self, carried: Carried[Parcel]) -> None:
+    async def finish(self, delivery: BrokerDelivery[QueuedMessage]) -> None:
         self.arrived.set()
 
-    async def give_back(self, carried: Sequence[Carried[Parcel]]) -> None:
-        for one in carried:
-            self._bus.put(one.queue, Parcel(one.receipt.priority, one.data, returned=True))
+    async def requeue(self, deliveries: Sequence[BrokerDelivery[QueuedMessage]]) -> None:
+        for delivery in deliveries:
+            self._bus.put(delivery.queue, QueuedMessage(delivery.receipt.priority, delivery.data, returned=True))
         self.arrived.set()
 
-    async def bury(self, queue: str, data: bytes, receipt: Parcel, reason: str) -> None:
-        self._bus.bury(DeadTicket(queue=queue, data=data, reason=reason))
+    async def dead_letter(self, queue: str, data: bytes, receipt: QueuedMessage, reason: str) -> None:
+        self._bus.dead_letter(DeadTicket(queue=queue, data=data, reason=reason))
         self.arrived.set()
 
     async def _take(self) -> None:
         while True:
             self.arrived.clear()
             for queue in self.queues:
-                while self.room(queue) and (parcel := self._bus.take(queue)) is not None:
-                    await self.receive(queue, parcel.data, parcel, redelivered=parcel.returned)
+                while self.room(queue) and (message := self._bus.take(queue)) is not None:
+                    await self.receive(queue, message.data, message, redelivered=message.returned)
             await self.arrived.wait()
 
 
-class LocalTransport(Carrier):
+class LocalTransport(BrokerTransport):
     name = "local"
     can_schedule = True
     can_prioritise = True
@@ -127,10 +127,10 @@ class LocalTransport(Carrier):
         self,
         bus: LocalBus | None = None,
         *,
-        options: CarrierOptions | None = None,
+        options: TransportOptions | None = None,
         listener: TransportListener | None = None,
     ) -> None:
-        super().__init__("local://", options or CarrierOptions(), listener)
+        super().__init__("local://", options or TransportOptions(), listener)
         self.bus = bus or LocalBus()
 
     async def _connect(self) -> None:
@@ -139,18 +139,18 @@ class LocalTransport(Carrier):
     async def _disconnect(self) -> None:
         """The bus lives on with whoever else has it."""
 
-    def _passes(self, error: BaseException) -> bool:
+    def _is_transient(self, error: BaseException) -> bool:
         return False
 
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
         for message, ticket in zip(messages, tickets, strict=True):
-            self.bus.put(queue, Parcel(ticket.priority, message))
+            self.bus.put(queue, QueuedMessage(ticket.priority, message))
 
-    async def _hold_back(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
-        self.bus.put_later(queue, Parcel(ticket.priority, message), delay)
+    async def _send_later(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
+        self.bus.put_later(queue, QueuedMessage(ticket.priority, message), delay)
 
-    def _intake(self, queues: Sequence[str], prefetch: int) -> LocalIntake:
-        return LocalIntake(self.bus, queues, prefetch, self.voice)
+    def _consumer(self, queues: Sequence[str], prefetch: int) -> LocalConsumer:
+        return LocalConsumer(self.bus, queues, prefetch, self.events)
 
     async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
         return self.bus.dead(queue)[:limit]

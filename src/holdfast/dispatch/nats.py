@@ -28,9 +28,9 @@ from nats.js.errors import BadRequestError, NotFoundError, ServiceUnavailableErr
 
 from holdfast.dispatch.address import Address, address_of
 from holdfast.dispatch.backoff import pauses
-from holdfast.dispatch.carrier import Carrier
-from holdfast.dispatch.delivery_queue import Carried, Intake
-from holdfast.dispatch.transport_log import Voice
+from holdfast.dispatch.broker_consumer import BrokerConsumer, BrokerDelivery
+from holdfast.dispatch.broker_transport import BrokerTransport
+from holdfast.dispatch.connection_events import ConnectionEvents
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
@@ -39,9 +39,9 @@ _LOG = logging.getLogger("holdfast.dispatch")
 
 _DEAD_MAX = 10_000
 _REASON = "Holdfast-Reason"
-_PULL = timedelta(seconds=10)
+_PULL_TIMEOUT = timedelta(seconds=10)
 """How long one request for messages waits at the server."""
-_ANSWER = 2.0
+_REPLY_TIMEOUT = 2.0
 """Seconds within which the server answers a request."""
 _UNSETTLED_MAX = 1_000_000
 _PLAIN = re.compile(r"[^A-Za-z0-9_-]")
@@ -58,66 +58,68 @@ class _Pull:
     def __init__(self, queue: str) -> None:
         self.queue = queue
         self.expected = 0
-        self.over = asyncio.Event()
+        self.done = asyncio.Event()
         self.subscription: Subscription | None = None
 
-    def ask(self, number: int) -> None:
+    def request(self, number: int) -> None:
         self.expected = number
-        self.over.clear()
+        self.done.clear()
 
-    def came(self) -> None:
+    def received(self) -> None:
         self.expected -= 1
         if self.expected <= 0:
-            self.over.set()
+            self.done.set()
 
 
-class NatsIntake(Intake[Msg]):
-    def __init__(self, transport: NatsTransport, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
-        super().__init__(queues, prefetch, voice)
+class NatsConsumer(BrokerConsumer[Msg]):
+    def __init__(
+        self, transport: NatsTransport, queues: Sequence[str], prefetch: int, events: ConnectionEvents
+    ) -> None:
+        super().__init__(queues, prefetch, events)
         self._transport = transport
         self._pulls = [_Pull(queue) for queue in self.queues]
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         self._transport.pulling.add(self)
         for pull in self._pulls:
             try:
                 await self._transport.make_consumer(pull.queue)
             except (NatsError, OSError, TimeoutError) as error:
-                self.voice.lost(error)
-            self.fetch(self._pull(pull))
-        self.keep(self._renew())
+                self.events.disconnected(error)
+            self.start_fetching(self._pull(pull))
+        self.start_renewal(self._renew())
 
-    def ask_again(self) -> None:
+    def request_again(self) -> None:
         """The connection is another one: the server knows of no request."""
         for pull in self._pulls:
-            pull.over.set()
+            pull.done.set()
 
-    async def cease(self) -> None:
+    async def stop_fetching(self) -> None:
         """What is on its way still comes, and goes back."""
         self._transport.pulling.discard(self)
         for pull in self._pulls:
             if pull.subscription is not None:
                 with suppress(NatsError, OSError, TimeoutError):
-                    await asyncio.wait_for(pull.subscription.drain(), _ANSWER)  # type: ignore[no-untyped-call]  # of the driver
+                    await asyncio.wait_for(pull.subscription.drain(), _REPLY_TIMEOUT)  # type: ignore[no-untyped-call]  # of the driver
 
-    async def end(self) -> None:
+    async def disconnect(self) -> None:
         """What was settled leaves before the connection may."""
         with suppress(NatsError, OSError, TimeoutError):
-            await self._transport.client.flush(round(_ANSWER))
+            await self._transport.client.flush(round(_REPLY_TIMEOUT))
 
-    async def finish(self, carried: Carried[Msg]) -> None:
+    async def finish(self, delivery: BrokerDelivery[Msg]) -> None:
         with suppress(NatsError, OSError):
-            await carried.receipt.ack()
+            await delivery.receipt.ack()
 
-    async def give_back(self, carried: Sequence[Carried[Msg]]) -> None:
+    async def requeue(self, deliveries: Sequence[BrokerDelivery[Msg]]) -> None:
         with suppress(NatsError, OSError):
-            for one in carried:
-                await one.receipt.nak()
+            for delivery in deliveries:
+                await delivery.receipt.nak()
 
-    async def bury(self, queue: str, data: bytes, receipt: Msg, reason: str) -> None:
+    async def dead_letter(self, queue: str, data: bytes, receipt: Msg, reason: str) -> None:
         """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all."""
         with suppress(NatsError, OSError, TimeoutError):
-            await self._transport.bury(queue, data, reason)
+            await self._transport.dead_letter(queue, data, reason)
             await receipt.term()
 
     async def _pull(self, pull: _Pull) -> None:
@@ -126,20 +128,20 @@ class NatsIntake(Intake[Msg]):
             try:
                 if pull.subscription is None:
                     pull.subscription = await self._subscribe(pull)
-                pull.ask(room)
-                await self._transport.ask(pull.queue, room, pull.subscription.subject)
-                await asyncio.wait_for(pull.over.wait(), _PULL.total_seconds() + _ANSWER)
+                pull.request(room)
+                await self._transport.request_messages(pull.queue, room, pull.subscription.subject)
+                await asyncio.wait_for(pull.done.wait(), _PULL_TIMEOUT.total_seconds() + _REPLY_TIMEOUT)
                 waits = pauses()
             except (NatsError, OSError, TimeoutError) as error:
                 if not isinstance(error, TimeoutError):
-                    self.voice.lost(error)
+                    self.events.disconnected(error)
                 await self._remake(pull, next(waits))
 
     async def _subscribe(self, pull: _Pull) -> Subscription:
         async def arrived(message: Msg) -> None:
             status = (message.headers or {}).get("Status")
             if status is None:
-                pull.came()
+                pull.received()
                 again = message.metadata.num_delivered > 1
                 await self.receive(pull.queue, message.data, message, redelivered=again)
             elif status != "100":
@@ -152,7 +154,7 @@ class NatsIntake(Intake[Msg]):
         """408: the time is up. 409: the consumer was deleted, or another limit. 503: nobody knows the consumer."""
         if status not in {"404", "408"}:
             await self._remake(pull, next(pauses()))
-        pull.over.set()
+        pull.done.set()
 
     async def _remake(self, pull: _Pull, pause: timedelta) -> None:
         await asyncio.sleep(pause.total_seconds())
@@ -163,11 +165,11 @@ class NatsIntake(Intake[Msg]):
         while True:
             await asyncio.sleep(self._transport.options.hold.total_seconds() / 3)
             with suppress(NatsError, OSError):
-                for carried in tuple(self.in_hand):
-                    await carried.receipt.in_progress()
+                for delivery in tuple(self.unsettled):
+                    await delivery.receipt.in_progress()
 
 
-class NatsTransport(Carrier):
+class NatsTransport(BrokerTransport):
     name = "nats"
 
     def __init__(self, address: Address, *, replicas: int = 1, listener: TransportListener | None = None) -> None:
@@ -177,9 +179,9 @@ class NatsTransport(Carrier):
         self._stream = address.options.prefix
         self._dead_stream = f"{address.options.prefix}-dead"
         self.client = Client()
-        self._js: JetStreamContext = self.client.jetstream(timeout=_ANSWER)
-        self.pulling: set[NatsIntake] = set()
-        self._lost = asyncio.Event()
+        self._js: JetStreamContext = self.client.jetstream(timeout=_REPLY_TIMEOUT)
+        self.pulling: set[NatsConsumer] = set()
+        self._disconnected = asyncio.Event()
         self._last_error: Exception | None = None
         """The client says why in a callback, and then only that it found no server."""
 
@@ -198,12 +200,12 @@ class NatsTransport(Carrier):
             ),
         )
 
-    async def ask(self, queue: str, number: int, inbox: str) -> None:
-        request = {"batch": number, "expires": round(_PULL / timedelta(microseconds=1)) * 1_000}
+    async def request_messages(self, queue: str, number: int, inbox: str) -> None:
+        request = {"batch": number, "expires": round(_PULL_TIMEOUT / timedelta(microseconds=1)) * 1_000}
         subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{token(queue)}"
         await self.client.publish(subject, json.dumps(request).encode(), reply=inbox)
 
-    async def bury(self, queue: str, data: bytes, reason: str) -> None:
+    async def dead_letter(self, queue: str, data: bytes, reason: str) -> None:
         said = " ".join(reason.split())
         await self._js.publish(self._subject(queue, "dead"), data, stream=self._dead_stream, headers={_REASON: said})
 
@@ -211,17 +213,17 @@ class NatsTransport(Carrier):
 
     async def _connect(self) -> None:
         await self._disconnect()
-        self._lost.clear()
+        self._disconnected.clear()
         self._last_error = None
         self.client = Client()
-        self._js = self.client.jetstream(timeout=_ANSWER)
+        self._js = self.client.jetstream(timeout=_REPLY_TIMEOUT)
         try:
             await self.client.connect(
                 servers=_servers(self._address.url),
                 error_cb=self._on_error,
-                disconnected_cb=self._on_lost,
-                reconnected_cb=self._on_found,
-                connect_timeout=round(_ANSWER),
+                disconnected_cb=self._on_disconnected,
+                reconnected_cb=self._on_reconnected,
+                connect_timeout=round(_REPLY_TIMEOUT),
                 reconnect_time_wait=0,
                 max_reconnect_attempts=1,
                 ping_interval=10,
@@ -246,21 +248,23 @@ class NatsTransport(Carrier):
             with suppress(NatsError, OSError, TimeoutError):
                 await self.client.close()
 
-    def _passes(self, error: BaseException) -> bool:
+    def _is_transient(self, error: BaseException) -> bool:
         return isinstance(error, (NatsError, OSError)) and not isinstance(error, BadRequestError)
 
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
         subject = self._subject(queue)
         try:
-            await self._unless_lost(*(self._js.publish(subject, data, stream=self._stream) for data in messages))
+            await self._unless_disconnected(
+                *(self._js.publish(subject, data, stream=self._stream) for data in messages)
+            )
         except NatsError as error:
             if isinstance(error, TimeoutError):
                 raise
             await self._make_streams()  # somebody deleted them
             raise
 
-    def _intake(self, queues: Sequence[str], prefetch: int) -> NatsIntake:
-        return NatsIntake(self, queues, prefetch, self.voice)
+    def _consumer(self, queues: Sequence[str], prefetch: int) -> NatsConsumer:
+        return NatsConsumer(self, queues, prefetch, self.events)
 
     async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
         found: list[DeadTicket] = []
@@ -284,9 +288,9 @@ class NatsTransport(Carrier):
             await self._js.purge_stream(self._stream, subject=self._subject(queue))
             await self._js.purge_stream(self._dead_stream, subject=self._subject(queue, "dead"))
 
-    async def _unless_lost(self, *work: Coroutine[Any, Any, object]) -> None:
+    async def _unless_disconnected(self, *work: Coroutine[Any, Any, object]) -> None:
         """A confirm that was on its way when the connection broke never comes: do not wait for it."""
-        working, lost = asyncio.gather(*work), asyncio.ensure_future(self._lost.wait())
+        working, lost = asyncio.gather(*work), asyncio.ensure_future(self._disconnected.wait())
         try:
             await asyncio.wait((working, lost), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
@@ -328,16 +332,16 @@ class NatsTransport(Carrier):
         if self.client.is_connected:
             _LOG.warning("nats: %s: %s", type(error).__name__, error)
 
-    async def _on_lost(self) -> None:
+    async def _on_disconnected(self) -> None:
         if not self.client.is_closed:
-            self._lost.set()
-            self.voice.lost("the connection was closed")
+            self._disconnected.set()
+            self.events.disconnected("the connection was closed")
 
-    async def _on_found(self) -> None:
-        self._lost.clear()
-        self.voice.found()
-        for intake in self.pulling:
-            intake.ask_again()
+    async def _on_reconnected(self) -> None:
+        self._disconnected.clear()
+        self.events.reconnected()
+        for consumer in self.pulling:
+            consumer.request_again()
 
 
 def _servers(url: str) -> list[str]:

@@ -31,9 +31,9 @@ from aiormq.exceptions import ChannelAccessRefused, ConnectionNotAllowed
 
 from holdfast.dispatch.address import Address, address_of, seconds
 from holdfast.dispatch.backoff import pauses
-from holdfast.dispatch.carrier import Carrier
-from holdfast.dispatch.delivery_queue import Carried, Intake
-from holdfast.dispatch.transport_log import hush
+from holdfast.dispatch.broker_consumer import BrokerConsumer, BrokerDelivery
+from holdfast.dispatch.broker_transport import BrokerTransport
+from holdfast.dispatch.connection_events import demote_driver_logs
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
@@ -53,7 +53,7 @@ _REFUSALS = (
 )
 
 
-class Link:
+class RabbitConnection:
     """One connection and what was declared over it; made anew when it is found broken."""
 
     def __init__(self, address: Address, heartbeat: timedelta) -> None:
@@ -77,11 +77,11 @@ class Link:
         async with self._lock:
             return await self._open_channel()
 
-    async def declare(self, names: Names, queue: str) -> AbstractExchange:
+    async def declare(self, topology: RabbitTopology, queue: str) -> AbstractExchange:
         """Make the queue unless it is known; returns the exchange that leads to it by its name."""
         channel = await self.channel()
         if queue not in self._declared:
-            await names.declare(channel, queue)
+            await topology.declare(channel, queue)
             self._declared.add(queue)
         return channel.default_exchange
 
@@ -117,7 +117,7 @@ class Link:
             ) from error
 
 
-class Names:
+class RabbitTopology:
     """How our queues are called on the broker, and how they are made."""
 
     def __init__(self, prefix: str) -> None:
@@ -168,26 +168,28 @@ class Names:
         return name
 
 
-class RabbitIntake(Intake[AbstractIncomingMessage]):
-    def __init__(self, transport: RabbitTransport, link: Link, queues: Sequence[str], prefetch: int) -> None:
-        super().__init__(queues, prefetch, transport.voice)
+class RabbitConsumer(BrokerConsumer[AbstractIncomingMessage]):
+    def __init__(
+        self, transport: RabbitTransport, connection: RabbitConnection, queues: Sequence[str], prefetch: int
+    ) -> None:
+        super().__init__(queues, prefetch, transport.events)
         self._hold = transport.options.hold
-        self._link = link
-        self._names = transport.names
+        self._connection = connection
+        self._topology = transport.topology
         self._channel: AbstractChannel | None = None
         self._broken = asyncio.Event()
         self._tags: list[str] = []
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         try:
             await self._subscribe()
         except (*CONNECTION_EXCEPTIONS, TimeoutError) as error:
-            self.voice.lost(error)
+            self.events.disconnected(error)
             self._broken.set()
-        self.fetch(self._keep_subscribed())
-        self.fetch(self._watch())
+        self.start_fetching(self._keep_subscribed())
+        self.start_fetching(self._watch())
 
-    async def cease(self) -> None:
+    async def stop_fetching(self) -> None:
         """The channel stays, for settling; the broker sends nothing more on it."""
         if self._channel is not None:
             with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
@@ -195,28 +197,28 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
                 for tag in self._tags:
                     await underlay.basic_cancel(tag)
 
-    async def end(self) -> None:
+    async def disconnect(self) -> None:
         channel, self._channel = self._channel, None
         if channel is not None:
             with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
                 await channel.close()
 
-    async def finish(self, carried: Carried[AbstractIncomingMessage]) -> None:
+    async def finish(self, delivery: BrokerDelivery[AbstractIncomingMessage]) -> None:
         with suppress(*CONNECTION_EXCEPTIONS):
-            await carried.receipt.ack()
+            await delivery.receipt.ack()
 
-    async def give_back(self, carried: Sequence[Carried[AbstractIncomingMessage]]) -> None:
+    async def requeue(self, deliveries: Sequence[BrokerDelivery[AbstractIncomingMessage]]) -> None:
         with suppress(*CONNECTION_EXCEPTIONS):
-            for one in carried:
-                await one.receipt.nack(requeue=True)
+            for delivery in deliveries:
+                await delivery.receipt.nack(requeue=True)
 
-    async def bury(self, queue: str, data: bytes, receipt: AbstractIncomingMessage, reason: str) -> None:
+    async def dead_letter(self, queue: str, data: bytes, receipt: AbstractIncomingMessage, reason: str) -> None:
         """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all. If
         the copy fails, the broker moves the message itself, without the reason."""
         try:
-            channel = await self._link.channel()
-            exchange = await channel.get_exchange(self._names.dead_exchange, ensure=False)
-            await exchange.publish(_message(data, {_REASON: reason}), self._names.queue(queue))
+            channel = await self._connection.channel()
+            exchange = await channel.get_exchange(self._topology.dead_exchange, ensure=False)
+            await exchange.publish(_message(data, {_REASON: reason}), self._topology.queue(queue))
             await receipt.ack()
         except CONNECTION_EXCEPTIONS:
             with suppress(*CONNECTION_EXCEPTIONS):
@@ -225,17 +227,17 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
     async def _keep_subscribed(self) -> None:
         while True:
             await self._broken.wait()
-            self.lose_all()
-            await self.end()
+            self.drop_all()
+            await self.disconnect()
             for pause in pauses():
                 await asyncio.sleep(pause.total_seconds())
                 try:
                     await self._subscribe()
                 except (*CONNECTION_EXCEPTIONS, TimeoutError, TransportMisconfigured) as error:
-                    self.voice.lost(error)
+                    self.events.disconnected(error)
                 else:
                     break
-            self.voice.found()
+            self.events.reconnected()
 
     async def _watch(self) -> None:
         """The broker does not always tell a consumer that its queue was deleted; a queue without one has lost us."""
@@ -244,26 +246,26 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
             with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
                 for queue in self.queues:
                     if self._channel is not None and not self._broken.is_set():
-                        found = await self._channel.declare_queue(self._names.queue(queue), passive=True)
+                        found = await self._channel.declare_queue(self._topology.queue(queue), passive=True)
                         if not found.declaration_result.consumer_count:
                             self._broken.set()
 
     async def _subscribe(self) -> None:
         broken = self._broken = asyncio.Event()
         self._tags.clear()
-        channel = self._channel = await self._link.new_channel()
+        channel = self._channel = await self._connection.new_channel()
         await channel.set_qos(prefetch_count=self.prefetch)
         underlay = await channel.get_underlay_channel()
         underlay.on_consumer_cancel_callbacks.add(lambda _: broken.set())
         channel.close_callbacks.add(lambda *_: self._notice(broken, "the channel was closed"))
         for queue in self.queues:
-            await self._names.declare(channel, queue)
-            found = await channel.get_queue(self._names.queue(queue), ensure=False)
+            await self._topology.declare(channel, queue)
+            found = await channel.get_queue(self._topology.queue(queue), ensure=False)
             self._tags.append(await found.consume(self._handler(queue, broken)))
 
     def _notice(self, broken: asyncio.Event, reason: str) -> None:
         if broken is self._broken and not self._stopped:
-            self.voice.lost(reason)
+            self.events.disconnected(reason)
         broken.set()
 
     def _handler(self, queue: str, broken: asyncio.Event) -> Callable[[AbstractIncomingMessage], Any]:
@@ -274,7 +276,7 @@ class RabbitIntake(Intake[AbstractIncomingMessage]):
         return arrived
 
 
-class RabbitTransport(Carrier):
+class RabbitTransport(BrokerTransport):
     name = "rabbitmq"
     can_schedule = True
 
@@ -282,44 +284,44 @@ class RabbitTransport(Carrier):
         self, address: Address, *, heartbeat: timedelta = _HEARTBEAT, listener: TransportListener | None = None
     ) -> None:
         super().__init__(address.shown, address.options, listener)
-        hush("aiormq", "aio_pika")
-        self.names = Names(address.options.prefix)
+        demote_driver_logs("aiormq", "aio_pika")
+        self.topology = RabbitTopology(address.options.prefix)
         # Two connections: a broker that is short of memory stops those who publish, and must not stop those who settle.
-        self._publishing = Link(address, heartbeat)
-        self._consuming_link = Link(address, heartbeat)
+        self._publisher_connection = RabbitConnection(address, heartbeat)
+        self._consumer_connection = RabbitConnection(address, heartbeat)
 
     async def _connect(self) -> None:
-        await self._publishing.channel()
+        await self._publisher_connection.channel()
 
     async def _disconnect(self) -> None:
-        await self._publishing.close()
-        await self._consuming_link.close()
+        await self._publisher_connection.close()
+        await self._consumer_connection.close()
 
-    def _passes(self, error: BaseException) -> bool:
+    def _is_transient(self, error: BaseException) -> bool:
         if isinstance(error, CONNECTION_EXCEPTIONS):
-            self._publishing.forget()
+            self._publisher_connection.forget()
             return True
         return False
 
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
-        exchange = await self._publishing.declare(self.names, queue)
-        await asyncio.gather(*(exchange.publish(_message(data), self.names.queue(queue)) for data in messages))
+        exchange = await self._publisher_connection.declare(self.topology, queue)
+        await asyncio.gather(*(exchange.publish(_message(data), self.topology.queue(queue)) for data in messages))
 
-    async def _hold_back(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
-        exchange = await self._publishing.declare(self.names, queue)
+    async def _send_later(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
+        exchange = await self._publisher_connection.declare(self.topology, queue)
         # Declared each time: that is a use, which keeps the broker from removing it while the message waits.
-        name = await self.names.declare_later(await self._publishing.channel(), queue, rounded_up(delay))
+        name = await self.topology.declare_later(await self._publisher_connection.channel(), queue, rounded_up(delay))
         await exchange.publish(_message(message), name)
 
-    def _intake(self, queues: Sequence[str], prefetch: int) -> RabbitIntake:
-        return RabbitIntake(self, self._consuming_link, queues, prefetch)
+    def _consumer(self, queues: Sequence[str], prefetch: int) -> RabbitConsumer:
+        return RabbitConsumer(self, self._consumer_connection, queues, prefetch)
 
     async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
         """Taken and, with their channel, given back."""
-        await self._publishing.declare(self.names, queue)
-        channel = await self._publishing.new_channel()
+        await self._publisher_connection.declare(self.topology, queue)
+        channel = await self._publisher_connection.new_channel()
         try:
-            dead = await channel.get_queue(self.names.dead(queue), ensure=False)
+            dead = await channel.get_queue(self.topology.dead(queue), ensure=False)
             found: list[DeadTicket] = []
             while len(found) < limit and (message := await dead.get(no_ack=False, fail=False)) is not None:
                 found.append(DeadTicket(queue=queue, data=message.body, reason=_reason(message)))
@@ -328,10 +330,10 @@ class RabbitTransport(Carrier):
             await channel.close()
 
     async def _delete(self, queue: str) -> None:
-        self._publishing.forget()
-        channel = await self._publishing.new_channel()
+        self._publisher_connection.forget()
+        channel = await self._publisher_connection.new_channel()
         try:
-            for name in (self.names.queue(queue), self.names.dead(queue)):
+            for name in (self.topology.queue(queue), self.topology.dead(queue)):
                 with suppress(ChannelNotFoundEntity):
                     await channel.queue_delete(name)
         finally:

@@ -29,9 +29,9 @@ from redis.exceptions import (
 
 from holdfast.dispatch.address import Address, address_of
 from holdfast.dispatch.backoff import pauses
-from holdfast.dispatch.carrier import Carrier
-from holdfast.dispatch.delivery_queue import Carried, Intake
-from holdfast.dispatch.transport_log import Voice
+from holdfast.dispatch.broker_consumer import BrokerConsumer, BrokerDelivery
+from holdfast.dispatch.broker_transport import BrokerTransport
+from holdfast.dispatch.connection_events import ConnectionEvents
 from holdfast.errors import TransportMisconfigured
 from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
@@ -39,13 +39,13 @@ from holdfast.ports import DeadTicket, TransportListener
 _GROUP = "holdfast"
 _DATA, _RETURNED, _REASON = b"ticket", b"returned", b"reason"
 _DEAD_MAX = 10_000
-_BLOCK = timedelta(seconds=2)
+_READ_BLOCK_TIME = timedelta(seconds=2)
 """How long one read waits at the server; then it is asked again, which shows whether it is still there."""
-_ANSWER = 10.0
+_REPLY_TIMEOUT = 10.0
 """Seconds within which the server answers anything."""
 _CONNECTIONS = 16
 _REFUSALS = (AuthenticationError, AuthorizationError, NoPermissionError)
-_PASSES = (RedisConnectionError, RedisTimeoutError, ReadOnlyError, OSError)
+_TRANSIENT = (RedisConnectionError, RedisTimeoutError, ReadOnlyError, OSError)
 
 _DELETE_IDLE_CONSUMER = """
 if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) == 0 then
@@ -56,27 +56,29 @@ return -1
 """In one step: deleting a consumer forgets what it has in hand."""
 
 
-class RedisIntake(Intake[bytes]):
-    def __init__(self, transport: RedisTransport, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
-        super().__init__(queues, prefetch, voice)
+class RedisConsumer(BrokerConsumer[bytes]):
+    def __init__(
+        self, transport: RedisTransport, queues: Sequence[str], prefetch: int, events: ConnectionEvents
+    ) -> None:
+        super().__init__(queues, prefetch, events)
         self._transport = transport
         self._hold = transport.options.hold
         self._me = uuid4().hex
 
-    async def begin(self) -> None:
+    async def start(self) -> None:
         for queue in self.queues:
             try:
                 await self._make_group(queue)
                 await self._sweep_consumers(queue)
             except _REFUSALS as error:
                 raise self._transport.refused(error) from error
-            except _PASSES as error:
-                self.voice.lost(error)
-            self.fetch(self._read(queue))
-            self.fetch(self._claim(queue))
-        self.keep(self._renew())
+            except _TRANSIENT as error:
+                self.events.disconnected(error)
+            self.start_fetching(self._read(queue))
+            self.start_fetching(self._claim(queue))
+        self.start_renewal(self._renew())
 
-    async def cease(self) -> None:
+    async def stop_fetching(self) -> None:
         """A read that was cut off may have left entries with us: they go back too."""
         with suppress(RedisError, OSError):
             for queue in self.queues:
@@ -86,22 +88,22 @@ class RedisIntake(Intake[bytes]):
                     if entry not in ours:
                         await self._put_back(queue, entry, fields.get(_DATA, b""))
 
-    async def end(self) -> None:
+    async def disconnect(self) -> None:
         with suppress(RedisError, OSError):
             for queue in self.queues:
                 await self._commands.eval(_DELETE_IDLE_CONSUMER, 1, self._key(queue), _GROUP, self._me)
 
-    async def finish(self, carried: Carried[bytes]) -> None:
+    async def finish(self, delivery: BrokerDelivery[bytes]) -> None:
         with suppress(RedisError, OSError):
             async with self._commands.pipeline(transaction=True) as steps:
-                await self._settle(carried.queue, carried.receipt, steps)
+                await self._settle(delivery.queue, delivery.receipt, steps)
 
-    async def give_back(self, carried: Sequence[Carried[bytes]]) -> None:
+    async def requeue(self, deliveries: Sequence[BrokerDelivery[bytes]]) -> None:
         with suppress(RedisError, OSError):
-            for one in carried:
-                await self._put_back(one.queue, one.receipt, one.data)
+            for delivery in deliveries:
+                await self._put_back(delivery.queue, delivery.receipt, delivery.data)
 
-    async def bury(self, queue: str, data: bytes, receipt: bytes, reason: str) -> None:
+    async def dead_letter(self, queue: str, data: bytes, receipt: bytes, reason: str) -> None:
         with suppress(RedisError, OSError):
             async with self._commands.pipeline(transaction=True) as steps:
                 dead = self._transport.dead_key(queue)
@@ -112,7 +114,7 @@ class RedisIntake(Intake[bytes]):
 
     async def _read(self, queue: str) -> None:
         reads = self._transport.blocking
-        block = round(_BLOCK / timedelta(milliseconds=1))
+        block = round(_READ_BLOCK_TIME / timedelta(milliseconds=1))
         waits = pauses()
         while room := await self.wait_for_room(queue):
             try:
@@ -120,7 +122,7 @@ class RedisIntake(Intake[bytes]):
             except (RedisError, OSError) as error:
                 await self._recover(queue, error, next(waits))
             else:
-                self.voice.found()
+                self.events.reconnected()
                 waits = pauses()
                 await self._take(queue, _entries(answer))
 
@@ -128,7 +130,7 @@ class RedisIntake(Intake[bytes]):
         """What consumers left that died: nobody spoke for it as long as `hold`."""
         idle = round(self._hold / timedelta(milliseconds=1))
         while room := await self.wait_for_room(queue):
-            with suppress(*_PASSES, ResponseError):  # whatever it is, `_read` meets it too, and tells
+            with suppress(*_TRANSIENT, ResponseError):  # whatever it is, `_read` meets it too, and tells
                 _, entries, *_ = await self._commands.xautoclaim(self._key(queue), _GROUP, self._me, idle, count=room)
                 await self._take(queue, entries, claimed=True)
             await asyncio.sleep(self._hold.total_seconds() / 2)
@@ -136,7 +138,7 @@ class RedisIntake(Intake[bytes]):
     async def _renew(self) -> None:
         while True:
             await asyncio.sleep(self._hold.total_seconds() / 3)
-            with suppress(*_PASSES, ResponseError):
+            with suppress(*_TRANSIENT, ResponseError):
                 for queue in self.queues:
                     if entries := self._held(queue):
                         await self._commands.xclaim(self._key(queue), _GROUP, self._me, 0, [*entries], justid=True)
@@ -150,13 +152,13 @@ class RedisIntake(Intake[bytes]):
 
     async def _recover(self, queue: str, error: Exception, pause: timedelta) -> None:
         """A group that is gone is made anew: somebody deleted the queue, or the server forgot everything."""
-        if isinstance(error, ResponseError) and not isinstance(error, (*_PASSES, *_REFUSALS)):
+        if isinstance(error, ResponseError) and not isinstance(error, (*_TRANSIENT, *_REFUSALS)):
             if "NOGROUP" not in str(error) and "UNBLOCKED" not in str(error) and "no longer exists" not in str(error):
                 raise self._transport.refused(error) from error
-            with suppress(*_PASSES):
+            with suppress(*_TRANSIENT):
                 await self._make_group(queue)
                 return
-        self.voice.lost(error)
+        self.events.disconnected(error)
         await asyncio.sleep(pause.total_seconds())
 
     async def _make_group(self, queue: str) -> None:
@@ -167,7 +169,7 @@ class RedisIntake(Intake[bytes]):
                 raise
 
     async def _sweep_consumers(self, queue: str) -> None:
-        """Names of consumers that died long ago and left nothing."""
+        """RabbitTopology of consumers that died long ago and left nothing."""
         old = max(self._hold * 10, timedelta(hours=1)) / timedelta(milliseconds=1)
         for consumer in await self._commands.xinfo_consumers(self._key(queue), _GROUP):
             if not consumer["pending"] and consumer["idle"] > old:
@@ -187,7 +189,7 @@ class RedisIntake(Intake[bytes]):
 
     def _held(self, queue: str) -> set[bytes]:
         """By queue: two streams may give the same id, it is made of the time."""
-        return {carried.receipt for carried in self.in_hand if carried.queue == queue}
+        return {delivery.receipt for delivery in self.unsettled if delivery.queue == queue}
 
     @property
     def _commands(self) -> Any:
@@ -197,7 +199,7 @@ class RedisIntake(Intake[bytes]):
         return self._transport.key(queue)
 
 
-class RedisTransport(Carrier):
+class RedisTransport(BrokerTransport):
     name = "redis"
 
     def __init__(self, address: Address, *, listener: TransportListener | None = None) -> None:
@@ -222,19 +224,19 @@ class RedisTransport(Carrier):
     async def _connect(self) -> None:
         await self._disconnect()
         given: dict[str, Any] = {
-            "socket_connect_timeout": _ANSWER,
-            "socket_timeout": _ANSWER,
+            "socket_connect_timeout": _REPLY_TIMEOUT,
+            "socket_timeout": _REPLY_TIMEOUT,
             "health_check_interval": 15,
         }
         pool = BlockingConnectionPool.from_url(
-            self._address.url, max_connections=_CONNECTIONS, timeout=_ANSWER, **given
+            self._address.url, max_connections=_CONNECTIONS, timeout=_REPLY_TIMEOUT, **given
         )
         self.commands = Redis.from_pool(pool)
         self.blocking = Redis.from_url(self._address.url, **given)
         try:
             await self.commands.ping()
         except (*_REFUSALS, ResponseError) as error:
-            if isinstance(error, _PASSES) and not isinstance(error, _REFUSALS):
+            if isinstance(error, _TRANSIENT) and not isinstance(error, _REFUSALS):
                 raise
             raise self.refused(error) from error
 
@@ -244,8 +246,8 @@ class RedisTransport(Carrier):
                 await client.aclose()
         self.commands = self.blocking = None
 
-    def _passes(self, error: BaseException) -> bool:
-        return isinstance(error, _PASSES) and not isinstance(error, _REFUSALS)
+    def _is_transient(self, error: BaseException) -> bool:
+        return isinstance(error, _TRANSIENT) and not isinstance(error, _REFUSALS)
 
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
         async with self.commands.pipeline(transaction=False) as steps:
@@ -253,8 +255,8 @@ class RedisTransport(Carrier):
                 steps.xadd(self.key(queue), {_DATA: message})
             await steps.execute()
 
-    def _intake(self, queues: Sequence[str], prefetch: int) -> RedisIntake:
-        return RedisIntake(self, queues, prefetch, self.voice)
+    def _consumer(self, queues: Sequence[str], prefetch: int) -> RedisConsumer:
+        return RedisConsumer(self, queues, prefetch, self.events)
 
     async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
         return [

@@ -8,11 +8,11 @@ from itertools import islice
 
 import pytest
 
-from holdfast.dispatch.backoff import patiently, pauses
+from holdfast.dispatch.backoff import pauses, retrying
 from holdfast.errors import TransportUnavailable
 
 
-def passes(error: BaseException) -> bool:
+def is_transient(error: BaseException) -> bool:
     return isinstance(error, ConnectionError)
 
 
@@ -33,7 +33,7 @@ async def test_what_passes_is_tried_again() -> None:
             raise ConnectionResetError("gone")
         return "done"
 
-    assert await patiently(operation, passes=passes, patience=timedelta(seconds=30), what="It") == "done"
+    assert await retrying(operation, is_transient=is_transient, timeout=timedelta(seconds=30), what="It") == "done"
     assert tries == 3
 
 
@@ -42,7 +42,7 @@ async def test_what_does_not_pass_is_raised_at_once() -> None:
         raise ValueError("never")
 
     with pytest.raises(ValueError, match="never"):
-        await patiently(operation, passes=passes, patience=timedelta(seconds=30), what="It")
+        await retrying(operation, is_transient=is_transient, timeout=timedelta(seconds=30), what="It")
 
 
 async def test_the_end_of_patience_names_place_cause_and_remedy() -> None:
@@ -52,7 +52,7 @@ async def test_the_end_of_patience_names_place_cause_and_remedy() -> None:
     with pytest.raises(
         TransportUnavailable, match=r"It did not answer for 0.1 s \(ConnectionResetError: gone\)"
     ) as told:
-        await patiently(operation, passes=passes, patience=timedelta(seconds=0.1), what="It")
+        await retrying(operation, is_transient=is_transient, timeout=timedelta(seconds=0.1), what="It")
 
     assert isinstance(told.value.__cause__, ConnectionResetError)
     assert "store still has the work" in str(told.value)
@@ -60,4 +60,4 @@ async def test_the_end_of_patience_names_place_cause_and_remedy() -> None:
 
 async def test_an_answer_that_never_comes_ends_too() -> None:
     with pytest.raises(TransportUnavailable, match="did not answer"):
-        await patiently(asyncio.Event().wait, passes=passes, patience=timedelta(seconds=0.1), what="It")
+        await retrying(asyncio.Event().wait, is_transient=is_transient, timeout=timedelta(seconds=0.1), what="It")

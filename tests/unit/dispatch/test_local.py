@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from holdfast.dispatch import TransportSteps, ticket_of, transport_from_url
-from holdfast.dispatch.local import LocalBus, LocalTransport, Parcel
+from holdfast.dispatch.local import LocalBus, LocalTransport, QueuedMessage
 from holdfast.dispatch.rabbitmq import rounded_up
 from holdfast.errors import TransportClosed
 from holdfast.model.ticket import DefinitionRef, Ticket
@@ -44,8 +44,8 @@ async def test_a_listener_that_fails_does_not_stop_the_work(caplog: pytest.LogCa
     bus = LocalBus()
     transport = LocalTransport(bus, listener=listener)
     await transport.open()
-    bus.put("q", Parcel(0, b"poison"))
-    bus.put("q", Parcel(0, b'{"ticket": 1, "work_id": "w"}'))
+    bus.put("q", QueuedMessage(0, b"poison"))
+    bus.put("q", QueuedMessage(0, b'{"ticket": 1, "work_id": "w"}'))
 
     assert (await next_of(transport, "q")).ticket == Ticket(work_id="w")
     assert "deaf" in caplog.text
@@ -55,8 +55,8 @@ async def test_without_a_listener_poison_is_in_the_log(caplog: pytest.LogCapture
     bus = LocalBus()
     transport = LocalTransport(bus)
     await transport.open()
-    bus.put("q", Parcel(0, b"poison"))
-    bus.put("q", Parcel(0, b'{"ticket": 1, "work_id": "w"}'))
+    bus.put("q", QueuedMessage(0, b"poison"))
+    bus.put("q", QueuedMessage(0, b'{"ticket": 1, "work_id": "w"}'))
     with caplog.at_level(logging.WARNING, "holdfast.dispatch"):
         await next_of(transport, "q")
 

@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 import pytest
 
 from holdfast.dispatch import transport_from_url, url as url_module
-from holdfast.dispatch.address import CarrierOptions, address_of
+from holdfast.dispatch.address import TransportOptions, address_of
 from holdfast.dispatch.local import LocalTransport, local_from_url
 from holdfast.errors import TransportMisconfigured
 
@@ -25,7 +25,9 @@ def test_every_part_of_an_address() -> None:
     assert address.url == "amqp://me:p%40ss@broker:5672/flows"
     assert address.shown == "amqp://me@broker:5672/flows"
     assert address.parts == {"heartbeat": "5"}
-    assert address.options == CarrierOptions(prefix="mine", hold=timedelta(seconds=2.5), patience=timedelta(seconds=4))
+    assert address.options == TransportOptions(
+        prefix="mine", hold=timedelta(seconds=2.5), patience=timedelta(seconds=4)
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from holdfast.ports import Disconnected, Poisoned, Reconnected, TransportEvent, 
 
 _LOG = logging.getLogger("holdfast.dispatch")
 
-REMIND = 60.0
+REMINDER_INTERVAL = 60.0
 """Seconds between two lines that say that a broker is still away."""
 
 
-class Voice:
+class ConnectionEvents:
     """Tells each change of the connection once, however many notice it."""
 
     def __init__(self, name: str, listener: TransportListener | None = None) -> None:
@@ -23,25 +23,25 @@ class Voice:
         self._connected = True
         self._reminded = 0.0
 
-    def tell(self, event: TransportEvent) -> None:
+    def emit(self, event: TransportEvent) -> None:
         try:
             self._listener(event)
-        except Exception:  # noqa: BLE001 - whatever a listener does, tickets are carried on
+        except Exception:  # noqa: BLE001 - whatever a listener does, delivery of tickets continues
             _LOG.exception("the listener of the transport '%s' failed at %r", self.name, event)
 
-    def lost(self, reason: BaseException | str) -> None:
+    def disconnected(self, reason: BaseException | str) -> None:
         said = reason if isinstance(reason, str) else f"{type(reason).__name__}: {reason}"
         if self._connected:
             self._connected, self._reminded = False, monotonic()
-            self.tell(Disconnected(transport=self.name, reason=said))
-        elif monotonic() - self._reminded >= REMIND:
+            self.emit(Disconnected(transport=self.name, reason=said))
+        elif monotonic() - self._reminded >= REMINDER_INTERVAL:
             self._reminded = monotonic()
             _LOG.warning("%s: still no connection (%s)", self.name, said)
 
-    def found(self) -> None:
+    def reconnected(self) -> None:
         if not self._connected:
             self._connected = True
-            self.tell(Reconnected(transport=self.name))
+            self.emit(Reconnected(transport=self.name))
 
 
 def log_event(event: TransportEvent) -> None:
@@ -54,9 +54,9 @@ def log_event(event: TransportEvent) -> None:
             _LOG.info("%s: connected again", event.transport)
 
 
-def hush(*drivers: str) -> None:
+def demote_driver_logs(*drivers: str) -> None:
     """Take what the loggers of a driver say for details: a broker that is away makes them say the same many times a second,
-    and what counts of it is told by a `Voice`. Whoever sets them to DEBUG hears everything."""
+    and what counts of it is told by a `ConnectionEvents`. Whoever sets them to DEBUG hears everything."""
     for name in _loggers(drivers):
         logger = logging.getLogger(name)
         if _as_detail not in logger.filters:

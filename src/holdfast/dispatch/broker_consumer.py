@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from holdfast.dispatch.transport_log import Voice
+from holdfast.dispatch.connection_events import ConnectionEvents
 from holdfast.errors import UnreadableTicket
 from holdfast.model.ticket import Ticket, checked_queue, decode_ticket
 from holdfast.ports import Delivery, Poisoned
@@ -22,15 +22,15 @@ R = TypeVar("R")
 """A transport's receipt for a message: what it needs to settle it."""
 
 
-class Carried(Generic[R]):
+class BrokerDelivery(Generic[R]):
     """Implements `holdfast.ports.Delivery`."""
 
-    __slots__ = ("_intake", "data", "open", "queue", "receipt", "redelivered", "ticket")
+    __slots__ = ("_consumer", "data", "open", "queue", "receipt", "redelivered", "ticket")
 
     def __init__(
-        self, intake: Intake[R], queue: str, data: bytes, receipt: R, ticket: Ticket, redelivered: bool
+        self, consumer: BrokerConsumer[R], queue: str, data: bytes, receipt: R, ticket: Ticket, redelivered: bool
     ) -> None:
-        self._intake = intake
+        self._consumer = consumer
         self.queue = queue
         self.data = data
         self.receipt = receipt
@@ -39,62 +39,62 @@ class Carried(Generic[R]):
         self.open = True
 
     async def ack(self) -> None:
-        if self._intake.let_go(self):
-            await self._intake.finish(self)
+        if self._consumer.release(self):
+            await self._consumer.finish(self)
 
     async def nack(self, *, requeue: bool = True) -> None:
-        if self._intake.let_go(self):
-            await (self._intake.give_back([self]) if requeue else self._intake.finish(self))
+        if self._consumer.release(self):
+            await (self._consumer.requeue([self]) if requeue else self._consumer.finish(self))
 
     async def reject(self, reason: str) -> None:
-        if self._intake.let_go(self):
-            await self._intake.bury(self.queue, self.data, self.receipt, reason)
+        if self._consumer.release(self):
+            await self._consumer.dead_letter(self.queue, self.data, self.receipt, reason)
 
 
-class Intake(ABC, Generic[R]):
+class BrokerConsumer(ABC, Generic[R]):
     """Implements `holdfast.ports.Consumer` and the block around it, but for fetching and settling."""
 
-    def __init__(self, queues: Sequence[str], prefetch: int, voice: Voice) -> None:
+    def __init__(self, queues: Sequence[str], prefetch: int, events: ConnectionEvents) -> None:
         if not queues:
             raise ValueError("consume needs at least one queue: name those that this worker serves")
         if prefetch < 1:
             raise ValueError(f"prefetch is {prefetch}: give 1 or more")
         self.queues = tuple(dict.fromkeys(map(checked_queue, queues)))
         self.prefetch = prefetch
-        self.voice = voice
-        self.in_hand: set[Carried[R]] = set()
+        self.events = events
+        self.unsettled: set[BrokerDelivery[R]] = set()
         """Fetched and not settled, handed out or not."""
-        self._ready: deque[Carried[R]] = deque()
+        self._ready: deque[BrokerDelivery[R]] = deque()
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._stopped = False
         self._left = False
         self._failure: BaseException | None = None
         self._fetching: list[asyncio.Task[None]] = []
-        self._keeping: list[asyncio.Task[None]] = []
+        self._renewing: list[asyncio.Task[None]] = []
 
     # -- what a transport adds -----------------------------------------------------------------------------------------
 
     @abstractmethod
-    async def begin(self) -> None:
+    async def start(self) -> None:
         """Start to fetch. Raise only what will not pass by itself."""
 
     @abstractmethod
-    async def cease(self) -> None:
-        """Fetch no more; `give_back` and the others still work."""
+    async def stop_fetching(self) -> None:
+        """Fetch no more; `requeue` and the others still work."""
 
     @abstractmethod
-    async def end(self) -> None:
+    async def disconnect(self) -> None:
         """All is settled or given back: let the connection go."""
 
     @abstractmethod
-    async def finish(self, carried: Carried[R]) -> None: ...
+    async def finish(self, delivery: BrokerDelivery[R]) -> None: ...
 
     @abstractmethod
-    async def give_back(self, carried: Sequence[Carried[R]]) -> None: ...
+    async def requeue(self, deliveries: Sequence[BrokerDelivery[R]]) -> None: ...
 
     @abstractmethod
-    async def bury(self, queue: str, data: bytes, receipt: R, reason: str) -> None:
+    async def dead_letter(self, queue: str, data: bytes, receipt: R, reason: str) -> None:
         """To the dead letters."""
 
     # -- what a transport calls ----------------------------------------------------------------------------------------
@@ -116,41 +116,41 @@ class Intake(ABC, Generic[R]):
         try:
             ticket = decode_ticket(data)
         except UnreadableTicket as error:
-            await self.bury(queue, data, receipt, str(error))
-            self.voice.tell(Poisoned(transport=self.voice.name, queue=queue, data=data, reason=str(error)))
+            await self.dead_letter(queue, data, receipt, str(error))
+            self.events.emit(Poisoned(transport=self.events.name, queue=queue, data=data, reason=str(error)))
             return
-        carried = Carried(self, queue, data, receipt, ticket, redelivered)
+        delivery = BrokerDelivery(self, queue, data, receipt, ticket, redelivered)
         if self._stopped:
-            await self.give_back([carried])
+            await self.requeue([delivery])
             return
-        self.in_hand.add(carried)
+        self.unsettled.add(delivery)
         self._counts[queue] += 1
-        self._ready.append(carried)
+        self._ready.append(delivery)
         self._changed.set()
 
-    def let_go(self, carried: Carried[R]) -> bool:
+    def release(self, delivery: BrokerDelivery[R]) -> bool:
         """Count it out; False if it was settled, or lost, before."""
-        if not carried.open:
+        if not delivery.open:
             return False
-        carried.open = False
-        self.in_hand.discard(carried)
-        self._counts[carried.queue] -= 1
+        delivery.open = False
+        self.unsettled.discard(delivery)
+        self._counts[delivery.queue] -= 1
         self._changed.set()
         return True
 
-    def lose_all(self) -> None:
+    def drop_all(self) -> None:
         """The broker has taken everything back: settling does nothing any more, and it will come again."""
-        for carried in tuple(self.in_hand):
-            self.let_go(carried)
+        for delivery in tuple(self.unsettled):
+            self.release(delivery)
         self._ready.clear()
 
-    def fetch(self, work: Coroutine[Any, Any, None]) -> None:
+    def start_fetching(self, work: Coroutine[Any, Any, None]) -> None:
         """A task that lives until `stop`."""
         self._start(work, self._fetching)
 
-    def keep(self, work: Coroutine[Any, Any, None]) -> None:
+    def start_renewal(self, work: Coroutine[Any, Any, None]) -> None:
         """A task that lives until the block ends: deliveries in hand stay ours that long."""
-        self._start(work, self._keeping)
+        self._start(work, self._renewing)
 
     def _start(self, work: Coroutine[Any, Any, None], tasks: list[asyncio.Task[None]]) -> None:
         task = asyncio.create_task(work)
@@ -171,9 +171,9 @@ class Intake(ABC, Generic[R]):
     async def __anext__(self) -> Delivery:
         while True:
             while self._ready:
-                carried = self._ready.popleft()
-                if carried.open:
-                    return carried
+                delivery = self._ready.popleft()
+                if delivery.open:
+                    return delivery
             if self._failure is not None:
                 raise self._failure
             if self._stopped:
@@ -186,14 +186,14 @@ class Intake(ABC, Generic[R]):
         self._stopped = True
         self._changed.set()
         await _cancel(self._fetching)
-        await self.cease()
-        unseen = [carried for carried in self._ready if self.let_go(carried)]
+        await self.stop_fetching()
+        unseen = [delivery for delivery in self._ready if self.release(delivery)]
         self._ready.clear()
-        await self.give_back(unseen)
+        await self.requeue(unseen)
 
     async def __aenter__(self) -> Self:
         try:
-            await self.begin()
+            await self.start()
         except BaseException:
             await self.leave()
             raise
@@ -210,9 +210,9 @@ class Intake(ABC, Generic[R]):
             return
         self._left = True
         await self.stop()
-        await self.give_back([carried for carried in tuple(self.in_hand) if self.let_go(carried)])
-        await _cancel(self._keeping)
-        await self.end()
+        await self.requeue([delivery for delivery in tuple(self.unsettled) if self.release(delivery)])
+        await _cancel(self._renewing)
+        await self.disconnect()
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:

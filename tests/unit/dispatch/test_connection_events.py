@@ -6,18 +6,18 @@ import logging
 
 import pytest
 
-from holdfast.dispatch.transport_log import REMIND, Voice, hush
+from holdfast.dispatch.connection_events import REMINDER_INTERVAL, ConnectionEvents, demote_driver_logs
 
 
 def test_a_broker_that_stays_away_is_mentioned_once_a_minute(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("holdfast.dispatch.transport_log.monotonic", lambda: now)
-    voice = Voice("rabbitmq")
-    for second in range(int(REMIND * 2) + 1):
+    monkeypatch.setattr("holdfast.dispatch.connection_events.monotonic", lambda: now)
+    events = ConnectionEvents("rabbitmq")
+    for second in range(int(REMINDER_INTERVAL * 2) + 1):
         now = float(second)
-        voice.lost(ConnectionError("refused"))
+        events.disconnected(ConnectionError("refused"))
 
     said = [record.getMessage() for record in caplog.records]
     assert said == [
@@ -29,7 +29,7 @@ def test_a_broker_that_stays_away_is_mentioned_once_a_minute(
 
 def test_what_a_driver_says_is_a_detail(caplog: pytest.LogCaptureFixture) -> None:
     inner = logging.getLogger("some_driver.connection")
-    hush("some_driver")
+    demote_driver_logs("some_driver")
     inner.warning("error when creating transport")
     assert not caplog.records
 

@@ -10,10 +10,10 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from holdfast.dispatch.address import CarrierOptions
-from holdfast.dispatch.backoff import patiently
-from holdfast.dispatch.delivery_queue import Intake
-from holdfast.dispatch.transport_log import Voice
+from holdfast.dispatch.address import TransportOptions
+from holdfast.dispatch.backoff import retrying
+from holdfast.dispatch.broker_consumer import BrokerConsumer
+from holdfast.dispatch.connection_events import ConnectionEvents
 from holdfast.errors import DelayUnsupported, TransportClosed
 from holdfast.model.ticket import Ticket, checked_queue, encode_ticket
 from holdfast.ports import Consumer, DeadTicket, TransportListener
@@ -21,26 +21,26 @@ from holdfast.ports.transport import DEFAULT_PREFETCH
 
 T = TypeVar("T")
 
-_AT_ONCE = 256
+_PUBLISH_BATCH = 256
 """Messages that wait for their confirms together, and are sent again together."""
 
 
-class Carrier(ABC):
+class BrokerTransport(ABC):
     """Implements `holdfast.ports.Transport` but for the talk with a broker."""
 
     name: str
     can_schedule = False
     can_prioritise = False
 
-    def __init__(self, where: str, options: CarrierOptions, listener: TransportListener | None) -> None:
+    def __init__(self, where: str, options: TransportOptions, listener: TransportListener | None) -> None:
         self.options = options
         self.where = where
         """The address as people may see it."""
-        self.voice = Voice(self.name, listener)
+        self.events = ConnectionEvents(self.name, listener)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._under_way = 0
-        self._at_rest = asyncio.Event()
-        self._intakes: set[Intake[Any]] = set()
+        self._active_calls = 0
+        self._idle = asyncio.Event()
+        self._consumers: set[BrokerConsumer[Any]] = set()
 
     # -- what a transport adds -----------------------------------------------------------------------------------------
 
@@ -53,14 +53,14 @@ class Carrier(ABC):
 
     @abstractmethod
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
-        """Return when the broker has them; what fails and `_passes` is tried again."""
+        """Return when the broker has them; what fails and `_is_transient` is tried again."""
 
     @abstractmethod
-    def _passes(self, error: BaseException) -> bool:
+    def _is_transient(self, error: BaseException) -> bool:
         """Whether this error passes by itself."""
 
     @abstractmethod
-    def _intake(self, queues: Sequence[str], prefetch: int) -> Intake[Any]: ...
+    def _consumer(self, queues: Sequence[str], prefetch: int) -> BrokerConsumer[Any]: ...
 
     @abstractmethod
     async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]: ...
@@ -68,7 +68,7 @@ class Carrier(ABC):
     @abstractmethod
     async def _delete(self, queue: str) -> None: ...
 
-    async def _hold_back(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
+    async def _send_later(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
         raise DelayUnsupported(self.name)
 
     # -- the port ------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ class Carrier(ABC):
         if self._loop is not None:
             return
         try:
-            await self.patiently(self._connect)
+            await self.retrying(self._connect)
         except BaseException:
             await self._disconnect()
             raise
@@ -87,20 +87,20 @@ class Carrier(ABC):
         if self._loop is None:
             return
         self._loop = None
-        while self._under_way:
-            self._at_rest.clear()
-            await self._at_rest.wait()
-        for intake in tuple(self._intakes):
-            await intake.leave()
+        while self._active_calls:
+            self._idle.clear()
+            await self._idle.wait()
+        for consumer in tuple(self._consumers):
+            await consumer.leave()
         await self._disconnect()
 
     async def publish(self, queue: str, tickets: Sequence[Ticket]) -> None:
         checked_queue(queue)
         messages = [encode_ticket(ticket) for ticket in tickets]
         async with self._working():
-            for start in range(0, len(messages), _AT_ONCE):
-                some = slice(start, start + _AT_ONCE)
-                await self.patiently(partial(self._send, queue, messages[some], tickets[some]))
+            for start in range(0, len(messages), _PUBLISH_BATCH):
+                some = slice(start, start + _PUBLISH_BATCH)
+                await self.retrying(partial(self._send, queue, messages[some], tickets[some]))
 
     async def schedule(self, queue: str, ticket: Ticket, delay: timedelta) -> None:
         checked_queue(queue)
@@ -111,48 +111,51 @@ class Carrier(ABC):
             await self.publish(queue, [ticket])
             return
         async with self._working():
-            await self.patiently(lambda: self._hold_back(queue, message, ticket, delay))
+            await self.retrying(lambda: self._send_later(queue, message, ticket, delay))
 
     def consume(self, queues: Sequence[str], prefetch: int = DEFAULT_PREFETCH) -> AbstractAsyncContextManager[Consumer]:
-        return self._consuming(self._intake(queues, prefetch))
+        return self._consuming(self._consumer(queues, prefetch))
 
     async def dead_letters(self, queue: str, limit: int = 100) -> Sequence[DeadTicket]:
         checked_queue(queue)
         async with self._working():
-            return await self.patiently(lambda: self._read_dead(queue, limit))
+            return await self.retrying(lambda: self._read_dead(queue, limit))
 
     async def delete_queue(self, queue: str) -> None:
         checked_queue(queue)
         async with self._working():
-            await self.patiently(lambda: self._delete(queue))
+            await self.retrying(lambda: self._delete(queue))
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    async def patiently(self, operation: Callable[[], Awaitable[T]]) -> T:
-        return await patiently(
-            operation, passes=self._passes, patience=self.options.patience, what=f"The broker at {self.where}"
+    async def retrying(self, operation: Callable[[], Awaitable[T]]) -> T:
+        return await retrying(
+            operation,
+            is_transient=self._is_transient,
+            timeout=self.options.patience,
+            what=f"The broker at {self.where}",
         )
 
     @asynccontextmanager
-    async def _consuming(self, intake: Intake[Any]) -> AsyncIterator[Consumer]:
+    async def _consuming(self, consumer: BrokerConsumer[Any]) -> AsyncIterator[Consumer]:
         self._check()
-        self._intakes.add(intake)
+        self._consumers.add(consumer)
         try:
-            async with intake:
-                yield intake
+            async with consumer:
+                yield consumer
         finally:
-            self._intakes.discard(intake)
+            self._consumers.discard(consumer)
 
     @asynccontextmanager
     async def _working(self) -> AsyncIterator[None]:
         """`close` waits for what is inside."""
         self._check()
-        self._under_way += 1
+        self._active_calls += 1
         try:
             yield
         finally:
-            self._under_way -= 1
-            self._at_rest.set()
+            self._active_calls -= 1
+            self._idle.set()
 
     def _check(self) -> None:
         if self._loop is None:
