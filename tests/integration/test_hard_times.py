@@ -301,7 +301,7 @@ async def test_a_server_that_goes_away_is_told_in_few_lines(
 async def test_a_line_that_falls_silent_is_given_up(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody says that the connections are over, as when the server's machine vanished: new ones are made."""
     for module in (postgresql, mysql):
-        monkeypatch.setattr(module, "ANSWER_WITHIN", timedelta(seconds=1))
+        monkeypatch.setattr(module, "REPLY_TIMEOUT", timedelta(seconds=1))
     wire = await Wire.to(*address)
     nap = Workflow(Delay(timedelta(milliseconds=1)), id="nap")
     quick: dict[str, Any] = {"store_retry_delay": "10ms", "node_alive": "3s"}

@@ -100,16 +100,16 @@ def _id_of(commit: Commit) -> str:
     return "" if commit.instance is None else commit.instance.id
 
 
-def judge(
-    batch: Sequence[Commit], evidence: Evidence, let_through: Callable[[Commit], CommitOutcome | None]
+def check_guards(
+    batch: Sequence[Commit], evidence: Evidence, accept: Callable[[Commit], CommitOutcome | None]
 ) -> list[CommitOutcome]:
-    """One outcome per commit. `let_through` is called for each survivor in turn, and changes the evidence; what it
+    """One outcome per commit. `accept` is called for each survivor in turn, and changes the evidence; what it
     returns, if anything, is the outcome instead."""
     outcomes: list[CommitOutcome] = []
     for commit in batch:
         loss = lost(commit, evidence)
         if loss is None:
-            outcomes.append(let_through(commit) or COMMITTED)
+            outcomes.append(accept(commit) or COMMITTED)
         elif loss.reason in {Loss.VERSION, Loss.EXISTS} and was_sent_before(commit, evidence):
             outcomes.append(COMMITTED)
         else:

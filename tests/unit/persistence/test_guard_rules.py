@@ -11,8 +11,8 @@ from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.model.work import NOBODY, EffectRef, ScheduleStep
-from holdfast.persistence.guard_rules import Holder, judge
-from holdfast.persistence.sql.guard_evidence import Found
+from holdfast.persistence.guard_rules import Holder, check_guards
+from holdfast.persistence.sql.guard_evidence import GuardEvidence
 from holdfast.testing.store_rows import commit_of, instance, later
 
 KEY = idempotency_key(operation="start", target="t", key="k")
@@ -27,9 +27,9 @@ GUARDED: dict[Loss, dict[str, object]] = {
 }
 
 
-def holding(*broken: Loss) -> Found:
+def holding(*broken: Loss) -> GuardEvidence:
     """Evidence by which all guards of version 2 hold but these."""
-    found = Found()
+    found = GuardEvidence()
     found.versions[InstanceKey("", "i")] = 5 if Loss.VERSION in broken else 1
     if Loss.KEY in broken:
         found.holders["", KEY.ref] = Holder("other", "")
@@ -52,28 +52,28 @@ def guarded(**more: object) -> Commit:
 
 
 def test_all_guards_hold() -> None:
-    let_through: list[Commit] = []
+    accept: list[Commit] = []
 
-    outcomes = judge([guarded()], holding(), let_through.append)
+    outcomes = check_guards([guarded()], holding(), accept.append)
 
     assert outcomes == [COMMITTED]
-    assert len(let_through) == 1
+    assert len(accept) == 1
 
 
 @pytest.mark.parametrize("reason", [*GUARDED, Loss.VERSION])
 def test_each_guard_alone_stops_a_commit(reason: Loss) -> None:
-    let_through: list[Commit] = []
+    accept: list[Commit] = []
 
-    (outcome,) = judge([guarded()], holding(reason), let_through.append)
+    (outcome,) = check_guards([guarded()], holding(reason), accept.append)
 
     assert isinstance(outcome, Lost)
     assert outcome.reason is reason
-    assert not let_through
+    assert not accept
 
 
 @pytest.mark.parametrize("pair", list(combinations([Loss.VERSION, *GUARDED], 2)))
 def test_of_several_broken_guards_the_first_in_the_order_of_locks_is_told(pair: tuple[Loss, Loss]) -> None:
-    (outcome,) = judge([guarded()], holding(*pair), lambda commit: None)
+    (outcome,) = check_guards([guarded()], holding(*pair), lambda commit: None)
 
     assert isinstance(outcome, Lost)
     assert outcome.reason is pair[0]
@@ -82,16 +82,16 @@ def test_of_several_broken_guards_the_first_in_the_order_of_locks_is_told(pair: 
 def test_a_burst_that_is_stored_was_sent_before() -> None:
     commit, found = guarded(), holding(Loss.VERSION, Loss.KEY, Loss.WORK)
     found.bursts[InstanceKey("", "i"), 2] = commit.burst_id
-    let_through: list[Commit] = []
+    accept: list[Commit] = []
 
-    assert judge([commit], found, let_through.append) == [COMMITTED]
-    assert not let_through
+    assert check_guards([commit], found, accept.append) == [COMMITTED]
+    assert not accept
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)), max_size=12))
 def test_in_a_batch_each_guard_has_one_winner(starts: list[tuple[int, int, int]]) -> None:
     """Whatever keys, slots and rows the starts of a batch share, nobody wins against a winner before it."""
-    found = Found()
+    found = GuardEvidence()
     found.work |= {("", f"w{number}") for number in range(3)}
     batch = [
         commit_of(
@@ -104,11 +104,11 @@ def test_in_a_batch_each_guard_has_one_winner(starts: list[tuple[int, int, int]]
     ]
     winners: list[Commit] = []
 
-    def let_through(commit: Commit) -> None:
-        found.after(commit)
+    def accept(commit: Commit) -> None:
+        found.apply(commit)
         winners.append(commit)
 
-    outcomes = judge(batch, found, let_through)
+    outcomes = check_guards(batch, found, accept)
 
     assert [commit for commit, outcome in zip(batch, outcomes, strict=True) if outcome == COMMITTED] == winners
     assert len({commit.guards_taken[0].name for commit in winners}) == len(winners)

@@ -13,9 +13,9 @@ from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkRow, InstanceKey, InstanceRow
 from holdfast.model.work import EffectRef
 from holdfast.persistence import faultpoints
-from holdfast.persistence.guard_rules import Holder, judge
+from holdfast.persistence.guard_rules import Holder, check_guards
 from holdfast.persistence.memory.records import write_record
-from holdfast.persistence.memory.tables import MemoryPart, Tables
+from holdfast.persistence.memory.tables import MemoryStoreBase, Tables
 
 
 class TableEvidence:
@@ -51,16 +51,16 @@ class TableEvidence:
         return None if row is None else row.due
 
 
-class MemoryCommits(MemoryPart):
+class MemoryCommits(MemoryStoreBase):
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         check_batch(batch)
         faultpoints.reached("commit.begin")
-        outcomes = judge(batch, TableEvidence(self._tables), self._let_through)
+        outcomes = check_guards(batch, TableEvidence(self._tables), self._accept)
         self._changed()
         faultpoints.reached("commit.done")
         return outcomes
 
-    def _let_through(self, commit: Commit) -> CommitOutcome | None:
+    def _accept(self, commit: Commit) -> CommitOutcome | None:
         collision = next(_collisions(self._tables, commit), None)
         if collision is not None:
             return Failed(AlreadyStored(f"{collision} is stored already. Ids are made once: give it a new one."))

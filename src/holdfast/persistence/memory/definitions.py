@@ -18,10 +18,10 @@ from holdfast.model.catalog import (
     check_origin,
 )
 from holdfast.model.listing import folded
-from holdfast.persistence.memory.tables import MemoryPart
+from holdfast.persistence.memory.tables import MemoryStoreBase
 
 
-class MemoryDefinitions(MemoryPart):
+class MemoryDefinitions(MemoryStoreBase):
     async def epoch(self) -> int:
         return self._tables.epoch
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
-from holdfast.persistence.memory.tables import MemoryPart
+from holdfast.persistence.memory.tables import MemoryStoreBase
 
 
-class MemoryEffects(MemoryPart):
+class MemoryEffects(MemoryStoreBase):
     async def own_effect(self, tenant: str, instance_id: str, ref: EffectRef, owner: Owner) -> EffectRow | None:
         return await self.move_effect(tenant, instance_id, ref, ref._replace(owner=owner))
 

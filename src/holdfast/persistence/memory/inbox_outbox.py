@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from holdfast.model.stored import BookmarkRow, InstanceKey
 from holdfast.model.work import InboxRow, OutboxRow
-from holdfast.persistence.memory.tables import MemoryPart, added
+from holdfast.persistence.memory.tables import MemoryStoreBase, added
 
 
-class MemoryMail(MemoryPart):
+class MemoryInboxOutbox(MemoryStoreBase):
     async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
         answers = added(self._tables.inbox, (((row.tenant, row.id), row) for row in rows))
         self._changed()

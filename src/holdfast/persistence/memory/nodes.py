@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from holdfast.model.cluster import NodeRow, NodeState, Registration, free_worker
 from holdfast.model.work import Owner
-from holdfast.persistence.memory.tables import MemoryPart
+from holdfast.persistence.memory.tables import MemoryStoreBase
 
 
-class MemoryNodes(MemoryPart):
+class MemoryNodes(MemoryStoreBase):
     async def now(self) -> datetime:
         return self._now()
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.model.guard import GuardRef, GuardRow
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, IncidentRow, InstanceKey, InstanceRow, JournalSegment
-from holdfast.persistence.memory.tables import MemoryPart
+from holdfast.persistence.memory.tables import MemoryStoreBase
 from holdfast.ports import Loaded, Matches
 
 
-class MemoryReads(MemoryPart):
+class MemoryReads(MemoryStoreBase):
     async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
         return Loaded(epoch=self._tables.epoch, instances=self._rows(keys))
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
 from holdfast.model.work import WorkRow
-from holdfast.persistence.memory.tables import MemoryPart, Tables, added
+from holdfast.persistence.memory.tables import MemoryStoreBase, Tables, added
 
 
 def write_record(tables: Tables, row: RecordRow) -> None:
@@ -20,7 +20,7 @@ def write_record(tables: Tables, row: RecordRow) -> None:
     )
 
 
-class MemoryRecords(MemoryPart):
+class MemoryRecords(MemoryStoreBase):
     async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
         stored = self._tables.records.get((row.tenant, row.kind, row.id))
         if row.version - 1 != (0 if stored is None else stored.version):

@@ -17,13 +17,13 @@ from holdfast.model.listing import (
     encode_cursor,
 )
 from holdfast.model.stored import InstanceKey, InstanceRow
-from holdfast.persistence.memory.tables import MemoryPart
+from holdfast.persistence.memory.tables import MemoryStoreBase
 
 _SUMMARY = InstanceSummary.__struct_fields__
 _TEXTS = (InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT)
 
 
-class MemorySearch(MemoryPart):
+class MemorySearch(MemoryStoreBase):
     async def search(self, query: InstanceQuery) -> InstancePage:
         rows = self._matching(query.tenant, query.filter)
         order = _Order(query.sort, query.descending)

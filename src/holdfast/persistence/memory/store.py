@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence.memory.definitions import MemoryDefinitions
 from holdfast.persistence.memory.effects import MemoryEffects
-from holdfast.persistence.memory.inbox_outbox import MemoryMail
+from holdfast.persistence.memory.inbox_outbox import MemoryInboxOutbox
 from holdfast.persistence.memory.nodes import MemoryNodes
 from holdfast.persistence.memory.reads import MemoryReads
 from holdfast.persistence.memory.records import MemoryRecords
@@ -21,7 +21,7 @@ class MemoryStore(
     MemoryWork,
     MemoryReads,
     MemoryEffects,
-    MemoryMail,
+    MemoryInboxOutbox,
     MemoryNodes,
     MemorySearch,
     MemoryUpkeep,

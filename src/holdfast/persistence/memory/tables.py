@@ -1,4 +1,4 @@
-"""The tables of the memory store, and what its parts share: the tables, a clock, and a bell that rings on change."""
+"""The tables of the memory store, and what its parts share: the tables, a clock, and a change that rings on change."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def added(table: dict[K, R], rows: Iterable[tuple[K, R]]) -> list[bool]:
     return answers
 
 
-class MemoryPart:
+class MemoryStoreBase:
     """What every part of the memory store can reach."""
 
     def __init__(self, now: Callable[[], datetime] = system_now) -> None:
@@ -78,18 +78,18 @@ class MemoryPart:
         self._now = now
         self._claimed: set[tuple[str, str]] = set()
         self._changes = 0
-        self._bell = asyncio.Event()
+        self._change = asyncio.Event()
 
     def _changed(self) -> None:
         self._changes += 1
-        self._bell.set()
-        self._bell = asyncio.Event()
+        self._change.set()
+        self._change = asyncio.Event()
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         if self._changes == since:
-            bell = self._bell
-            # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the bell.
+            change = self._change
+            # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the change.
             with suppress(TimeoutError):
                 async with asyncio.timeout(timeout.total_seconds()):
-                    await bell.wait()
+                    await change.wait()
         return self._changes

@@ -16,12 +16,12 @@ from holdfast.model.stored import ENDED, InstanceKey, InstanceRow
 from holdfast.model.upkeep import InstanceExport, RetentionRule, StoreStats
 from holdfast.model.work import NOBODY, InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.memory.commits import burn
-from holdfast.persistence.memory.tables import MemoryPart
+from holdfast.persistence.memory.tables import MemoryStoreBase
 
 _OfInstance = WorkRow | InboxRow | OutboxRow | GuardRow | RecordRow
 
 
-class MemoryUpkeep(MemoryPart):
+class MemoryUpkeep(MemoryStoreBase):
     async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
         found = [
             row

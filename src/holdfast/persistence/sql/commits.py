@@ -1,6 +1,6 @@
 """The commit of a batch where the database is asked first and written then: SQLite and MySQL.
 
-One script for the whole batch: gather the evidence under locks, judge, write the survivors table by table.
+One script for the whole batch: gather the evidence under locks, check_guards, write the survivors table by table.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.stored import InstanceRow
 from holdfast.persistence import faultpoints
-from holdfast.persistence.guard_rules import judge
+from holdfast.persistence.guard_rules import check_guards
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.first_segment import INSERT_NEW, NOT_HERE, first_of, keep_first
 from holdfast.persistence.sql.guard_evidence import gather
@@ -51,11 +51,11 @@ def commit_script(batch: Sequence[Commit], dialect: Dialect, codec: Codec) -> Sc
     found = yield from gather(batch, dialect.lock)
     survivors: list[Commit] = []
 
-    def let_through(commit: Commit) -> None:
-        found.after(commit)
+    def accept(commit: Commit) -> None:
+        found.apply(commit)
         survivors.append(commit)
 
-    outcomes = judge(batch, found, let_through)
+    outcomes = check_guards(batch, found, accept)
     faultpoints.reached("commit.locked")
     for statement in writes(survivors, dialect, codec):
         if statement.values:
@@ -69,11 +69,11 @@ def writes(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterato
     with_instance = [(commit, commit.instance) for commit in commits if commit.instance is not None]
     yield from _instances(with_instance, codec)
     yield from _guards(with_instance)
-    yield from _sleeping(with_instance, codec)
+    yield from _bookmarks(with_instance, codec)
     yield from _effects(with_instance, codec)
-    yield from _remarks(with_instance, codec)
+    yield from _incidents_and_values(with_instance, codec)
     yield from _work(commits, codec)
-    yield from _mail(commits, dialect, codec)
+    yield from _inbox_and_outbox(commits, dialect, codec)
     yield each(
         f"{RECORD.insert} {written_over(dialect)}",
         [first_version(row, codec) for commit in commits for row in commit.records],
@@ -122,7 +122,7 @@ def _guards(written: _Written) -> Iterator[Statement]:
     yield each(GUARD.insert, taken)
 
 
-def _sleeping(written: _Written, codec: Codec) -> Iterator[Statement]:
+def _bookmarks(written: _Written, codec: Codec) -> Iterator[Statement]:
     yield each(
         _BURN,
         [
@@ -147,7 +147,7 @@ def _effects(written: _Written, codec: Codec) -> Iterator[Statement]:
     )
 
 
-def _remarks(written: _Written, codec: Codec) -> Iterator[Statement]:
+def _incidents_and_values(written: _Written, codec: Codec) -> Iterator[Statement]:
     yield each(
         INCIDENT.insert, [INCIDENT.encode(mark, codec) for commit, _ in written for mark in commit.incidents_added]
     )
@@ -179,7 +179,7 @@ def _work(commits: Sequence[Commit], codec: Codec) -> Iterator[Statement]:
     )
 
 
-def _mail(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterator[Statement]:
+def _inbox_and_outbox(commits: Sequence[Commit], dialect: Dialect, codec: Codec) -> Iterator[Statement]:
     yield each(_DROP_INBOX, [(commit.tenant, stimulus) for commit in commits for stimulus in commit.inbox_consumed])
     yield each(
         f"{INBOX.insert} {dialect.skip_existing}",

@@ -22,14 +22,14 @@ from holdfast.model.catalog import (
 )
 from holdfast.model.listing import folded
 from holdfast.persistence.sql.script import Rows, Script, Value, all_of, ask, each, marks
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.work_tables import CONTENT, TRIGGER, VERSION
 
 _OF = " where tenant = ? and definition_id = ?"
 _SORTS = {"name": "name", "created": "created", "version": "version"}
 
 
-class SqlDefinitions(SqlPart):
+class SqlDefinitions(SqlStoreBase):
     async def epoch(self) -> int:
         return await self._read(self._epoch())
 

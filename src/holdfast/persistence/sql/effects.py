@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
 from holdfast.persistence.sql.instance_tables import EFFECT
 from holdfast.persistence.sql.script import Script, Value, ask
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros
 
 _ORDER = " order by tenant, instance_id, execution"
@@ -22,7 +22,7 @@ _LOST = """ where owner_node <> '' and not exists (
     and n.state <> 'left' and n.heartbeat + n.time_to_live > ?)"""
 
 
-class SqlEffects(SqlPart):
+class SqlEffects(SqlStoreBase):
     async def own_effect(self, tenant: str, instance_id: str, ref: EffectRef, owner: Owner) -> EffectRow | None:
         return await self.move_effect(tenant, instance_id, ref, ref._replace(owner=owner))
 

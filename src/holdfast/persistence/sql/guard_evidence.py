@@ -19,11 +19,11 @@ from holdfast.persistence.guard_rules import Holder
 from holdfast.persistence.sql.script import Script, all_of, ask, chunks, grouped
 from holdfast.persistence.sql.tables import moment_or_none
 
-_PAIRS = 100
+_PAIRS_MAX = 100
 """How many (instance, number) pairs one statement asks for."""
 
 
-class Found:
+class GuardEvidence:
     """Evidence that was read before the batch was judged."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Found:
     def due_of(self, tenant: str, schedule_id: str) -> datetime | None:
         return self.schedules.get((tenant, schedule_id))
 
-    def after(self, commit: Commit) -> None:
+    def apply(self, commit: Commit) -> None:
         """A survivor's changes, for those behind it in the batch."""
         tenant = commit.tenant
         for work_id in (*commit.work_consumed, *commit.work_dropped):
@@ -74,8 +74,8 @@ class Found:
                 self.holders[tenant, guard.ref] = Holder(commit.instance.id, guard.fingerprint)
 
 
-def gather(batch: Sequence[Commit], lock: str) -> Script[Found]:
-    found = Found()
+def gather(batch: Sequence[Commit], lock: str) -> Script[GuardEvidence]:
+    found = GuardEvidence()
     for tenant, commits in sorted(grouped(batch, lambda commit: commit.tenant).items()):
         yield from _versions(found, tenant, commits, lock)
         yield from _bursts(found, tenant, commits)
@@ -85,14 +85,14 @@ def gather(batch: Sequence[Commit], lock: str) -> Script[Found]:
     return found
 
 
-def _versions(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
+def _versions(found: GuardEvidence, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
     ids = sorted(commit.instance.id for commit in commits if commit.instance is not None)
     sql = "select id, version from hf_instance where tenant = ? and id in ({marks}) order by id" + lock
     for instance_id, version in (yield from all_of(sql, (tenant,), ids)):
         found.versions[InstanceKey(tenant, instance_id)] = version
 
 
-def _bursts(found: Found, tenant: str, commits: Sequence[Commit]) -> Script[None]:
+def _bursts(found: GuardEvidence, tenant: str, commits: Sequence[Commit]) -> Script[None]:
     """Only for those whose version check is lost: were they sent before?"""
     pairs = [
         (row.id, row.version)
@@ -111,7 +111,7 @@ def _bursts(found: Found, tenant: str, commits: Sequence[Commit]) -> Script[None
         found.bursts[InstanceKey(tenant, instance_id), 1] = burst_id
 
 
-def _holders(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
+def _holders(found: GuardEvidence, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
     # Those that are given back are locked with the others, in one order: two commits that swap slots do not deadlock.
     taken = {guard.ref for commit in commits for guard in commit.guards_taken}
     names = taken | {ref for commit in commits for ref in commit.guards_released}
@@ -126,7 +126,7 @@ def _holders(found: Found, tenant: str, commits: Sequence[Commit], lock: str) ->
             found.holders[tenant, GuardRef(GuardKind(kind), name)] = Holder(instance_id, fingerprint)
 
 
-def _rows(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
+def _rows(found: GuardEvidence, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
     work = sorted({work_id for commit in commits for work_id in commit.work_consumed})
     inbox = sorted({stimulus_id for commit in commits for stimulus_id in commit.inbox_consumed})
     schedules = sorted({step.schedule_id for commit in commits for step in commit.schedules_fired})
@@ -139,7 +139,7 @@ def _rows(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Sc
         found.schedules[tenant, schedule_id] = moment_or_none(due)
 
 
-def _effects(found: Found, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
+def _effects(found: GuardEvidence, tenant: str, commits: Sequence[Commit], lock: str) -> Script[None]:
     pairs = [
         (commit.instance.id, ref.execution)
         for commit in commits
@@ -155,7 +155,7 @@ def _of_pairs(
     sql: str, number: str, tenant: str, pairs: Sequence[tuple[str, int]], lock: str = ""
 ) -> Script[list[Sequence[Any]]]:
     found: list[Sequence[Any]] = []
-    for part in chunks(sorted(pairs), _PAIRS):
+    for part in chunks(sorted(pairs), _PAIRS_MAX):
         either = " or ".join(["(instance_id = ? and " + number + " = ?)"] * len(part))
         values = [value for pair in part for value in pair]
         found += yield ask(f"{sql} where tenant = ? and ({either}){lock}", tenant, *values)

@@ -13,7 +13,7 @@ from holdfast.model.stored import BookmarkRow
 from holdfast.model.work import InboxRow, OutboxRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK
 from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.work_tables import INBOX, OUTBOX
 
 _MICRO = timedelta(microseconds=1)
@@ -29,7 +29,7 @@ where i.expires is null or i.expires > ?
 order by i.arrived, i.tenant, i.id, b.created, b.instance_id, b.seq limit ?"""
 
 
-class SqlMail(SqlPart):
+class SqlInboxOutbox(SqlStoreBase):
     async def put_inbox(self, rows: Sequence[InboxRow]) -> Sequence[bool]:
         return await self._write(lambda: self._put(rows))
 

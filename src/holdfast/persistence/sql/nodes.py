@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from holdfast.model.cluster import NodeRow, NodeState, Registration, free_worker
 from holdfast.model.work import Owner
 from holdfast.persistence.sql.script import Script, ask
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros, moment
 from holdfast.persistence.sql.work_tables import NODE
 
@@ -19,7 +19,7 @@ _SILENT = f"""heartbeat < ? and not ({_ALIVE}) and not exists (
     select 1 from hf_effect e where e.owner_node = hf_node.id and e.owner_boot = hf_node.boot)"""
 
 
-class SqlNodes(SqlPart):
+class SqlNodes(SqlStoreBase):
     async def register_node(self, node_id: str, *, time_to_live: timedelta, details: bytes = b"") -> Registration:
         return await self._write(lambda: self._register(node_id, time_to_live, details))
 

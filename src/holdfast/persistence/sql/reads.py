@@ -10,7 +10,7 @@ from holdfast.model.stored import BookmarkQuery, BookmarkRow, IncidentRow, Insta
 from holdfast.persistence.sql.first_segment import FIRST_SEGMENT, read_first
 from holdfast.persistence.sql.instance_tables import BOOKMARK, GUARD, INCIDENT, INSTANCE, JOURNAL
 from holdfast.persistence.sql.script import Script, Value, all_of, ask, grouped
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.ports import Loaded, Matches
 
 _LOAD = INSTANCE.select + " where tenant = ? and id in ({marks})"
@@ -19,7 +19,7 @@ _BY_AGE = " order by created, instance_id, seq limit ?"
 _BY_INSTANCE = " and (instance_id > ? or (instance_id = ? and seq > ?)) order by instance_id, seq limit ?"
 
 
-class SqlReads(SqlPart):
+class SqlReads(SqlStoreBase):
     async def load(self, keys: Sequence[InstanceKey]) -> Loaded:
         return await self._read(self._load(keys))
 

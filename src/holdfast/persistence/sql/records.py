@@ -11,7 +11,7 @@ from holdfast.model.record_rows import RecordQuery, RecordRow, read_cursor
 from holdfast.model.work import WorkRow
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.script import Script, Value, ask, each, marks
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import Table, micros, micros_or_none, moment, moment_or_none
 from holdfast.persistence.sql.work_tables import WORK
 from holdfast.ports import Codec
@@ -55,7 +55,7 @@ def first_version(row: RecordRow, codec: Codec) -> tuple[Value, ...]:
     return *encoded[:3], 1, *encoded[4:]
 
 
-class SqlRecords(SqlPart):
+class SqlRecords(SqlStoreBase):
     async def put_record(self, row: RecordRow, work: Sequence[WorkRow] = ()) -> bool:
         return await self._write(lambda: self._put_record_and(row, work))
 

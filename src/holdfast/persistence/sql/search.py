@@ -21,7 +21,7 @@ from holdfast.model.listing import (
 )
 from holdfast.persistence.sql.instance_tables import SUMMARY, read_summary
 from holdfast.persistence.sql.script import Script, Value, ask, marks
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros
 
 _OPTIONAL_TEXTS = frozenset({InstanceSort.NAME, InstanceSort.CORRELATION, InstanceSort.PARENT})
@@ -32,7 +32,7 @@ _EARLIEST, _LATEST = -(2**62), 2**62
 _SEARCHED = ("id", "definition_id", "correlation_id", "name")
 
 
-class SqlSearch(SqlPart):
+class SqlSearch(SqlStoreBase):
     async def search(self, query: InstanceQuery) -> InstancePage:
         stale = not await self._seen(query)
         found = await self._read(self._page(query))

@@ -11,11 +11,11 @@ from holdfast.errors import DeletionRefused
 from holdfast.model.stored import ENDED, InstanceKey
 from holdfast.model.upkeep import RetentionRule, StoreStats
 from holdfast.persistence.sql.script import Script, Value, all_of, ask, each, marks
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import micros, moment_or_none
 from holdfast.persistence.sql.work_tables import AT_ONCE
 
-OF_INSTANCE = (
+INSTANCE_TABLES = (
     "hf_bookmark",
     "hf_journal",
     "hf_value",
@@ -30,12 +30,12 @@ OF_INSTANCE = (
 """Tables whose rows go with their instance, by the column `instance_id`. Guards apart: keys outlive it."""
 
 _ENDED = ", ".join(f"'{status}'" for status in sorted(ENDED))
-NO_LIVE_KIN = f"""
+NO_LIVE_RELATIVES = f"""
     and not exists (select 1 from hf_instance p where p.tenant = i.tenant and p.id = i.parent_id
         and p.status not in ({_ENDED}))
     and not exists (select 1 from hf_instance c where c.tenant = i.tenant and c.parent_id = i.id
         and c.status not in ({_ENDED}))"""
-_KIN = f"""select i.id, k.id, k.status from hf_instance i join hf_instance k
+_LIVE_RELATIVES = f"""select i.id, k.id, k.status from hf_instance i join hf_instance k
     on k.tenant = i.tenant and (k.id = i.parent_id or k.parent_id = i.id)
     where i.tenant = ? and i.id in ({{marks}}) and k.status not in ({_ENDED})"""
 _KEYS_OVER = """select g.tenant, g.name from hf_guard g left join hf_instance i
@@ -56,7 +56,7 @@ _STUCK = f"select i.tenant, i.id from hf_instance i where i.status not in ({_END
 )
 
 
-class SqlUpkeep(SqlPart):
+class SqlUpkeep(SqlStoreBase):
     async def find_expired(self, tenant: str, rule: RetentionRule, limit: int) -> Sequence[str]:
         return await self._read(self._expired(tenant, rule, limit))
 
@@ -97,7 +97,7 @@ class SqlUpkeep(SqlPart):
         if rule.definition_ids:
             sql += f" and i.definition_id in ({marks(len(rule.definition_ids))})"
             values += rule.definition_ids
-        rows = yield ask(f"{sql}{NO_LIVE_KIN} order by i.finished, i.id limit ?", *values, limit)
+        rows = yield ask(f"{sql}{NO_LIVE_RELATIVES} order by i.finished, i.id limit ?", *values, limit)
         return [row[0] for row in rows]
 
     def _delete_all(self, tenant: str, ids: Sequence[str]) -> Script[int]:
@@ -106,7 +106,7 @@ class SqlUpkeep(SqlPart):
         for instance_id, status in found:
             if status not in ENDED:
                 raise DeletionRefused(instance_id, f"it is {status}")
-        for instance_id, kin, status in (yield from all_of(_KIN, (tenant,), ids)):
+        for instance_id, kin, status in (yield from all_of(_LIVE_RELATIVES, (tenant,), ids)):
             raise DeletionRefused(instance_id, f"its parent or child {kin} is {status}")
         now = yield from self._micros_now()
         rows = [(tenant, row[0]) for row in found]
@@ -120,7 +120,7 @@ class SqlUpkeep(SqlPart):
 
     def _delete_rows(self, rows: Sequence[tuple[str, str]]) -> Script[None]:
         yield each("delete from hf_guard where tenant = ? and instance_id = ? and kind = 'slot'", rows)
-        for table in OF_INSTANCE:
+        for table in INSTANCE_TABLES:
             yield each(f"delete from {table} where tenant = ? and instance_id = ?", rows)
         yield each("delete from hf_instance where tenant = ? and id = ?", rows)
 

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from holdfast.model.work import DeadLetterRow, ScheduleRow, WorkRow
 from holdfast.persistence.sql.script import Script, all_of, ask, each, grouped, marks
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import common_micros, micros
 from holdfast.persistence.sql.work_tables import AT_ONCE, DEAD_LETTER, SCHEDULE, WORK
 
 _OF_IDS = " where tenant = ? and id in ({marks})"
 
 
-class SqlWork(SqlPart):
+class SqlWork(SqlStoreBase):
     async def enqueue(self, rows: Sequence[WorkRow]) -> Sequence[bool]:
         return await self._write(lambda: self._enqueue(rows))
 

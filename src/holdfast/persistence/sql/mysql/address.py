@@ -17,7 +17,7 @@ class MysqlAddress:
     unix_socket: str | None = None
     tls: SSLContext | None = field(default=None, repr=False)
     """None: not encrypted."""
-    patience: timedelta = timedelta(seconds=10)
+    connect_timeout: timedelta = timedelta(seconds=10)
     """How long the server may take to answer a connection."""
 
     @property

@@ -1,7 +1,7 @@
 """Hearing of others' commits. MySQL has nothing to listen to, so who waits looks at the sum of all commits.
 
 A number that every commit counts up would make all commits of a cluster wait for each other; so each connection has a
-lane of its own in `hf_change`, and only the sum is looked at. Commits of this process ring at once.
+lane of its own in `hf_change`, and only the sum is looked at. Commits of this process notify_change at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from time import monotonic
 
 from holdfast.persistence.sql.script import Script, ask
 
-_LOOK_EVERY = 0.05
+_POLL_INTERVAL = 0.05
 
 
 def count_changes() -> Script[int]:
@@ -21,30 +21,30 @@ def count_changes() -> Script[int]:
     return int(rows[0][0])
 
 
-class Changes:
+class ChangePoll:
     def __init__(self, look: Callable[[], Awaitable[int]]) -> None:
         self._look = look
-        self._bells: set[asyncio.Event] = set()
+        self._waiters: set[asyncio.Event] = set()
 
-    def ring(self) -> None:
-        for bell in self._bells:
-            bell.set()
+    def notify_change(self) -> None:
+        for waiter in self._waiters:
+            waiter.set()
 
     async def wait(self, since: int, timeout: timedelta) -> int:
         until = monotonic() + timeout.total_seconds()
-        bell = asyncio.Event()
-        self._bells.add(bell)
+        waiter = asyncio.Event()
+        self._waiters.add(waiter)
         try:
             while True:
-                bell.clear()
+                waiter.clear()
                 number, left = await self._look(), until - monotonic()
                 if number != since or left <= 0:
                     return number
                 try:
-                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the bell.
-                    async with asyncio.timeout(min(left, _LOOK_EVERY)):
-                        await bell.wait()
+                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the waiter.
+                    async with asyncio.timeout(min(left, _POLL_INTERVAL)):
+                        await waiter.wait()
                 except TimeoutError:
                     continue
         finally:
-            self._bells.discard(bell)
+            self._waiters.discard(waiter)

@@ -26,11 +26,11 @@ from holdfast.persistence.sql.script import Script
 RowKey = tuple[str, str]
 
 
-class Committing(Protocol):
+class ClaimStore(Protocol):
     """What a claim needs of its store."""
 
     def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]: ...
-    def ring(self) -> None: ...
+    def notify_change(self) -> None: ...
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]: ...
 
 
@@ -39,7 +39,7 @@ def key_of(row: WorkRow) -> RowKey:
 
 
 class MysqlClaim:
-    def __init__(self, store: Committing, pool: Pool, session: Session, rows: Sequence[WorkRow], epoch: int) -> None:
+    def __init__(self, store: ClaimStore, pool: Pool, session: Session, rows: Sequence[WorkRow], epoch: int) -> None:
         self._store = store
         self._pool = pool
         self._session: Session | None = session
@@ -61,23 +61,23 @@ class MysqlClaim:
         async with self._turn:
             if self._session is not None:
                 faultpoints.reached("commit.begin")
-                outcomes = await self._commit_here(self._session, batch)
+                outcomes = await self._commit_in_claim(self._session, batch)
                 if outcomes is not None:
-                    return self._told(batch, outcomes)
-        return self._told(batch, await self._store.commit(batch))
+                    return self._note_consumed(batch, outcomes)
+        return self._note_consumed(batch, await self._store.commit(batch))
 
-    def _told(self, batch: Sequence[Commit], outcomes: Sequence[CommitOutcome]) -> Sequence[CommitOutcome]:
+    def _note_consumed(self, batch: Sequence[Commit], outcomes: Sequence[CommitOutcome]) -> Sequence[CommitOutcome]:
         for commit, outcome in zip(batch, outcomes, strict=True):
             if isinstance(outcome, Committed):
                 self.consumed.update((commit.tenant, work_id) for work_id in commit.work_consumed)
         return outcomes
 
-    async def _commit_here(self, session: Session, batch: Sequence[Commit]) -> list[CommitOutcome] | None:
+    async def _commit_in_claim(self, session: Session, batch: Sequence[Commit]) -> list[CommitOutcome] | None:
         self._session = None
         try:
             outcomes = await session.run(self._store.script_of(batch))
             if await session.commit():
-                self._store.ring()
+                self._store.notify_change()
         except BaseException as error:
             await self._pool.give(session, error)
             if isinstance(error, MysqlError | OSError | StoreError):
@@ -87,14 +87,14 @@ class MysqlClaim:
         faultpoints.reached("commit.done")
         return outcomes
 
-    async def let_go(self) -> None:
+    async def release(self) -> None:
         async with self._turn:
             session, self._session = self._session, None
             if session is not None:
                 await self._pool.give(session)
 
 
-class Hands:
+class HeldClaims:
     """What the claims of this process hold, by row."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Hands:
         """Rows that only their names keep from other claims."""
         return frozenset(key for key, claim in self._claims.items() if not claim.locked and key not in claim.consumed)
 
-    async def let_go(self, keys: Collection[RowKey]) -> None:
+    async def release(self, keys: Collection[RowKey]) -> None:
         if self._claims:
             for claim in {self._claims[key] for key in keys if key in self._claims}:
-                await claim.let_go()
+                await claim.release()

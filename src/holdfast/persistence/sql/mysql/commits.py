@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.stored import InstanceKey
 from holdfast.persistence import faultpoints
-from holdfast.persistence.guard_rules import judge
+from holdfast.persistence.guard_rules import check_guards
 from holdfast.persistence.sql.commits import writes
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.guard_evidence import gather
@@ -32,15 +32,15 @@ def commit_script(batch: Sequence[Commit], dialect: Dialect, codec: Codec) -> Sc
     found = yield from _by_primary_key(gather(batch, dialect.lock))
     survivors: list[Commit] = []
 
-    def let_through(commit: Commit) -> None:
-        found.after(commit)
+    def accept(commit: Commit) -> None:
+        found.apply(commit)
         if commit.instance is not None:  # callers who race for the same version are judged together
             key = InstanceKey(commit.tenant, commit.instance.id)
             found.versions[key] = commit.instance.version
             found.bursts[key, commit.instance.version] = commit.burst_id
         survivors.append(commit)
 
-    outcomes = judge(batch, found, let_through)
+    outcomes = check_guards(batch, found, accept)
     survivors = yield from _without_held_hints(survivors, dialect)
     faultpoints.reached("commit.locked")
     for statement in writes(survivors, dialect, codec):

@@ -22,11 +22,11 @@ from holdfast.persistence.retry import RetryPolicy, retrying
 from holdfast.persistence.sql.commit_grouping import SAME_VERSIONS
 from holdfast.persistence.sql.group_commit import GroupCommit
 from holdfast.persistence.sql.mysql.address import MysqlAddress
-from holdfast.persistence.sql.mysql.change_poll import Changes, count_changes
+from holdfast.persistence.sql.mysql.change_poll import ChangePoll, count_changes
 from holdfast.persistence.sql.mysql.errors import DEADLOCK, DUPLICATE, MysqlError, code_of, explained
 from holdfast.persistence.sql.mysql.migrate import check_schema, migrate
 from holdfast.persistence.sql.mysql.pool import Pool
-from holdfast.persistence.sql.mysql.session import Session, Use
+from holdfast.persistence.sql.mysql.session import ConnectionUse, Session
 from holdfast.persistence.sql.script import Rows, Script, Statement
 from holdfast.persistence.store_state import forked, not_open
 from holdfast.ports import TransientErrors
@@ -38,7 +38,7 @@ CommitScript = Callable[[Sequence[Commit]], Script[list[CommitOutcome]]]
 
 READERS, WRITERS, CLAIMS = 4, 4, 16
 
-_AT_ONCE = {DEADLOCK: 10, DUPLICATE: 2}
+_IMMEDIATE_RETRIES = {DEADLOCK: 10, DUPLICATE: 2}
 """How often to look and write again at once: a deadlock's victim, and what somebody wrote between look and write."""
 
 
@@ -54,17 +54,17 @@ class MysqlDriver:
         self._policy = policy
         self._process: int | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._under_way = 0
+        self._active_calls = 0
         self._prepare()
 
     def _prepare(self) -> None:
         """What belongs to one loop, from `open` to `close`."""
-        self._quiet = asyncio.Event()
-        self._readers = Pool(self.address, Use.READ, READERS)
-        self._writers = Pool(self.address, Use.WRITE, WRITERS)
-        self.claims = Pool(self.address, Use.WRITE, CLAIMS)
+        self._idle = asyncio.Event()
+        self._readers = Pool(self.address, ConnectionUse.READ, READERS)
+        self._writers = Pool(self.address, ConnectionUse.WRITE, WRITERS)
+        self.claims = Pool(self.address, ConnectionUse.WRITE, CLAIMS)
         self._group_commit = GroupCommit(self._commit_group, SAME_VERSIONS, inline=False)
-        self.changes = Changes(self._count)
+        self.changes = ChangePoll(self._count)
 
     async def open(self, *, migrating: bool) -> None:
         if self._process is not None:
@@ -72,12 +72,12 @@ class MysqlDriver:
             return
 
         async def bring_up_to_date() -> None:
-            async with self._alone() as session:
+            async with self._unpooled() as session:
                 if migrating:
                     await migrate(session, self.address.database)
                 await check_schema(session)
 
-        await self._patiently(bring_up_to_date)
+        await self._retried(bring_up_to_date)
         self._prepare()
         self._loop = asyncio.get_running_loop()
         self._process = os.getpid()
@@ -88,18 +88,18 @@ class MysqlDriver:
             return
         self._process = None
         await self._group_commit.close()
-        while self._under_way:
-            self._quiet.clear()
-            await self._quiet.wait()
+        while self._active_calls:
+            self._idle.clear()
+            await self._idle.wait()
         for pool in (self._readers, self._writers, self.claims):
             await pool.close()
 
     async def migrate(self, *, check: bool) -> MigrationReport:
         async def apply() -> MigrationReport:
-            async with self._alone() as session:
+            async with self._unpooled() as session:
                 return await migrate(session, self.address.database, check=check)
 
-        return await self._patiently(apply)
+        return await self._retried(apply)
 
     async def read(self, script: Script[T]) -> T:
         """In one snapshot. A connection that turns out to be broken is replaced before the first answer."""
@@ -110,9 +110,9 @@ class MysqlDriver:
             result: T = done.value
             return result
         with self._counted():
-            session, rows = await self._patiently(lambda: self._begin(first))
+            session, rows = await self._retried(lambda: self._begin(first))
             try:
-                result = await self._go_on(session, script, rows)
+                result = await self._run_rest(session, script, rows)
             except BaseException as error:
                 await self._readers.give(session, error)
                 if isinstance(error, MysqlError):
@@ -125,12 +125,12 @@ class MysqlDriver:
         """In one transaction, durable when it returns."""
         self.check_open()
         with self._counted():
-            return await self._patiently(lambda: self._transaction(make))
+            return await self._retried(lambda: self._transaction(make))
 
     async def commit(self, batch: Sequence[Commit]) -> Sequence[CommitOutcome]:
         self.check_open()
         with self._counted():
-            return await self._patiently(lambda: self._group_commit.submit(batch))
+            return await self._retried(lambda: self._group_commit.submit(batch))
 
     async def claimed(self, make: Callable[[], Script[T]], hold: Callable[[Session, T], C]) -> C:
         """A script whose locks last: its transaction stays open in the hands of what `hold` makes of it."""
@@ -145,7 +145,7 @@ class MysqlDriver:
                 raise
 
         with self._counted():
-            return await self._patiently(take)
+            return await self._retried(take)
 
     def check_open(self) -> None:
         if self._process is None:
@@ -161,16 +161,16 @@ class MysqlDriver:
     async def _count(self) -> int:
         return await self.read(count_changes())
 
-    async def _patiently(self, operation: Callable[[], Awaitable[T]]) -> T:
+    async def _retried(self, operation: Callable[[], Awaitable[T]]) -> T:
         try:
             return await retrying(operation, transient=self._transient, policy=self._policy)
         except MysqlError as error:
             raise explained(error, self.address) from error
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[Session]:
+    async def _unpooled(self) -> AsyncIterator[Session]:
         """A connection outside the pools: for migrations, also before the store is open."""
-        session = await Session.connect(self.address, hasty=False)  # Large tables take their time.
+        session = await Session.connect(self.address, limited=False)  # Large tables take their time.
         try:
             yield session
         finally:
@@ -178,13 +178,13 @@ class MysqlDriver:
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        self._under_way += 1
+        self._active_calls += 1
         try:
             yield
         finally:
-            self._under_way -= 1
-            if not self._under_way:
-                self._quiet.set()
+            self._active_calls -= 1
+            if not self._active_calls:
+                self._idle.set()
 
     async def _begin(self, first: Statement) -> tuple[Session, Rows]:
         session = await self._readers.take()
@@ -194,7 +194,7 @@ class MysqlDriver:
             await self._readers.give(session, error)
             raise
 
-    async def _go_on(self, session: Session, script: Script[T], rows: Rows) -> T:
+    async def _run_rest(self, session: Session, script: Script[T], rows: Rows) -> T:
         try:
             while True:
                 rows = await session.perform(script.send(rows))
@@ -208,19 +208,19 @@ class MysqlDriver:
         tried: dict[int, int] = {}
         while True:
             try:
-                return await self._once(make, point)
+                return await self._attempt(make, point)
             except MysqlError as error:
                 code = code_of(error) or 0
                 tried[code] = tried.get(code, 0) + 1
-                if tried[code] > _AT_ONCE.get(code, 0):
+                if tried[code] > _IMMEDIATE_RETRIES.get(code, 0):
                     raise
             await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(sum(tried.values()), 5)))
 
-    async def _once(self, make: Callable[[], Script[T]], point: str | None) -> T:
+    async def _attempt(self, make: Callable[[], Script[T]], point: str | None) -> T:
         async with self._writers.session() as session:
             result = await session.run(make())
             if await session.commit():
-                self.changes.ring()
+                self.changes.notify_change()
         if point is not None:
             faultpoints.reached(point)
         return result

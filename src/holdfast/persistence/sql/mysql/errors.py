@@ -13,7 +13,7 @@ DUPLICATE = 1062
 DEADLOCK = 1213
 LOCK_TIMEOUT = 1205
 NO_SUCH_TABLE = 1146
-SILENT = 2013
+NO_REPLY = 2013
 EXISTS_ALREADY = frozenset({1050, 1060, 1061, 1091})
 """A table, a column, an index that is there already, or that is gone already: this step was done before."""
 

@@ -24,7 +24,7 @@ _TABLE = """create table if not exists hf_migration (
     primary key (number)
 ) engine = InnoDB row_format = dynamic"""
 
-_PATIENCE = timedelta(minutes=5)
+_LOCK_TIMEOUT = timedelta(minutes=5)
 """How long to wait for another node that migrates."""
 
 Applied = list[tuple[int, str]]
@@ -73,10 +73,10 @@ def _lock_of(database: str) -> str:
 
 
 async def _take(session: Session, lock: str) -> None:
-    rows = await session.send(f"select get_lock('{lock}', {_PATIENCE.total_seconds():.0f})")
+    rows = await session.send(f"select get_lock('{lock}', {_LOCK_TIMEOUT.total_seconds():.0f})")
     if rows[0][0] != 1:
         raise StoreUnavailable(
-            f"Another node has been migrating the database for {_PATIENCE.total_seconds():.0f} seconds. Wait until it is "
+            f"Another node has been migrating the database for {_LOCK_TIMEOUT.total_seconds():.0f} seconds. Wait until it is "
             "done; if it hangs, end its connection on the server."
         )
 

@@ -9,14 +9,14 @@ from time import monotonic
 
 from holdfast.persistence.sql.mysql.address import MysqlAddress
 from holdfast.persistence.sql.mysql.errors import MysqlError, is_lost
-from holdfast.persistence.sql.mysql.session import Session, Use
+from holdfast.persistence.sql.mysql.session import ConnectionUse, Session
 
-_DOUBTFUL_AFTER = 30.0
+_PING_AFTER_IDLE = 30.0
 """Seconds without use after which a connection is asked whether it lives."""
 
 
 class Pool:
-    def __init__(self, address: MysqlAddress, use: Use, size: int) -> None:
+    def __init__(self, address: MysqlAddress, use: ConnectionUse, size: int) -> None:
         self._address = address
         self._use = use
         self._gate = asyncio.Semaphore(size)
@@ -39,7 +39,7 @@ class Pool:
         try:
             while self._free:
                 session = self._free.pop()
-                if session.usable and (monotonic() - session.used < _DOUBTFUL_AFTER or await session.is_alive()):
+                if session.usable and (monotonic() - session.used < _PING_AFTER_IDLE or await session.is_alive()):
                     return session
                 session.drop()
             return await Session.connect(self._address, self._use)

@@ -21,31 +21,31 @@ from asyncmy.errors import OperationalError
 
 from holdfast.errors import StoreMisconfigured
 from holdfast.persistence.sql.mysql.address import MysqlAddress
-from holdfast.persistence.sql.mysql.errors import SILENT, MysqlError, explained
+from holdfast.persistence.sql.mysql.errors import NO_REPLY, MysqlError, explained
 from holdfast.persistence.sql.mysql.statements import texts_of
 from holdfast.persistence.sql.script import Rows, Script, Statement, ask
 
 T = TypeVar("T")
 
-LANES = 256
+CHANGE_COUNTERS = 256
 """Rows of `hf_change`: each connection counts its commits in one of them, so that nobody waits for another's."""
 
 _SQL_MODE = "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION"
-_LEFT_ALONE = "/*M!100301, idle_transaction_timeout = 30 */ /*!80000, wait_timeout = 30 */"
+_IDLE_TIMEOUT = "/*M!100301, idle_transaction_timeout = 30 */ /*!80000, wait_timeout = 30 */"
 """A process that is frozen, or whose machine is gone, keeps its connection, and with it the rows of its claim. After so many
 seconds the server lets go of them for others. MySQL knows no such limit of transactions, only one of connections."""
-_SETTINGS = f"set session sql_mode = '{_SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = 20 {_LEFT_ALONE}"
-ANSWER_WITHIN = timedelta(seconds=60)
+_SETTINGS = f"set session sql_mode = '{_SQL_MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = 20 {_IDLE_TIMEOUT}"
+REPLY_TIMEOUT = timedelta(seconds=60)
 """How long a statement may take. A line that fell silent (a server that vanished, a proxy that hangs) says nothing by itself:
 without a limit whoever asked would wait for ever."""
 _ABOUT = "select version(), @@max_allowed_packet, connection_id(), @@innodb_read_only"
 _HEADROOM = 1024
-_GREETING = 5.0
+_PING_TIMEOUT = 5.0
 """Seconds that one may take to say that it lives."""
-_OLDEST = {"MySQL": (8, 0, 1), "MariaDB": (10, 6, 0)}
+_OLDEST_VERSIONS = {"MySQL": (8, 0, 1), "MariaDB": (10, 6, 0)}
 
 
-class Use(Enum):
+class ConnectionUse(Enum):
     """What a connection is for."""
 
     WRITE = "set session transaction isolation level read committed, read write"
@@ -68,18 +68,20 @@ _connect: Callable[..., Awaitable[Any]] = asyncmy.connect
 class Session:
     """A connection, with what is known of its server and of its transaction."""
 
-    def __init__(self, connection: Any, answer_within: timedelta | None = None) -> None:
+    def __init__(self, connection: Any, reply_timeout: timedelta | None = None) -> None:
         self._connection = connection
-        self._patience = None if answer_within is None else answer_within.total_seconds()
+        self._reply_timeout = None if reply_timeout is None else reply_timeout.total_seconds()
         self._packet = 1 << 20
-        self._lane = 0
+        self._counter = 0
         self._written = False
         self.server = ""
         self.used = monotonic()
 
     @classmethod
-    async def connect(cls, address: MysqlAddress, use: Use = Use.WRITE, *, hasty: bool = True) -> Session:
-        """One that is not `hasty` waits as long as a statement takes."""
+    async def connect(
+        cls, address: MysqlAddress, use: ConnectionUse = ConnectionUse.WRITE, *, limited: bool = True
+    ) -> Session:
+        """One that is not `limited` waits as long as a statement takes."""
         try:
             connection = await _connect(
                 host=address.host,
@@ -89,7 +91,7 @@ class Session:
                 database=address.database or None,
                 unix_socket=address.unix_socket,
                 ssl=address.tls,
-                connect_timeout=address.patience.total_seconds(),
+                connect_timeout=address.connect_timeout.total_seconds(),
                 charset="utf8mb4",
                 conv=_CONVERSIONS,
                 autocommit=False,
@@ -100,7 +102,7 @@ class Session:
                 f"The way in which the server at {address.place} asks for the password needs another package ({error}). "
                 "Install it with: pip install 'holdfast[mysql]'"
             ) from error
-        session = cls(connection, ANSWER_WITHIN if hasty else None)
+        session = cls(connection, REPLY_TIMEOUT if limited else None)
         try:
             await session._set_up(use, address)
         except BaseException:
@@ -108,15 +110,15 @@ class Session:
             raise
         return session
 
-    async def _set_up(self, use: Use, address: MysqlAddress) -> None:
+    async def _set_up(self, use: ConnectionUse, address: MysqlAddress) -> None:
         await self.send(f"{_SETTINGS};{use.value}")
         (about,) = await self.send(_ABOUT)
         self.server, packet, number, read_only = about
         check_version(self.server, address)
-        if use is Use.WRITE and read_only:
+        if use is ConnectionUse.WRITE and read_only:
             raise explained(MysqlError(1290, "innodb_read_only"), address)
         self._packet = int(packet) - _HEADROOM
-        self._lane = int(number) % LANES
+        self._counter = int(number) % CHANGE_COUNTERS
         await self._connection.rollback()
 
     @property
@@ -142,11 +144,11 @@ class Session:
 
     async def _answered(self, asking: Awaitable[T]) -> T:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._reply_timeout):
                 return await asking
         except TimeoutError as error:
             self.drop()
-            raise OperationalError(SILENT, f"no answer within {self._patience:.0f} seconds") from error
+            raise OperationalError(NO_REPLY, f"no answer within {self._reply_timeout:.0f} seconds") from error
 
     async def perform(self, statement: Statement) -> Rows:
         rows: Rows = ()
@@ -171,7 +173,7 @@ class Session:
         """Durable when it returns. Counted, so that others hear of it; False if there was nothing to commit."""
         written, self._written = self._written, False
         if written:
-            await self.send(f"update hf_change set value = value + 1 where lane = {self._lane};commit")  # noqa: S608
+            await self.send(f"update hf_change set value = value + 1 where lane = {self._counter};commit")  # noqa: S608
         else:
             await self._answered(self._connection.rollback())
         return written
@@ -182,7 +184,7 @@ class Session:
 
     async def is_alive(self) -> bool:
         try:
-            async with asyncio.timeout(_GREETING):
+            async with asyncio.timeout(_PING_TIMEOUT):
                 await self._connection.ping(reconnect=False)
         except (MysqlError, OSError):
             return False
@@ -206,7 +208,7 @@ def check_version(server: str, address: MysqlAddress) -> None:
     """Refuse servers without SKIP LOCKED."""
     kind = "MariaDB" if "mariadb" in server.lower() else "MySQL"
     found = re.search(r"(\d+)\.(\d+)\.(\d+)", server.removeprefix("5.5.5-"))
-    oldest = _OLDEST[kind]
+    oldest = _OLDEST_VERSIONS[kind]
     if found is not None and tuple(map(int, found.groups())) < oldest:
         raise StoreMisconfigured(
             f"The server at {address.place} is {kind} {found[0]}, which cannot skip locked rows. "

@@ -20,9 +20,10 @@ from holdfast.persistence.retry import DEFAULT_POLICY, DEFAULT_TRANSIENT, RetryP
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.effects import SqlEffects
-from holdfast.persistence.sql.inbox_outbox import SqlMail
+from holdfast.persistence.sql.export_import import SqlExportImport
+from holdfast.persistence.sql.inbox_outbox import SqlInboxOutbox
 from holdfast.persistence.sql.mysql.address import MysqlAddress
-from holdfast.persistence.sql.mysql.claim import Hands, MysqlClaim, key_of
+from holdfast.persistence.sql.mysql.claim import HeldClaims, MysqlClaim, key_of
 from holdfast.persistence.sql.mysql.commits import commit_script
 from holdfast.persistence.sql.mysql.driver import MysqlDriver
 from holdfast.persistence.sql.mysql.errors import MysqlTransient
@@ -32,8 +33,7 @@ from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Script, ask, marks
 from holdfast.persistence.sql.search import SqlSearch
-from holdfast.persistence.sql.store_part import system_now
-from holdfast.persistence.sql.transfer import SqlTransfer
+from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.upkeep import SqlUpkeep
 from holdfast.persistence.sql.work import SqlWork, claim_order
 from holdfast.persistence.sql.work_tables import AT_ONCE, WORK
@@ -62,11 +62,11 @@ class MysqlStore(
     SqlWork,
     SqlReads,
     SqlEffects,
-    SqlMail,
+    SqlInboxOutbox,
     SqlNodes,
     SqlSearch,
     SqlUpkeep,
-    SqlTransfer,
+    SqlExportImport,
     SqlRecords,
 ):
     name = "mysql"
@@ -85,7 +85,7 @@ class MysqlStore(
         super().__init__(dialect, codec or PayloadCodec(), now or system_now)
         known = TransientTypes(others=(DEFAULT_TRANSIENT, MysqlTransient()))
         self.transient: TransientErrors = known if transient is None else known.extended(transient)
-        self._hands = Hands()
+        self._held_claims = HeldClaims()
         self._driver = MysqlDriver(address, self.script_of, self.transient, retry)
 
     async def open(self, *, migrate: bool = True) -> None:
@@ -102,15 +102,17 @@ class MysqlStore(
         if not batch:
             return []
         faultpoints.reached("commit.begin")
-        await self._hands.let_go([(commit.tenant, work_id) for commit in batch for work_id in commit.work_consumed])
+        await self._held_claims.release(
+            [(commit.tenant, work_id) for commit in batch for work_id in commit.work_consumed]
+        )
         return await self._driver.commit(batch)
 
     def script_of(self, batch: Sequence[Commit]) -> Script[list[CommitOutcome]]:
         return commit_script(batch, self._dialect, self._codec)
 
-    def ring(self) -> None:
+    def notify_change(self) -> None:
         """Somebody of this process has committed."""
-        self._driver.changes.ring()
+        self._driver.changes.notify_change()
 
     @asynccontextmanager
     async def claim(
@@ -125,18 +127,18 @@ class MysqlStore(
             lambda: self._claim(queues, limit, lacking, without),
             lambda session, found: MysqlClaim(self, self._driver.claims, session, *found),
         )
-        self._hands.hold(claim)
+        self._held_claims.hold(claim)
         try:
             faultpoints.reached("claim.taken")
             yield claim
         finally:
-            self._hands.drop(claim)
-            await claim.let_go()
+            self._held_claims.drop(claim)
+            await claim.release()
 
     def _claim(
         self, queues: Sequence[str], limit: int, lacking: Collection[str], without: Collection[tuple[str, str]]
     ) -> Script[tuple[list[WorkRow], int]]:
-        rows = yield from self._claimable(queues, limit, lacking, self._hands.unlocked().union(without))
+        rows = yield from self._claimable(queues, limit, lacking, self._held_claims.unlocked().union(without))
         epoch = yield from self._epoch()
         return rows, epoch
 
@@ -168,11 +170,11 @@ class MysqlStore(
         return await self._write(lambda: _refusing(self._put(rows)))
 
     async def move_work(self, row: WorkRow, *, attempts: int, due: datetime | None) -> WorkRow | None:
-        await self._hands.let_go([key_of(row)])
+        await self._held_claims.release([key_of(row)])
         return await super().move_work(row, attempts=attempts, due=due)
 
     async def defer(self, rows: Sequence[WorkRow], due: datetime) -> None:
-        await self._hands.let_go(list(map(key_of, rows)))
+        await self._held_claims.release(list(map(key_of, rows)))
         await super().defer(rows, due)
 
     def _delete_unused(self, limit: int) -> Script[int]:

@@ -58,12 +58,14 @@ def _with_options(address: MysqlAddress, given: Mapping[str, str], url: str) -> 
             f"'{shown(url)}' has options that MySQL does not take: {', '.join(unknown)}. Known: {', '.join(_OPTIONS)}"
         )
     try:
-        patience = timedelta(seconds=float(given.get("connect_timeout", "10")))
+        connect_timeout = timedelta(seconds=float(given.get("connect_timeout", "10")))
     except (ValueError, OverflowError) as error:
         raise StoreMisconfigured(f"connect_timeout in '{shown(url)}' must be a number of seconds.") from error
-    if patience <= timedelta(0):
+    if connect_timeout <= timedelta(0):
         raise StoreMisconfigured(f"connect_timeout in '{shown(url)}' must be more than 0 seconds.")
-    return replace(address, unix_socket=given.get("unix_socket") or None, tls=_tls(given, url), patience=patience)
+    return replace(
+        address, unix_socket=given.get("unix_socket") or None, tls=_tls(given, url), connect_timeout=connect_timeout
+    )
 
 
 def _tls(given: Mapping[str, str], url: str) -> ssl.SSLContext | None:

@@ -18,7 +18,7 @@ from holdfast.persistence.sql.postgresql.connection import (
     is_refused_guard,
     is_there_already,
 )
-from holdfast.persistence.sql.postgresql.fallback_commit import Settler, failed
+from holdfast.persistence.sql.postgresql.fallback_commit import FallbackCommitter, failed
 from holdfast.persistence.sql.postgresql.pool import Pool, in_transaction, roll_back
 from holdfast.persistence.sql.postgresql.rows import BatchRows, rows_of
 from holdfast.persistence.sql.postgresql.statement import statement_of
@@ -27,21 +27,27 @@ from holdfast.ports import Codec, TransientErrors
 _Placed = Sequence[tuple[int, Commit]]
 _Outcomes = list[CommitOutcome | None]
 """By the place in the batch; None as long as it is not known."""
-_DOUBT = 16
+_CAUTIOUS_STATEMENTS = 16
 """Where many want the same instances, sending everything twice would cost more than a look."""
 
 
 class Committer:
     def __init__(
-        self, lanes: Pool, settler: Settler, codec: Codec, url: str, transient: TransientErrors, policy: RetryPolicy
+        self,
+        lanes: Pool,
+        fallback: FallbackCommitter,
+        codec: Codec,
+        url: str,
+        transient: TransientErrors,
+        policy: RetryPolicy,
     ) -> None:
         self._lanes = lanes
-        self._settler = settler
+        self._fallback = fallback
         self._codec = codec
         self._url = url
         self._transient = transient
         self._policy = policy
-        self._doubt = 0
+        self._cautious = 0
         """How many statements look first, since one that did not was refused."""
 
     async def commit(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
@@ -97,8 +103,8 @@ class Committer:
         """Which were written. Few steps on purpose: one who is alone waits for each of them."""
         if faultpoints.hook is not None:
             return await self._send_in_steps(connection, rows)
-        if self._doubt:
-            self._doubt -= 1
+        if self._cautious:
+            self._cautious -= 1
         elif rows.may_be_confident(claimed=False):
             text, values = statement_of(rows, confident=True)
             try:
@@ -106,7 +112,7 @@ class Committer:
             except Exception as error:
                 if not (is_refused_guard(error) or is_there_already(error)):
                     raise
-                self._doubt = _DOUBT  # Nothing was written, because not every guard held.
+                self._cautious = _CAUTIOUS_STATEMENTS  # Nothing was written, because not every guard held.
             else:
                 return range(len(rows.batch))
         return await self._ask(connection, rows)
@@ -129,7 +135,7 @@ class Committer:
         """One outcome each: those who were not written are asked for."""
         if None in outcomes:
             written = [commit for place, commit in enumerate(batch) if outcomes[place] is COMMITTED]
-            await self._settler.settle(_left(batch, outcomes), _added(written), outcomes.__setitem__)
+            await self._fallback.settle(_left(batch, outcomes), _added(written), outcomes.__setitem__)
         return [outcome for outcome in outcomes if outcome is not None]
 
 

@@ -104,7 +104,7 @@ class Claims:
         self._pool = pool
         self._codec = codec
         self._retried = retried
-        self._in_hand: dict[tuple[str, str], LockedClaim] = {}
+        self._held: dict[tuple[str, str], LockedClaim] = {}
         """Rows of open claims, to leave out once their locks are gone."""
 
     @asynccontextmanager
@@ -125,8 +125,8 @@ class Claims:
             yield claim
         finally:
             for row in claim.rows:
-                if self._in_hand.get((row.tenant, row.id)) is claim:
-                    del self._in_hand[row.tenant, row.id]
+                if self._held.get((row.tenant, row.id)) is claim:
+                    del self._held[row.tenant, row.id]
             try:
                 await roll_back(connection)
             finally:
@@ -144,8 +144,8 @@ class Claims:
         try:
             await connection.execute("begin")
             claim = make(connection)
-            unlocked = {place for place, other in self._in_hand.items() if not other.locks}
-            passed = sum(place not in self._in_hand[place].consumed for place in unlocked)
+            unlocked = {place for place, other in self._held.items() if not other.locks}
+            passed = sum(place not in self._held[place].consumed for place in unlocked)
             found = await connection.fetch(
                 _claimable(_rounded(limit + passed)),
                 list(queues),
@@ -161,5 +161,5 @@ class Claims:
             raise
         rows = [row for row in rows if (row.tenant, row.id) not in unlocked]
         claim.rows = sorted(rows, key=claim_order)[:limit]
-        self._in_hand.update(((row.tenant, row.id), claim) for row in claim.rows)
+        self._held.update(((row.tenant, row.id), claim) for row in claim.rows)
         return connection, claim

@@ -29,18 +29,18 @@ from holdfast.persistence.sql.script import Rows, Script
 
 T = TypeVar("T")
 
-_LEFT_ALONE = {"idle_in_transaction_session_timeout": "30s"}
+_IDLE_TIMEOUT = {"idle_in_transaction_session_timeout": "30s"}
 """A process that is frozen, or whose machine is gone, keeps its connection, and with it the rows of its claim. After so long
 the server lets go of them for others; who wakes up then commits by guards, as after any broken connection."""
 LANE = {
-    **_LEFT_ALONE,
+    **_IDLE_TIMEOUT,
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "enable_mergejoin": "off",
     "enable_bitmapscan": "off",
     "jit": "off",
 }
-ORDINARY = {**_LEFT_ALONE, "plan_cache_mode": "force_custom_plan", "jit": "off"}
+ORDINARY = {**_IDLE_TIMEOUT, "plan_cache_mode": "force_custom_plan", "jit": "off"}
 LISTENER = {"synchronous_commit": "off"}
 """A hint that is lost with a crash is no loss."""
 
@@ -51,17 +51,17 @@ DATABASE_ERRORS: tuple[type[Exception], ...] = (
     OSError,
 )
 """What the driver raises; never shown bare."""
-TROUBLE: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
+STORE_ERRORS: tuple[type[Exception], ...] = (StoreError, *DATABASE_ERRORS)
 _NO_CONNECTION: tuple[type[Exception], ...] = (ValueError, *DATABASE_ERRORS)
 
-_NAME = "holdfast"
-_STATEMENTS = 256
-_PATIENCE = 10.0
+_APPLICATION_NAME = "holdfast"
+_STATEMENT_CACHE = 256
+_CONNECT_TIMEOUT = 10.0
 """Seconds to connect."""
-_STARTING = 60.0
+_STARTUP_TIMEOUT = 60.0
 """Seconds that a server may take to start or to recover, once it says that it does."""
-_LOOK_AGAIN = 0.1
-ANSWER_WITHIN = timedelta(seconds=60)
+_STARTUP_POLL_INTERVAL = 0.1
+REPLY_TIMEOUT = timedelta(seconds=60)
 """How long a statement may take, with its waiting for locks. A line that fell silent (a server that vanished, a proxy that
 hangs) says nothing by itself: without a limit whoever asked would wait for ever."""
 
@@ -80,30 +80,30 @@ class Connection(Protocol):
     def get_server_version(self) -> Any: ...
 
 
-async def connect(url: str, settings: dict[str, str], *, hasty: bool = True) -> Connection:
+async def connect(url: str, settings: dict[str, str], *, limited: bool = True) -> Connection:
     """Waits for a server that says that it is starting. Raises what `explained` makes of the driver's errors. One that is not
-    `hasty` waits as long as a statement takes."""
-    until = monotonic() + _STARTING
+    `limited` waits as long as a statement takes."""
+    until = monotonic() + _STARTUP_TIMEOUT
     while True:
         try:
-            return await _connect(url, settings, ANSWER_WITHIN.total_seconds() if hasty else None)
+            return await _connect(url, settings, REPLY_TIMEOUT.total_seconds() if limited else None)
         except asyncpg.CannotConnectNowError as error:
             if monotonic() > until:
                 raise explained(error, url) from error
         except _NO_CONNECTION as error:
             raise explained(error, url) from error
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(_STARTUP_POLL_INTERVAL)
 
 
-async def _connect(url: str, settings: dict[str, str], answer_within: float | None) -> Connection:
+async def _connect(url: str, settings: dict[str, str], reply_timeout: float | None) -> Connection:
     connection: Connection = await asyncpg.connect(
         url,
-        server_settings={"application_name": _NAME, **settings},
-        statement_cache_size=_STATEMENTS,
+        server_settings={"application_name": _APPLICATION_NAME, **settings},
+        statement_cache_size=_STATEMENT_CACHE,
         max_cacheable_statement_size=0,
         max_cached_statement_lifetime=0,
-        timeout=_PATIENCE,
-        command_timeout=answer_within,
+        timeout=_CONNECT_TIMEOUT,
+        command_timeout=reply_timeout,
     )
     return connection
 

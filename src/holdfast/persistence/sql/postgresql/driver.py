@@ -25,13 +25,13 @@ from holdfast.persistence.sql.postgresql.connection import (
     explained,
     run,
 )
-from holdfast.persistence.sql.postgresql.fallback_commit import SNAPSHOT, Settler
+from holdfast.persistence.sql.postgresql.fallback_commit import SNAPSHOT, FallbackCommitter
 from holdfast.persistence.sql.postgresql.inserts import insert_new
 from holdfast.persistence.sql.postgresql.instance_list import Projector
 from holdfast.persistence.sql.postgresql.migrate import check_schema, check_server, migrate
 from holdfast.persistence.sql.postgresql.notifications import Listener
 from holdfast.persistence.sql.postgresql.pool import Pool, end, roll_back
-from holdfast.persistence.sql.postgresql.query_batch import Together
+from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.persistence.sql.postgresql.reads import Lookups
 from holdfast.persistence.sql.script import Rows, Script
 from holdfast.persistence.sql.work_tables import WORK
@@ -55,11 +55,11 @@ class PostgresDriver:
         self._ordinary = Pool(lambda: connect(url, ORDINARY), ORDINARIES)
         self._lookup_pool = Pool(lambda: connect(url, LANE), LOOKUPS)
         self.lookups = Lookups(self.fetch, codec, LOOKUPS)
-        self.enqueuing: Together[Row, bool] = Together(self._enqueue, 1)
+        self.enqueuing: QueryBatcher[Row, bool] = QueryBatcher(self._enqueue, 1)
         self._lane_pool = Pool(lambda: connect(url, LANE), lanes)
         self._claim_pool = Pool(lambda: connect(url, LANE), CLAIMS)
-        settler = Settler(self._ordinary, self._lookup_pool, codec, url)
-        self.committer = Committer(self._lane_pool, settler, codec, url, transient, policy)
+        fallback = FallbackCommitter(self._ordinary, self._lookup_pool, codec, url)
+        self.committer = Committer(self._lane_pool, fallback, codec, url, transient, policy)
         self._group_commit = GroupCommit(self.committer.commit, DISJOINT_INSTANCES, lanes=lanes, inline=True)
         self._claims = Claims(self._claim_pool, codec, self._retried)
         self.listener = Listener(lambda: connect(url, LISTENER))
@@ -81,7 +81,7 @@ class PostgresDriver:
 
     async def _patient(self) -> Connection:
         """For migrations: others may be at them, and large tables take their time."""
-        return await connect(self._url, ORDINARY, hasty=False)
+        return await connect(self._url, ORDINARY, limited=False)
 
     async def migrate(self, *, check: bool) -> MigrationReport:
         connection = await self._patient()

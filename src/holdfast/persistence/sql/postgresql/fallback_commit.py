@@ -25,13 +25,13 @@ from holdfast.persistence.sql.postgresql.rows import commit_row
 from holdfast.persistence.sql.postgresql.statement import ROW_TYPE
 from holdfast.ports import Codec
 
-_LOOKS = 200
-_PAUSE = 0.005
+_ATTEMPTS_MAX = 200
+_RETRY_INTERVAL = 0.005
 """How often, and about how many seconds apart, a commit tries to get a row that a claim has in hand."""
 SNAPSHOT = "begin isolation level repeatable read read only"
 
 
-class _InHand(Exception):
+class _ClaimedElsewhere(Exception):
     """Somebody's claim has the work row."""
 
     def __init__(self, work_id: str) -> None:
@@ -39,7 +39,7 @@ class _InHand(Exception):
         super().__init__(work_id)
 
 
-class Settler:
+class FallbackCommitter:
     def __init__(self, pool: Pool, lookups: Pool, codec: Codec, url: str) -> None:
         self._pool = pool
         self._lookups = lookups
@@ -53,7 +53,7 @@ class Settler:
         known: Callable[[int, CommitOutcome], None],
     ) -> None:
         """Say what became of each. `added` are work and inbox rows that others of the batch have just written."""
-        losers = await self._past(losers, known)
+        losers = await self._without_version_conflicts(losers, known)
         if not losers:
             return
         async with self._pool.transaction(SNAPSHOT) as connection:
@@ -61,13 +61,13 @@ class Settler:
         for place, commit in losers:
             loss = lost(commit, found) or _lost_to_batch(commit, added)
             if loss is None:
-                known(place, await self._alone(commit))
+                known(place, await self._commit_alone(commit))
             elif loss.reason in {Loss.VERSION, Loss.EXISTS} and was_sent_before(commit, found):
                 known(place, COMMITTED)
             else:
                 known(place, loss)
 
-    async def _past(
+    async def _without_version_conflicts(
         self, losers: Sequence[tuple[int, Commit]], known: Callable[[int, CommitOutcome], None]
     ) -> list[tuple[int, Commit]]:
         """Those whose version is not past."""
@@ -88,18 +88,18 @@ class Settler:
                 known(place, Lost(reason=reason, name=row.id, version=version))
         return left
 
-    async def _alone(self, commit: Commit) -> CommitOutcome:
-        for _ in range(_LOOKS):
+    async def _commit_alone(self, commit: Commit) -> CommitOutcome:
+        for _ in range(_ATTEMPTS_MAX):
             try:
                 async with self._pool.transaction() as connection:
                     return await self._write(connection, commit)
-            except _InHand as held:
+            except _ClaimedElsewhere as held:
                 work_id = held.work_id
             except Exception as error:
                 if not is_poison(error):
                     raise
                 return failed(error, self._url)
-            await asyncio.sleep(_PAUSE * random.uniform(0.5, 1.5))
+            await asyncio.sleep(_RETRY_INTERVAL * random.uniform(0.5, 1.5))
         return Lost(reason=Loss.WORK, name=work_id)
 
     async def _write(self, connection: Connection, commit: Commit) -> CommitOutcome:
@@ -143,7 +143,7 @@ async def _take_work(connection: Connection, commit: Commit) -> None:
         mine = {row[0] for row in await connection.fetch(_THERE + " order by id for update skip locked", *asked)}
         for row in await connection.fetch(_THERE, *asked):
             if row[0] not in mine:
-                raise _InHand(row[0])
+                raise _ClaimedElsewhere(row[0])
 
 
 def _lost_to_batch(commit: Commit, added: set[tuple[str, str]]) -> Lost | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast.model.stored import BookmarkRow
 from holdfast.model.work import InboxRow
-from holdfast.persistence.sql.inbox_outbox import SqlMail
+from holdfast.persistence.sql.inbox_outbox import SqlInboxOutbox
 from holdfast.persistence.sql.script import Rows
 from holdfast.persistence.sql.work_tables import INBOX
 
@@ -24,7 +24,7 @@ cross join lateral (select {INBOX.columns} from hf_inbox
 order by m.number, i.arrived, i.tenant, i.id"""
 
 
-class PostgresMail(SqlMail):
+class PostgresInbox(SqlInboxOutbox):
     @abstractmethod
     async def _ask(self, sql: str, *values: Any) -> Rows: ...
 

@@ -20,15 +20,15 @@ from contextlib import suppress
 from datetime import timedelta
 
 from holdfast.errors import StoreUnavailable
-from holdfast.persistence.sql.postgresql.connection import TROUBLE, Connection, is_there_already
+from holdfast.persistence.sql.postgresql.connection import STORE_ERRORS, Connection, is_there_already
 from holdfast.persistence.sql.postgresql.pool import Pool, roll_back
 
 _LOCK = 4711_2014_0816
-_PAUSE = 0.2
+_ROUND_INTERVAL = 0.2
 """Seconds between two rounds: the fewer rounds the better, and versions that follow each other quickly are listed once."""
-_PATIENCE = 1.0
+_RETRY_INTERVAL = 1.0
 """The same after a failure."""
-_BATCHES = 64
+_ROUND_BATCHES = 64
 """How many rows of hf_unlisted one round takes."""
 _OWN = "tenant, id, version, correlation_id, name, parent_id, incidents, created, updated, finished"
 """What an instance is listed with, beside its group."""
@@ -48,7 +48,7 @@ def _list(*, looking: bool) -> str:
     keys = "from taken cross join lateral unnest(tenants, ids, createds) k(tenant, id, created)"
     insert = f"insert into hf_listing ({_OWN}, group_number)"
     return f"""with taken as (
-    delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_BATCHES})
+    delete from hf_unlisted where number in (select number from hf_unlisted order by number limit {_ROUND_BATCHES})
     returning is_new, tenants, ids, createds
 ), new as not materialized (
     select k.* {keys} where {"false" if looking else "is_new"}
@@ -85,7 +85,7 @@ _log = logging.getLogger("holdfast.persistence.postgresql")
 
 
 class Projector:
-    def __init__(self, pool: Pool, pause: float = _PAUSE) -> None:
+    def __init__(self, pool: Pool, pause: float = _ROUND_INTERVAL) -> None:
         self._pool = pool
         self._pause = pause
         self._changed = 0
@@ -100,13 +100,13 @@ class Projector:
         """Something was committed: list it soon."""
         self._changed += 1
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._soon(), name="holdfast-projector")
+            self._task = asyncio.get_running_loop().create_task(self._list_soon(), name="holdfast-projector")
 
-    async def catch_up(self, patience: timedelta = timedelta(seconds=1)) -> None:
-        """List what is committed by now, by whomever, or as much of it as the patience allows. A server that is away is told by
+    async def catch_up(self, timeout: timedelta = timedelta(seconds=1)) -> None:
+        """List what is committed by now, by whomever, or as much of it as the timeout allows. A server that is away is told by
         the question that follows."""
-        with suppress(TimeoutError, *TROUBLE):
-            async with asyncio.timeout(patience.total_seconds()):
+        with suppress(TimeoutError, *STORE_ERRORS):
+            async with asyncio.timeout(timeout.total_seconds()):
                 await self._round(only_if_pending=True)
 
     async def close(self) -> None:
@@ -115,20 +115,20 @@ class Projector:
         if self._task is not None:
             await self._task
 
-    async def _soon(self) -> None:
+    async def _list_soon(self) -> None:
         pause = self._pause
         while self._listed != self._changed:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), pause)
             try:
                 await self._round()
-            except TROUBLE as error:
+            except STORE_ERRORS as error:
                 # A server that is away is told by those who want something of it.
                 level = logging.DEBUG if isinstance(error, StoreUnavailable) else logging.WARNING
                 _log.log(level, "instances could not be listed yet: %s", error)
                 if self._stop.is_set():
                     return
-                pause = _PATIENCE
+                pause = _RETRY_INTERVAL
 
     async def _round(self, *, only_if_pending: bool = False) -> None:
         """Until nothing is left."""
@@ -163,4 +163,4 @@ async def _project(connection: Connection, text: str) -> bool:
         else:
             connection.terminate()
         raise
-    return int(rows[0][0]) == _BATCHES
+    return int(rows[0][0]) == _ROUND_BATCHES

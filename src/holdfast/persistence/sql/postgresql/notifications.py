@@ -13,19 +13,19 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from time import monotonic
 
-from holdfast.persistence.sql.postgresql.connection import TROUBLE, Connection
+from holdfast.persistence.sql.postgresql.connection import STORE_ERRORS, Connection
 from holdfast.persistence.sql.postgresql.pool import end
 
 CHANNEL = "holdfast"
-_APART = 0.005
+_NOTIFY_INTERVAL = 0.005
 """Seconds between two hints of one node."""
-_RECONNECT = 1.0
-_LOOK_AROUND = 1.0
+_RECONNECT_INTERVAL = 1.0
+_LISTENER_CHECK_INTERVAL = 1.0
 """Seconds after which a node that listened alone looks for others again."""
-_LISTENS = 4711_2014_0817
-_OTHERS = f"""
+_LISTENER_LOCK = 4711_2014_0817
+_OTHER_LISTENERS = f"""
 select exists (select 1 from pg_locks where locktype = 'advisory' and objsubid = 1
-    and (classid::bigint << 32 | objid::bigint) = {_LISTENS} and pid <> pg_backend_pid()
+    and (classid::bigint << 32 | objid::bigint) = {_LISTENER_LOCK} and pid <> pg_backend_pid()
     and database = (select oid from pg_database where datname = current_database()))"""  # noqa: S608 - a number of ours
 
 _log = logging.getLogger("holdfast.persistence.postgresql")
@@ -36,7 +36,7 @@ class Listener:
         self._connect = connect
         self._connection: Connection | None = None
         self._number = 0
-        self._bells: set[asyncio.Future[None]] = set()
+        self._waiters: set[asyncio.Future[None]] = set()
         self._hint = False
         self._sender: asyncio.Task[None] | None = None
         self._connecting = asyncio.Lock()
@@ -46,8 +46,8 @@ class Listener:
 
     def changed(self) -> None:
         """This process has written: wake those who wait here, and tell the others."""
-        self._ring()
-        if not self._others and monotonic() - self._looked <= _LOOK_AROUND:
+        self._wake_waiters()
+        if not self._others and monotonic() - self._looked <= _LISTENER_CHECK_INTERVAL:
             return  # A moment ago nobody else listened.
         self._hint = True
         if self._sender is None and not self._closed:
@@ -56,15 +56,15 @@ class Listener:
     async def wait(self, since: int, timeout: timedelta) -> int:
         until = monotonic() + timeout.total_seconds()
         while self._number == since and (left := until - monotonic()) > 0:
-            bell = asyncio.get_running_loop().create_future()
-            self._bells.add(bell)
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.add(waiter)
             try:
                 if await self._listening():
-                    await asyncio.wait([bell], timeout=left)
+                    await asyncio.wait([waiter], timeout=left)
                 else:
-                    await asyncio.wait([bell], timeout=min(left, _RECONNECT))
+                    await asyncio.wait([waiter], timeout=min(left, _RECONNECT_INTERVAL))
             finally:
-                self._bells.discard(bell)
+                self._waiters.discard(waiter)
         return self._number
 
     async def close(self) -> None:
@@ -75,17 +75,17 @@ class Listener:
         if connection is not None:
             await end(connection)
 
-    def _ring(self) -> None:
+    def _wake_waiters(self) -> None:
         self._number += 1
-        for bell in self._bells:
-            if not bell.done():
-                bell.set_result(None)
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     async def _listening(self) -> bool:
         """Connect if need be. False if the server does not answer: polling is the truth, so nobody is told."""
         try:
             await self._open()
-        except TROUBLE as error:
+        except STORE_ERRORS as error:
             _log.warning("no word of changes from other nodes, polling goes on: %s", error)
             return False
         return True
@@ -95,39 +95,39 @@ class Listener:
             if self._connection is None or self._connection.is_closed():
                 connection = await self._connect()
                 try:
-                    await connection.add_listener(CHANNEL, self._heard)
-                    await connection.execute(f"select pg_advisory_lock_shared({_LISTENS})")
+                    await connection.add_listener(CHANNEL, self._on_notification)
+                    await connection.execute(f"select pg_advisory_lock_shared({_LISTENER_LOCK})")
                 except BaseException:
                     connection.terminate()
                     raise
-                connection.add_termination_listener(self._lost)
+                connection.add_termination_listener(self._on_disconnected)
                 self._connection = connection
-                self._ring()  # subscribe, then look: something may have happened before
+                self._wake_waiters()  # subscribe, then look: something may have happened before
             return self._connection
 
-    def _heard(self, connection: Connection, sender: int, channel: str, payload: str) -> None:
+    def _on_notification(self, connection: Connection, sender: int, channel: str, payload: str) -> None:
         if sender != connection.get_server_pid():
-            self._ring()
+            self._wake_waiters()
 
-    def _lost(self, connection: Connection) -> None:
+    def _on_disconnected(self, connection: Connection) -> None:
         """Words may have been missed."""
         if not self._closed:
-            self._ring()
+            self._wake_waiters()
 
     async def _send(self) -> None:
         while self._hint:
             self._hint = False
             try:
                 connection = await self._open()
-                if await self._heard_by_others(connection):
+                if await self._has_other_listeners(connection):
                     await connection.execute(f"notify {CHANNEL}")
-            except TROUBLE as error:
+            except STORE_ERRORS as error:
                 _log.warning("other nodes could not be told of a change, they poll: %s", error)
-            await asyncio.sleep(_APART)
+            await asyncio.sleep(_NOTIFY_INTERVAL)
         self._sender = None
 
-    async def _heard_by_others(self, connection: Connection) -> bool:
-        if monotonic() - self._looked > _LOOK_AROUND:
+    async def _has_other_listeners(self, connection: Connection) -> bool:
+        if monotonic() - self._looked > _LISTENER_CHECK_INTERVAL:
             self._looked = monotonic()
-            self._others = bool((await connection.fetch(_OTHERS))[0][0])
+            self._others = bool((await connection.fetch(_OTHER_LISTENERS))[0][0])
         return self._others

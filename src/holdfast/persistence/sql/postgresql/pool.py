@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from holdfast.persistence.sql.postgresql.connection import DATABASE_ERRORS, Connection, breaks_connection
 
-_GOODBYE = 5.0
+_CLOSE_TIMEOUT = 5.0
 """Seconds that a connection may take to say goodbye."""
 
 
@@ -52,13 +52,13 @@ class Pool:
             self._idle.append(connection)
         self._places.release()
 
-    def doubt(self) -> None:
+    def drop_idle(self) -> None:
         """One of them fell silent: the idle ones go the same way, and would each be waited for."""
         while self._idle:
             self._idle.pop().terminate()
 
-    def connection(self) -> Lent:
-        return Lent(self)
+    def connection(self) -> Checkout:
+        return Checkout(self)
 
     @asynccontextmanager
     async def transaction(self, begin: str = "begin") -> AsyncIterator[Connection]:
@@ -67,12 +67,12 @@ class Pool:
 
     async def close(self) -> None:
         if self._making:
-            await asyncio.wait(self._making, timeout=_GOODBYE)
+            await asyncio.wait(self._making, timeout=_CLOSE_TIMEOUT)
         while self._idle:
             await end(self._idle.pop())
 
 
-class Lent:
+class Checkout:
     """`async with` a connection. A class, since each commit goes through it: an async generator is registered with the loop."""
 
     __slots__ = ("_connection", "_pool")
@@ -88,7 +88,7 @@ class Lent:
         if error is not None and breaks_connection(error):
             self._connection.terminate()
             if isinstance(error, TimeoutError):
-                self._pool.doubt()
+                self._pool.drop_idle()
         self._pool.give_back(self._connection)
 
 
@@ -121,6 +121,6 @@ async def roll_back(connection: Connection) -> None:
 
 async def end(connection: Connection) -> None:
     try:
-        await connection.close(timeout=_GOODBYE)
+        await connection.close(timeout=_CLOSE_TIMEOUT)
     except DATABASE_ERRORS:
         connection.terminate()

@@ -13,7 +13,7 @@ A = TypeVar("A")
 _QUESTIONS_MAX = 256
 
 
-class Together(Generic[Q, A]):
+class QueryBatcher(Generic[Q, A]):
     """`ask` answers any number of questions, in their order; at most `limit` times at once."""
 
     def __init__(self, ask: Callable[[Sequence[Q]], Awaitable[Sequence[A]]], limit: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from holdfast.model.catalog import TriggerRow
 from holdfast.model.stored import FIRST, BookmarkQuery, BookmarkRow, InstanceKey, InstanceRow
 from holdfast.persistence.sql.instance_tables import BOOKMARK, INSTANCE
-from holdfast.persistence.sql.postgresql.query_batch import Together
+from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.script import Rows, grouped
 from holdfast.persistence.sql.work_tables import TRIGGER
@@ -48,7 +48,7 @@ def _find(correlated: bool, oldest: bool, limit: int, later: bool = False) -> st
         ) f on true"""
 
 
-class Found(NamedTuple):
+class BookmarkMatch(NamedTuple):
     """The answer to one query."""
 
     epoch: int
@@ -61,9 +61,9 @@ class Lookups:
     def __init__(self, fetch: Callable[..., Awaitable[Rows]], codec: Codec, limit: int) -> None:
         self._fetch = fetch
         self._codec = codec
-        self.instances = Together(self._load, limit)
-        self.bookmarks = Together(self._find, limit)
-        self.triggers = Together(self._find_triggers, limit)
+        self.instances = QueryBatcher(self._load, limit)
+        self.bookmarks = QueryBatcher(self._find, limit)
+        self.triggers = QueryBatcher(self._find_triggers, limit)
 
     async def close(self) -> None:
         for each in (self.instances, self.bookmarks, self.triggers):
@@ -76,7 +76,7 @@ class Lookups:
         found = {(row[1], row[2]): decode(row[1:], codec) for row in rows if row[1] is not None}
         return [(epoch, found.get(key)) for key in keys]
 
-    async def _find(self, queries: Sequence[BookmarkQuery]) -> list[Found]:
+    async def _find(self, queries: Sequence[BookmarkQuery]) -> list[BookmarkMatch]:
         decode, codec = BOOKMARK.decode, self._codec
         marks: list[list[BookmarkRow]] = [[] for _ in queries]
         epoch = 0
@@ -89,7 +89,7 @@ class Lookups:
         for query, found in zip(queries, marks, strict=True):
             if len(found) > 1:  # A join promises no order.
                 found.sort(key=_by_age if query.oldest else _by_instance)
-        return [Found(epoch, found) for found in marks]
+        return [BookmarkMatch(epoch, found) for found in marks]
 
     async def _find_triggers(self, keys: Sequence[tuple[str, int]]) -> list[list[TriggerRow]]:
         distinct = list(dict.fromkeys(keys))

@@ -79,7 +79,7 @@ def rows_of(batch: Sequence[Commit], codec: Codec) -> BatchRows:
         if commit.effects_consumed or commit.work_consumed or commit.inbox_consumed or commit.schedules_fired:
             _consumed(kinds, number, commit)
         if commit.work_added or commit.work_dropped or commit.inbox_added or commit.outbox_added or commit.dead_letters:
-            _mail(kinds, number, commit, codec)
+            _added(kinds, number, commit, codec)
         for record in commit.records:
             kinds["record"].append((number, *first_version(record, codec)))
     return rows
@@ -124,7 +124,7 @@ def _instance(kinds: Kinds, number: int, commit: Commit, row: InstanceRow, codec
     if commit.guards_taken or commit.guards_released:
         _guards(kinds, number, commit, row)
     if commit.incidents_added or commit.incidents_resolved or commit.values_added or commit.values_dropped:
-        _remarks(kinds, number, commit, row, codec)
+        _incidents_and_values(kinds, number, commit, row, codec)
 
 
 def _changed(number: int, commit: Commit, row: InstanceRow, codec: Codec) -> Row:
@@ -157,7 +157,7 @@ def _guards(kinds: Kinds, number: int, commit: Commit, row: InstanceRow) -> None
         kinds["guard_released"].append((number, row.tenant, ref.kind.value, ref.name, row.id))
 
 
-def _remarks(kinds: Kinds, number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
+def _incidents_and_values(kinds: Kinds, number: int, commit: Commit, row: InstanceRow, codec: Codec) -> None:
     for incident in commit.incidents_added:
         kinds["incident_added"].append((number, *INCIDENT.encode(incident, codec)))
     for incident_id in commit.incidents_resolved:
@@ -182,7 +182,7 @@ def _consumed(kinds: Kinds, number: int, commit: Commit) -> None:
         kinds["schedule_fired"].append((number, tenant, step.schedule_id, *due))
 
 
-def _mail(kinds: Kinds, number: int, commit: Commit, codec: Codec) -> None:
+def _added(kinds: Kinds, number: int, commit: Commit, codec: Codec) -> None:
     for work in commit.work_added:
         kinds["work_added"].append((number, *WORK.encode(work, codec)))
     for work_id in commit.work_dropped:

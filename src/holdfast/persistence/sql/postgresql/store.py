@@ -22,14 +22,14 @@ from holdfast.persistence.sql.postgresql.claim import UNTIL_DUE, LockedClaim
 from holdfast.persistence.sql.postgresql.connection import Connection, PostgresTransient
 from holdfast.persistence.sql.postgresql.dialect import POSTGRESQL
 from holdfast.persistence.sql.postgresql.driver import PostgresDriver
-from holdfast.persistence.sql.postgresql.inbox_lookup import PostgresMail
+from holdfast.persistence.sql.postgresql.inbox_lookup import PostgresInbox
 from holdfast.persistence.sql.postgresql.inserts import insert_new
 from holdfast.persistence.sql.postgresql.reads import Lookups, PostgresReads
 from holdfast.persistence.sql.postgresql.search import PostgresSearch
-from holdfast.persistence.sql.postgresql.upkeep import PostgresTransfer, PostgresUpkeep
+from holdfast.persistence.sql.postgresql.upkeep import PostgresExportImport, PostgresUpkeep
 from holdfast.persistence.sql.records import SqlRecords
 from holdfast.persistence.sql.script import Rows, Script
-from holdfast.persistence.sql.store_part import system_now
+from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.persistence.sql.work_tables import INBOX, WORK
 from holdfast.persistence.store_state import forked, not_open
@@ -43,11 +43,11 @@ class PostgresStore(
     SqlDefinitions,
     SqlWork,
     SqlEffects,
-    PostgresMail,
+    PostgresInbox,
     SqlNodes,
     PostgresSearch,
     PostgresUpkeep,
-    PostgresTransfer,
+    PostgresExportImport,
     SqlRecords,
 ):
     name = "postgresql"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from holdfast.model.stored import ENDED
 from holdfast.model.upkeep import InstanceExport, RetentionRule
+from holdfast.persistence.sql.export_import import SqlExportImport
 from holdfast.persistence.sql.script import Script, Value, ask, each, marks
 from holdfast.persistence.sql.tables import micros
-from holdfast.persistence.sql.transfer import SqlTransfer
-from holdfast.persistence.sql.upkeep import NO_LIVE_KIN, SqlUpkeep
+from holdfast.persistence.sql.upkeep import NO_LIVE_RELATIVES, SqlUpkeep
 
 _UNLIST = """insert into hf_unlisted (is_new, tenants, ids, createds)
     select false, array[tenant], array[id], array[created] from hf_instance where tenant = ? and id = ?"""
@@ -40,7 +40,7 @@ class PostgresUpkeep(SqlUpkeep):
             groups += rule.definition_ids
         rows = yield ask(
             f"""select x.id from hf_group g cross join lateral (
-                select i.id, i.finished from hf_listing i where i.group_number = g.number and i.finished < ?{NO_LIVE_KIN}
+                select i.id, i.finished from hf_listing i where i.group_number = g.number and i.finished < ?{NO_LIVE_RELATIVES}
                 order by i.finished, i.id limit ?
             ) x where {of_group} order by x.finished, x.id limit ?""",
             micros(rule.finished_before),
@@ -56,7 +56,7 @@ class PostgresUpkeep(SqlUpkeep):
         yield from super()._delete_rows(rows)
 
 
-class PostgresTransfer(SqlTransfer):
+class PostgresExportImport(SqlExportImport):
     def _import(self, export: InstanceExport) -> Script[None]:
         yield from super()._import(export)
         yield ask(_UNLIST, *export.instance.key)

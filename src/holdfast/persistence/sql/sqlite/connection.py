@@ -35,10 +35,10 @@ _BROKEN = {
 }
 """What is wrong with the file or the machine, not with the statement."""
 
-_JOURNAL_MAX = 64 * 1024 * 1024
+_WAL_SIZE_MAX = 64 * 1024 * 1024
 """Bytes to which the log is cut back after a burst of writing."""
 
-PATIENCE = timedelta(seconds=60)
+BUSY_TIMEOUT = timedelta(seconds=60)
 
 
 def code_of(error: sqlite3.Error) -> int:
@@ -55,9 +55,9 @@ def is_broken(error: BaseException) -> bool:
     return isinstance(error, sqlite3.Error) and code_of(error) in _BROKEN
 
 
-def patiently(action: Callable[[], T], patience: timedelta = PATIENCE) -> T:
+def retry_while_busy(action: Callable[[], T], timeout: timedelta = BUSY_TIMEOUT) -> T:
     """Try again every 0.5 to 2 ms while others write. Nobody ever sees "locked"."""
-    until = time.monotonic() + patience.total_seconds()
+    until = time.monotonic() + timeout.total_seconds()
     while True:
         try:
             return action()
@@ -66,7 +66,7 @@ def patiently(action: Callable[[], T], patience: timedelta = PATIENCE) -> T:
                 raise
             if time.monotonic() > until:
                 raise StoreUnavailable(
-                    f"Other processes have been writing to the file without a pause for {patience.total_seconds():.0f} "
+                    f"Other processes have been writing to the file without a pause for {timeout.total_seconds():.0f} "
                     "seconds. Stop what holds it (a backup, a shell with an open transaction), then try again."
                 ) from error
         time.sleep(random.uniform(0.0005, 0.002))
@@ -76,10 +76,10 @@ def connect(path: Path, cache_kib: int = 8 * 1024) -> sqlite3.Connection:
     """A connection that any thread may use, one at a time."""
     try:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-        patiently(lambda: connection.execute("pragma journal_mode = wal").fetchall())
+        retry_while_busy(lambda: connection.execute("pragma journal_mode = wal").fetchall())
         connection.execute("pragma synchronous = full")
         connection.execute("pragma temp_store = memory")
-        connection.execute(f"pragma journal_size_limit = {_JOURNAL_MAX}")
+        connection.execute(f"pragma journal_size_limit = {_WAL_SIZE_MAX}")
         connection.execute(f"pragma cache_size = -{cache_kib}")
     except sqlite3.Error as error:
         raise explained(error, path) from error

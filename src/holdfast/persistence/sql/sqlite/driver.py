@@ -15,21 +15,21 @@ from typing import TypeVar
 from holdfast.model.commit import Commit, CommitOutcome
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence.sql.script import Script
-from holdfast.persistence.sql.sqlite.connection import connect, patiently
+from holdfast.persistence.sql.sqlite.connection import connect, retry_while_busy
 from holdfast.persistence.sql.sqlite.migrate import check_schema, migrate
-from holdfast.persistence.sql.sqlite.other_processes import Neighbours
-from holdfast.persistence.sql.sqlite.readers import Reader, ReadJob
-from holdfast.persistence.sql.sqlite.threads import WorkerThread
+from holdfast.persistence.sql.sqlite.other_processes import OtherProcesses
+from holdfast.persistence.sql.sqlite.reader import Reader, ReadJob
+from holdfast.persistence.sql.sqlite.worker_thread import WorkerThread
 from holdfast.persistence.sql.sqlite.writer import CommitJob, CommitScript, ScriptJob, WriteJob, Writer
 from holdfast.persistence.store_state import forked, not_open
 
 T = TypeVar("T")
 
 READERS = 2
-_READS_AT_ONCE = 64
-_WRITES_AT_ONCE = 512
+_READS_MAX = 64
+_WRITES_MAX = 512
 _WRITER_CACHE_KIB = 16 * 1024
-_LISTEN_EVERY = 0.02
+_POLL_INTERVAL = 0.02
 """How often somebody who waits looks whether another process has written (M15)."""
 
 
@@ -45,13 +45,13 @@ class SqliteDriver:
         self._readers: list[WorkerThread[ReadJob]] = []
         self._turn = 0
         self._listener: sqlite3.Connection | None = None
-        self._neighbours: Neighbours | None = None
-        self._waiting: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._other_processes: OtherProcesses | None = None
+        self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
 
     def open(self, *, migrating: bool) -> None:
         """Blocking: connects, migrates, starts the threads."""
         if self._process is not None:
-            self._alive()
+            self._check_open()
             return
         connection = connect(self._path, _WRITER_CACHE_KIB)
         try:
@@ -62,12 +62,12 @@ class SqliteDriver:
             connection.close()
             raise
         self._process = os.getpid()
-        self._neighbours = Neighbours(connection, self._now)
-        writer = Writer(connection, self._path, self._script, self._neighbours.any, self._ring)
-        self._writer = WorkerThread("holdfast-writer", writer.work, writer.close, _WRITES_AT_ONCE)
+        self._other_processes = OtherProcesses(connection, self._now)
+        writer = Writer(connection, self._path, self._script, self._other_processes.any, self._wake_waiters)
+        self._writer = WorkerThread("holdfast-writer", writer.work, writer.close, _WRITES_MAX)
         for number in range(READERS):
             reader = Reader(connect(self._path), self._path)
-            self._readers.append(WorkerThread(f"holdfast-reader-{number}", reader.work, reader.close, _READS_AT_ONCE))
+            self._readers.append(WorkerThread(f"holdfast-reader-{number}", reader.work, reader.close, _READS_MAX))
         self._listener = connect(self._path)
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class SqliteDriver:
             return migrate(connection, check=check)
 
     async def read(self, script: Script[T]) -> T:
-        self._alive()
+        self._check_open()
         job = ReadJob(script)
         self._turn = (self._turn + 1) % len(self._readers)
         self._readers[self._turn].submit(job)
@@ -108,54 +108,54 @@ class SqliteDriver:
         self._open_writer().submit(job)
         return await job.future
 
-    def belongs_here(self, boot: int) -> None:
+    def add_own_node(self, boot: int) -> None:
         """A node of this process registered."""
-        if self._neighbours is not None:
-            self._neighbours.own.add(boot)
+        if self._other_processes is not None:
+            self._other_processes.own.add(boot)
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:
         until = monotonic() + timeout.total_seconds()
-        bell = asyncio.Event()
-        self._waiting[bell] = asyncio.get_running_loop()
+        waiter = asyncio.Event()
+        self._waiters[waiter] = asyncio.get_running_loop()
         try:
             while True:
                 version, left = self._version(), until - monotonic()
                 if version != since or left <= 0:
                     return version
                 try:
-                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the bell.
-                    async with asyncio.timeout(min(left, _LISTEN_EVERY)):
-                        await bell.wait()
+                    # Not `wait_for`: before Python 3.12 it may swallow a cancellation that comes with the waiter.
+                    async with asyncio.timeout(min(left, _POLL_INTERVAL)):
+                        await waiter.wait()
                 except TimeoutError:
                     continue
-                bell.clear()
+                waiter.clear()
         finally:
-            del self._waiting[bell]
+            del self._waiters[waiter]
 
     def _version(self) -> int:
         """Differs whenever any other connection, of whatever process, has committed."""
-        self._alive()
+        self._check_open()
         listener = self._listener
         if listener is None:
             raise not_open()
-        rows = patiently(lambda: listener.execute("pragma data_version").fetchall())
+        rows = retry_while_busy(lambda: listener.execute("pragma data_version").fetchall())
         return int(rows[0][0])
 
-    def _ring(self) -> None:
+    def _wake_waiters(self) -> None:
         """In the writer's thread, after each transaction."""
-        for bell, loop in list(self._waiting.items()):
+        for waiter, loop in list(self._waiters.items()):
             try:
-                loop.call_soon_threadsafe(bell.set)
+                loop.call_soon_threadsafe(waiter.set)
             except RuntimeError:  # that loop is closed
                 continue
 
     def _open_writer(self) -> WorkerThread[WriteJob]:
-        self._alive()
+        self._check_open()
         if self._writer is None:
             raise not_open()
         return self._writer
 
-    def _alive(self) -> None:
+    def _check_open(self) -> None:
         if self._process is None:
             raise not_open()
         if self._process != os.getpid():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from holdfast.model.upkeep import MigrationReport
 from holdfast.persistence import faultpoints
 from holdfast.persistence.sql.migrations import Migration, check_current, migrations_of, pending_after, report_of
-from holdfast.persistence.sql.sqlite.connection import patiently
+from holdfast.persistence.sql.sqlite.connection import retry_while_busy
 from holdfast.persistence.sql.tables import micros
 
 _TABLE = """create table if not exists hf_migration (
@@ -21,7 +21,7 @@ def migrate(connection: sqlite3.Connection, *, check: bool = False) -> Migration
     if check or not pending_after(_applied(connection), known):
         applied = _applied(connection)
         return report_of(applied, pending_after(applied, known))
-    patiently(lambda: connection.execute("begin immediate"))
+    retry_while_busy(lambda: connection.execute("begin immediate"))
     try:
         connection.execute(_TABLE)
         applied = _applied(connection)
@@ -47,7 +47,7 @@ def _applied(connection: sqlite3.Connection) -> list[tuple[int, str]]:
             return []
         return connection.execute("select number, checksum from hf_migration order by number").fetchall()
 
-    return patiently(read)
+    return retry_while_busy(read)
 
 
 def _apply(connection: sqlite3.Connection, migration: Migration) -> None:

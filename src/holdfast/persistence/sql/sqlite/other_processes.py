@@ -9,11 +9,11 @@ from time import monotonic
 
 from holdfast.persistence.sql.tables import micros
 
-_LOOK_EVERY = 0.25
+_POLL_INTERVAL = 0.25
 _ALIVE = "select boot from hf_node where state <> 'left' and heartbeat + time_to_live > ?"
 
 
-class Neighbours:
+class OtherProcesses:
     def __init__(self, connection: sqlite3.Connection, now: Callable[[], datetime]) -> None:
         self._connection = connection
         self._now = now
@@ -24,7 +24,7 @@ class Neighbours:
 
     def any(self) -> bool:
         """Asked by the writer between transactions; looks at the node table now and then."""
-        if monotonic() - self._looked > _LOOK_EVERY:
+        if monotonic() - self._looked > _POLL_INTERVAL:
             self._looked = monotonic()
             try:
                 rows = self._connection.execute(_ALIVE, (micros(self._now()),)).fetchall()

@@ -20,7 +20,8 @@ from holdfast.persistence.sql.commits import commit_script
 from holdfast.persistence.sql.definitions import SqlDefinitions
 from holdfast.persistence.sql.dialect import Dialect
 from holdfast.persistence.sql.effects import SqlEffects
-from holdfast.persistence.sql.inbox_outbox import SqlMail
+from holdfast.persistence.sql.export_import import SqlExportImport
+from holdfast.persistence.sql.inbox_outbox import SqlInboxOutbox
 from holdfast.persistence.sql.nodes import SqlNodes
 from holdfast.persistence.sql.reads import SqlReads
 from holdfast.persistence.sql.records import SqlRecords
@@ -28,8 +29,7 @@ from holdfast.persistence.sql.script import Script
 from holdfast.persistence.sql.search import SqlSearch
 from holdfast.persistence.sql.sqlite.claim import OptimisticClaim
 from holdfast.persistence.sql.sqlite.driver import SqliteDriver
-from holdfast.persistence.sql.store_part import system_now
-from holdfast.persistence.sql.transfer import SqlTransfer
+from holdfast.persistence.sql.store_base import system_now
 from holdfast.persistence.sql.upkeep import SqlUpkeep
 from holdfast.persistence.sql.work import SqlWork
 from holdfast.ports import Codec, TransientErrors
@@ -44,11 +44,11 @@ class SqliteStore(
     SqlWork,
     SqlReads,
     SqlEffects,
-    SqlMail,
+    SqlInboxOutbox,
     SqlNodes,
     SqlSearch,
     SqlUpkeep,
-    SqlTransfer,
+    SqlExportImport,
     SqlRecords,
 ):
     name = "sqlite"
@@ -115,7 +115,7 @@ class SqliteStore(
 
     async def register_node(self, node_id: str, *, time_to_live: timedelta, details: bytes = b"") -> Registration:
         registered = await super().register_node(node_id, time_to_live=time_to_live, details=details)
-        self._driver.belongs_here(registered.node.boot)
+        self._driver.add_own_node(registered.node.boot)
         return registered
 
     async def wait_for_change(self, since: int, timeout: timedelta) -> int:

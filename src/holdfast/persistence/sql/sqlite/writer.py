@@ -19,10 +19,10 @@ from holdfast.model.commit import Commit, CommitOutcome, Failed
 from holdfast.persistence import faultpoints
 from holdfast.persistence.sql.commit_grouping import DISJOINT_INSTANCES, commits_of, split
 from holdfast.persistence.sql.script import Script
-from holdfast.persistence.sql.sqlite.connection import explained, is_broken, patiently, run
-from holdfast.persistence.sql.sqlite.threads import Job
+from holdfast.persistence.sql.sqlite.connection import explained, is_broken, retry_while_busy, run
+from holdfast.persistence.sql.sqlite.worker_thread import Job
 
-_POLITENESS = 0.001
+_YIELD_TIME = 0.001
 """How long the writer leaves the file to other processes after a commit, if there are any."""
 
 T = TypeVar("T")
@@ -56,22 +56,22 @@ class Writer:
         connection: sqlite3.Connection,
         path: Path,
         script: CommitScript,
-        others: Callable[[], bool],
-        committed: Callable[[], None],
+        has_other_processes: Callable[[], bool],
+        on_commit: Callable[[], None],
     ) -> None:
         self._connection = connection
         self._path = path
         self._place = path.absolute()
         self._file = self._place.stat()
         self._script = script
-        self._others = others
-        self._committed = committed
+        self._has_other_processes = has_other_processes
+        self._on_commit = on_commit
 
     def work(self, jobs: list[WriteJob]) -> None:
         """One transaction for all of them. If the file fails it, all of them fail."""
         self._check_file()
         try:
-            patiently(lambda: self._connection.execute("begin immediate"))
+            retry_while_busy(lambda: self._connection.execute("begin immediate"))
             commits = deque(job for job in jobs if isinstance(job, CommitJob))
             while commits:
                 self._commit(DISJOINT_INSTANCES.next_group(commits))
@@ -85,10 +85,10 @@ class Writer:
             if isinstance(error, sqlite3.Error):
                 raise explained(error, self._path) from error
             raise
-        self._committed()
+        self._on_commit()
         faultpoints.reached("commit.done")
-        if self._others():
-            time.sleep(_POLITENESS)
+        if self._has_other_processes():
+            time.sleep(_YIELD_TIME)
 
     def _check_file(self) -> None:
         """A file that was deleted, or put another in its place, can still be written to: nobody would ever read it."""
@@ -107,7 +107,7 @@ class Writer:
 
     def _run(self, job: ScriptJob) -> None:
         try:
-            job.result = self._undoable(job.make)
+            job.result = self._in_savepoint(job.make)
         except Exception as error:
             if is_broken(error):
                 raise
@@ -120,7 +120,7 @@ class Writer:
     def _bisected(self, batch: Sequence[Commit]) -> list[CommitOutcome]:
         """All at once; if the database refuses, each half by itself, until the poison stands alone."""
         try:
-            return self._undoable(lambda: self._script(batch))
+            return self._in_savepoint(lambda: self._script(batch))
         except Exception as error:
             if is_broken(error) or isinstance(error, ConnectionError):
                 raise
@@ -129,7 +129,7 @@ class Writer:
         middle = len(batch) // 2
         return self._bisected(batch[:middle]) + self._bisected(batch[middle:])
 
-    def _undoable(self, make: Callable[[], Script[T]]) -> T:
+    def _in_savepoint(self, make: Callable[[], Script[T]]) -> T:
         self._connection.execute("savepoint part")
         try:
             result = run(self._connection, make())

@@ -20,7 +20,7 @@ from holdfast.model.stored import InstanceKey
 from holdfast.model.work import EffectRef, Owner
 from holdfast.persistence.sql.mysql import MysqlStore
 from holdfast.persistence.sql.mysql.errors import MysqlError, code_of
-from holdfast.persistence.sql.mysql.session import Session, Use
+from holdfast.persistence.sql.mysql.session import ConnectionUse, Session
 from holdfast.persistence.sql.mysql.url import address_of
 from holdfast.persistence.sql.script import Script, ask
 from holdfast.testing.store_rows import (
@@ -61,7 +61,7 @@ class TestSessions:
         assert (isolation, zone) == ("READ-COMMITTED", "+00:00")
 
     async def test_readers_cannot_write(self, database: str, store: MysqlStore) -> None:
-        session = await Session.connect(address_of(database), Use.READ)
+        session = await Session.connect(address_of(database), ConnectionUse.READ)
         try:
             with pytest.raises(MysqlError) as raised:
                 await session.send("delete from hf_work")

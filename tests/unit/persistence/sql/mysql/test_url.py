@@ -29,7 +29,7 @@ def test_every_part_of_an_address() -> None:
         password="p@ss/word",
         database="flows",
         unix_socket="/run/my.sock",
-        patience=timedelta(seconds=2.5),
+        connect_timeout=timedelta(seconds=2.5),
     )
     assert "p@ss" not in repr(address)
 

@@ -16,7 +16,7 @@ from holdfast.model.work import EffectRef, Owner
 from holdfast.persistence.codec import PayloadCodec
 from holdfast.persistence.sql import migrations
 from holdfast.persistence.sql.postgresql.connection import numbered
-from holdfast.persistence.sql.postgresql.query_batch import Together
+from holdfast.persistence.sql.postgresql.query_batch import QueryBatcher
 from holdfast.persistence.sql.postgresql.rows import rows_of
 from holdfast.persistence.sql.postgresql.statement import KINDS, ROW_TYPE, statement_of, type_of
 from holdfast.testing.store_rows import bookmark, commit_of, instance, settlement, work
@@ -144,7 +144,7 @@ async def test_questions_that_queue_up_are_asked_together() -> None:
         await asyncio.sleep(0)
         return [str(question) for question in questions]
 
-    together = Together(ask, 1)
+    together = QueryBatcher(ask, 1)
     answers = await asyncio.gather(together.ask([0]), *(together.ask([number, -number]) for number in range(1, 200)))
     await together.close()
 
@@ -156,7 +156,7 @@ async def test_nobody_fails_for_anothers_question() -> None:
     async def ask(questions: Sequence[int]) -> Sequence[int]:
         return [1 // question for question in questions]
 
-    together = Together(ask, 1)
+    together = QueryBatcher(ask, 1)
     answers = await asyncio.gather(together.ask([1]), together.ask([0]), together.ask([1, 1]), return_exceptions=True)
 
     assert answers[0] == [1]

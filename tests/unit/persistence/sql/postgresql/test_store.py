@@ -273,16 +273,16 @@ async def test_after_a_refusal_it_looks_first_for_a_while(store: PostgresStore, 
     """Where many want the same, sending each batch twice would cost more than looking."""
     committer = store._driver.committer
     await store.commit([commit_of(instance("taken"))])
-    assert committer._doubt == 0
+    assert committer._cautious == 0
 
     outcomes = await store.commit([commit_of(instance("taken")), commit_of(instance("free"))])
 
     assert [type(outcome) for outcome in outcomes] == [Lost, type(COMMITTED)]
-    doubt = committer._doubt
+    doubt = committer._cautious
     assert doubt > 0
     for number in range(doubt):
         assert await store.commit([commit_of(instance(f"i{number}"))]) == [COMMITTED]
-    assert committer._doubt == 0
+    assert committer._cautious == 0
 
 
 @pytest.mark.parametrize("confident", [False, True], ids=["looking", "confident"])

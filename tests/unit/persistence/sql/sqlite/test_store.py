@@ -21,7 +21,7 @@ from holdfast.model.work import DeadLetterRow, ScheduleRow
 from holdfast.persistence.codec import EncryptingCodec
 from holdfast.persistence.retry import RetryPolicy
 from holdfast.persistence.sql.sqlite import SqliteStore
-from holdfast.persistence.sql.sqlite.connection import explained, patiently
+from holdfast.persistence.sql.sqlite.connection import explained, retry_while_busy
 from holdfast.testing import faults
 from holdfast.testing.store_process import answer_of, start
 from holdfast.testing.store_rows import (
@@ -52,7 +52,7 @@ async def store(database: Path) -> AsyncIterator[SqliteStore]:
 
 
 async def test_the_file_is_safe(store: SqliteStore, database: Path) -> None:
-    writer = store._driver._neighbours
+    writer = store._driver._other_processes
     assert writer is not None
 
     assert writer._connection.execute("pragma journal_mode").fetchone() == ("wal",)
@@ -102,7 +102,7 @@ def test_patience_ends_without_the_word_locked(database: Path) -> None:
     ):
         one.execute("begin exclusive")
         with pytest.raises(StoreUnavailable) as caught:
-            patiently(lambda: two.execute("begin immediate"), timedelta(milliseconds=5))
+            retry_while_busy(lambda: two.execute("begin immediate"), timedelta(milliseconds=5))
 
     assert "locked" not in str(caught.value)
     assert "try again" in str(caught.value)
@@ -275,16 +275,16 @@ def test_four_processes_write_to_one_file(database: Path) -> None:
 
 
 async def test_the_writer_leaves_room_only_when_there_are_others(store: SqliteStore, database: Path) -> None:
-    neighbours = store._driver._neighbours
-    assert neighbours is not None
+    others = store._driver._other_processes
+    assert others is not None
     await store.register_node("mine", time_to_live=timedelta(minutes=5))
-    neighbours._looked = float("-inf")
-    alone = neighbours.any()
+    others._looked = float("-inf")
+    alone = others.any()
     other = SqliteStore(database)
     await other.open()
     await other.register_node("theirs", time_to_live=timedelta(minutes=5))
-    neighbours._looked = float("-inf")
+    others._looked = float("-inf")
 
-    assert (alone, neighbours.any()) == (False, True)
+    assert (alone, others.any()) == (False, True)
 
     await other.close()

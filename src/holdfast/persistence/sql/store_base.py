@@ -19,7 +19,7 @@ def system_now() -> datetime:
     return datetime.now(UTC)
 
 
-class SqlPart(ABC):
+class SqlStoreBase(ABC):
     def __init__(self, dialect: Dialect, codec: Codec, now: Callable[[], datetime] = system_now) -> None:
         self._dialect = dialect
         self._codec = codec

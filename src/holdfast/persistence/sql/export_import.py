@@ -24,14 +24,14 @@ from holdfast.persistence.sql.instance_tables import (
 )
 from holdfast.persistence.sql.records import RECORD
 from holdfast.persistence.sql.script import Script, Statement, ask, each
-from holdfast.persistence.sql.store_part import SqlPart
+from holdfast.persistence.sql.store_base import SqlStoreBase
 from holdfast.persistence.sql.tables import Table
 from holdfast.persistence.sql.work_tables import INBOX, OUTBOX, WORK
 
 R = TypeVar("R")
 
 
-class SqlTransfer(SqlPart):
+class SqlExportImport(SqlStoreBase):
     async def export_instance(self, tenant: str, instance_id: str) -> InstanceExport | None:
         return await self._read(self._export(tenant, instance_id))
 

@@ -62,7 +62,7 @@ class WorkerThread(Generic[J]):
                 except BaseException as error:  # noqa: BLE001 - whatever it is, the callers must hear of it
                     for job in jobs:
                         job.error = job.error or error
-                tell(jobs)
+                notify_callers(jobs)
         self._finish()
 
     def _next(self) -> tuple[list[J], bool]:
@@ -81,7 +81,7 @@ class WorkerThread(Generic[J]):
         return jobs, False
 
 
-def tell(jobs: Sequence[Job[Any]]) -> None:
+def notify_callers(jobs: Sequence[Job[Any]]) -> None:
     """Wake each caller's loop once."""
     loops: dict[asyncio.AbstractEventLoop, list[Job[Any]]] = {}
     for job in jobs:

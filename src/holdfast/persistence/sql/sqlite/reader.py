@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.persistence.sql.script import Script
-from holdfast.persistence.sql.sqlite.connection import explained, patiently, run
-from holdfast.persistence.sql.sqlite.threads import Job
+from holdfast.persistence.sql.sqlite.connection import explained, retry_while_busy, run
+from holdfast.persistence.sql.sqlite.worker_thread import Job
 
 
 class ReadJob(Job[Any]):
@@ -45,7 +45,7 @@ class Reader:
                 self._connection.execute("rollback")
                 raise
 
-        patiently(begin)
+        retry_while_busy(begin)
         try:
             return run(self._connection, script)
         finally:
