@@ -1,4 +1,4 @@
-"""Random histories: SQLite answers as the memory store does."""
+"""Random histories: SQLite returns the same results as the memory store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.testing.store_machine import compare
 
 
 class OneFileEach(SqliteStore):
-    """A store on a new file, which goes with it."""
+    """A store on a new file, which is deleted with the store."""
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""The memory store keeps the contract: it is the reference."""
+"""The memory store fulfils the store contract, as its reference implementation."""
 
 from __future__ import annotations
 

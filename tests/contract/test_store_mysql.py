@@ -1,4 +1,4 @@
-"""MySQL keeps the contract, with a second store on the same database as another node would have."""
+"""MySQL fulfils the store contract, with a second store on the same database in the role of another node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ need_mysql()
 
 @pytest.fixture(scope="module")
 def database(mysql: str) -> str:
-    """One for the module; each test empties it."""
+    """One database for the module; each test empties it."""
     return mysql
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 MODULE = '''
-"""A store of somebody else: every call goes through one gate to the tables behind it."""
+"""A third-party store: every call is delegated to a memory store."""
 from holdfast.persistence.memory import MemoryStore
 
 

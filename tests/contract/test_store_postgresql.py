@@ -1,4 +1,4 @@
-"""PostgreSQL keeps the contract, with a second store on the same database as another node would have."""
+"""PostgreSQL fulfils the store contract, with a second store on the same database in the role of another node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ALL = InstanceFilter()
 
 @pytest.fixture(scope="module")
 def database(postgres: str) -> str:
-    """One for the module; each test empties it."""
+    """One database for the module; each test empties it."""
     return postgres
 
 
@@ -133,7 +133,7 @@ class TestPostgresStore(StoreContract, ProcessContract):
     async def test_many_sleepers_on_one_event_are_found_by_the_primary_key(
         self, store: Store, tenant: str, admin: Any
     ) -> None:
-        """M5, E7: what a stimulus with a correlation reads does not grow with those that wait for the same event."""
+        """M5, E7: a lookup with a correlation reads the same number of rows, however many instances wait for the event."""
         await admin.execute(_SLEEPERS, tenant, wake_key("Paid"))
         await admin.execute("analyze hf_bookmark")
         queries = [BookmarkQuery(tenant=tenant, key=wake_key("Paid"), correlation=number) for number in (1, 777, 20000)]
@@ -153,7 +153,7 @@ _SLEEPERS = """insert into hf_bookmark (tenant, wake_key, correlation, instance_
 
 
 def _scans(plan: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """How the plan reads the bookmarks: kind of scan, index, rows per query."""
+    """The scan of the bookmarks in the plan: kind of scan, index, rows per query."""
     if plan.get("Relation Name") == "hf_bookmark":
         yield plan["Node Type"], plan.get("Index Name", ""), plan["Actual Rows"]
     for part in plan.get("Plans", []):
@@ -167,7 +167,7 @@ async def deadlocks(admin: Any) -> int:
 
 
 def test_postgresql_answers_as_memory_does(database: str) -> None:
-    """Random steps beside the reference."""
+    """Random steps, compared with the memory store."""
 
     async def opened() -> Store:
         connection = await connect(database, ORDINARY)

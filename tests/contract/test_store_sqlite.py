@@ -1,4 +1,4 @@
-"""SQLite keeps the contract, with a second store on the same file as another process would have."""
+"""SQLite fulfils the store contract, with a second store on the same file in the role of another process."""
 
 from __future__ import annotations
 

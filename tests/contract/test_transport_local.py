@@ -1,4 +1,4 @@
-"""The transport within one process keeps the contract."""
+"""The in-process transport fulfils the transport contract."""
 
 from __future__ import annotations
 

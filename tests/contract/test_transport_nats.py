@@ -1,4 +1,4 @@
-"""NATS keeps the contract: also over a wire that breaks, and when processes die."""
+"""NATS fulfils the transport contract, also after disconnects and when processes die."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestNatsOverABrokenWire(OverWire, WireContract):
     PORT = PORTS["nats"]
 
 
-async def test_a_stream_of_another_make_is_told(broker: str) -> None:
+async def test_a_stream_with_another_configuration_is_refused(broker: str) -> None:
     client = await nats.connect(broker)
     name = f"{PREFIX}-foreign"
     await client.jetstream().add_stream(name=name, subjects=[f"{name}.>"])

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 MODULE = '''
-"""A transport of somebody else: lists in memory, looked through again and again."""
+"""A third-party transport: lists in memory, polled."""
 import asyncio
 from contextlib import asynccontextmanager
 

@@ -1,4 +1,4 @@
-"""RabbitMQ keeps the contract: also over a wire that breaks, and when processes die."""
+"""RabbitMQ fulfils the transport contract, also after disconnects and when processes die."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class TestRabbitOverABrokenWire(OverWire, WireContract):
     PORT = PORTS["rabbitmq"]
 
 
-@pytest.mark.parametrize("part", ["guest:wrong@", "nobody:guest@"])
-async def test_wrong_credentials_are_told_at_opening_without_the_password(broker: str, part: str) -> None:
+@pytest.mark.parametrize("part", ["guest:wrong@", "unknown:guest@"])
+async def test_wrong_credentials_are_refused_by_open_without_showing_the_password(broker: str, part: str) -> None:
     parts = urlsplit(broker)
     wrong = f"amqp://{part}{parts.hostname}:{parts.port or 5672}/"
 
@@ -79,12 +79,12 @@ async def test_wrong_credentials_are_told_at_opening_without_the_password(broker
     assert "wrong" not in str(told.value)
 
 
-async def test_a_virtual_host_that_is_not_there_is_told(broker: str) -> None:
+async def test_an_unknown_virtual_host_is_refused(broker: str) -> None:
     with pytest.raises(TransportMisconfigured, match="virtual host"):
         await transport_from_url(broker.rstrip("/") + "/nowhere").open()
 
 
-async def test_a_queue_of_another_make_is_told_to_who_publishes_and_who_consumes(broker: str) -> None:
+async def test_a_queue_with_other_arguments_is_refused_for_publish_and_consume(broker: str) -> None:
     connection = await aio_pika.connect(broker)
     async with connection, connection.channel() as channel:
         foreign = await channel.declare_queue(f"{PREFIX}/foreign", durable=True)
@@ -102,7 +102,7 @@ async def test_a_queue_of_another_make_is_told_to_who_publishes_and_who_consumes
             await transport.close()
 
 
-async def test_a_ticket_that_comes_back_for_ever_is_put_to_the_dead_letters_by_the_broker(broker: str) -> None:
+async def test_the_broker_dead_letters_a_ticket_that_is_returned_too_often(broker: str) -> None:
     transport = transport_from_url(f"{broker}?prefix={PREFIX}")
     await transport.open()
     await transport.publish("boomerang", [step(1)])

@@ -1,4 +1,4 @@
-"""Redis keeps the contract: also over a wire that breaks, and when processes die."""
+"""Redis fulfils the transport contract, also after disconnects and when processes die."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class TestRedisOverABrokenWire(OverWire, WireContract):
     PORT = PORTS["redis"]
 
 
-async def test_a_password_that_is_not_right_is_told_at_opening_and_not_shown(broker: str) -> None:
+async def test_a_wrong_password_is_refused_by_open_and_not_shown(broker: str) -> None:
     parts = urlsplit(broker)
 
     with pytest.raises(TransportMisconfigured, match="Check user, password") as told:
-        await transport_from_url(f"redis://somebody:wrong@{parts.hostname}:{parts.port or 6379}").open()
+        await transport_from_url(f"redis://unknown:wrong@{parts.hostname}:{parts.port or 6379}").open()
 
     assert "wrong@" not in str(told.value)

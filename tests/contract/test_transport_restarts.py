@@ -1,4 +1,4 @@
-"""Brokers that are killed and started again, with what they kept or with nothing: servers of our own, from PATH."""
+"""Brokers that are killed and restarted, with and without their data. The tests start their own servers from PATH."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def free_port() -> int:
 
 
 class Server:
-    """A program on a port of its own. `kill` is the end without goodbye."""
+    """A server process on its own port. `kill` ends it without a shutdown."""
 
     def __init__(self, program: str, *arguments: str) -> None:
-        # Debian puts servers where only root looks.
+        # Debian installs servers in directories that are only on the PATH of root.
         path = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
         service = program.partition("-")[0]
         if path is None:
@@ -43,7 +43,7 @@ class Server:
         nowhere = asyncio.subprocess.DEVNULL
         self._process = await asyncio.create_subprocess_exec(*self._command, stdout=nowhere, stderr=nowhere)
         async with asyncio.timeout(WITHIN.total_seconds()):
-            while not await self._answers():  # noqa: ASYNC110 - a server tells nobody that it is up
+            while not await self._answers():  # noqa: ASYNC110 - a server sends no event when it is up
                 await asyncio.sleep(0.02)
 
     async def kill(self) -> None:
@@ -104,7 +104,7 @@ async def test_a_durable_broker_that_was_killed_has_what_it_confirmed(nats_serve
     await transport.close()
 
 
-async def test_a_broker_that_forgot_everything_is_used_again(redis_server: Server) -> None:
+async def test_a_broker_that_lost_its_data_is_used_again(redis_server: Server) -> None:
     told: list[TransportEvent] = []
     transport = await opened(f"redis://127.0.0.1:{redis_server.port}?hold=2", told)
     async with transport.consume(["q"]) as consumer:
@@ -119,7 +119,7 @@ async def test_a_broker_that_forgot_everything_is_used_again(redis_server: Serve
     await transport.close()
 
 
-async def test_a_nats_server_without_jetstream_is_told() -> None:
+async def test_a_nats_server_without_jetstream_is_refused() -> None:
     pytest.importorskip("nats", reason="nats: no driver")
     server = Server("nats-server", "-a", "127.0.0.1", "-p", "{port}")
     await server.start()
@@ -130,7 +130,7 @@ async def test_a_nats_server_without_jetstream_is_told() -> None:
         await server.kill()
 
 
-async def test_a_nats_server_that_does_not_know_us_is_told(tmp_path: Path) -> None:
+async def test_wrong_nats_credentials_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("nats", reason="nats: no driver")
     server = Server(
         "nats-server", "-a", "127.0.0.1", "-p", "{port}", "-js", "-sd", str(tmp_path), "--user", "me", "--pass", "right"

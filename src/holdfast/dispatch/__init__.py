@@ -1,6 +1,6 @@
-"""Carrying: one file per transport. `transport_from_url` finds the one that an address names.
+"""Transports for step tickets, one file per broker. `transport_from_url` returns the transport of an address.
 
-`__init__.pyi` lists the names; each is imported on first use.
+`__init__.pyi` lists the public names; each is imported on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Addresses of brokers: what they say, what is wrong with them, and that passwords stay secret."""
+"""Broker addresses: parsing, validation, and display without passwords."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from holdfast.errors import TransportMisconfigured
 
 _PREFIX = re.compile(r"[A-Za-z0-9_-]{1,32}")
 OPTIONS = ("hold", "patience", "prefix")
-"""What every address takes behind its `?`."""
+"""Query options that every address takes."""
 
 
 class TransportOptions(Struct, frozen=True, kw_only=True):
-    """What an address says beside the place."""
+    """Query options of a broker address that all transports share."""
 
     prefix: str = "holdfast"
-    """Stands before the name of every queue: installations that share a broker do not mix."""
+    """Prefix of every queue name. It keeps installations apart that share a broker."""
     hold: timedelta = timedelta(seconds=30)
-    """After which time the deliveries of a consumer that died go to others."""
+    """Time after which the unsettled deliveries of a dead consumer are redelivered."""
     patience: timedelta = timedelta(seconds=10)
-    """How long a call tries before it says that the broker is unavailable."""
+    """Time for which a call retries before it raises `TransportUnavailable`."""
 
 
 class Address(Struct, frozen=True, kw_only=True):
     url: str
-    """For the driver: without our options."""
+    """The address for the driver, without Holdfast's options."""
     shown: str
-    """For people: without the password too."""
+    """The address for logs and errors, without the password."""
     parts: Mapping[str, str]
-    """Options that only this transport takes."""
+    """Options that are specific to this transport."""
     options: TransportOptions
 
 
 def address_of(url: str, *, example: str, own: Collection[str] = ()) -> Address:
-    """Raises `TransportMisconfigured`, never with the password in it."""
+    """Parse an address. `TransportMisconfigured` never contains the password."""
     parts = urlsplit(url)
     shown = shown_url(parts)
     if parts.fragment or "@" in parts.path + parts.query:
@@ -50,13 +50,12 @@ def address_of(url: str, *, example: str, own: Collection[str] = ()) -> Address:
         parts.port  # noqa: B018 - reading it checks it
     except ValueError as error:
         if "," not in parts.netloc:
-            raise TransportMisconfigured(f"{shown} has no sound port. Write it like {example}") from error
+            raise TransportMisconfigured(f"{shown} has no valid port. Write it like {example}") from error
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     unknown = sorted(given.keys() - {*OPTIONS, *own})
     if unknown:
         raise TransportMisconfigured(
-            f"{shown} has options that it does not take: {', '.join(unknown)}. Known: "
-            f"{', '.join(sorted((*OPTIONS, *own)))}."
+            f"{shown} has unknown options: {', '.join(unknown)}. Known: {', '.join(sorted((*OPTIONS, *own)))}."
         )
     return Address(
         url=urlunsplit(parts._replace(query="")),

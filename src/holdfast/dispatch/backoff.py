@@ -1,4 +1,4 @@
-"""Trying again: how long apart, and when to give up."""
+"""Retries with exponential back-off, jitter and a time limit."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FIRST_PAUSE = timedelta(milliseconds=50)
 LONGEST_PAUSE = timedelta(seconds=5)
 _FACTOR = 2.0
 _JITTER = 0.25
-"""Nodes that lost the same broker do not come back in step."""
+"""Spreads the reconnects of nodes that lost the same broker."""
 
 
 def pauses(first: timedelta = FIRST_PAUSE, most: timedelta = LONGEST_PAUSE) -> Iterator[timedelta]:
-    """Endless: growing pauses, up to the longest."""
+    """Yield growing pauses without end, up to the longest."""
     pause = first
     while True:
         yield pause * random.uniform(1 - _JITTER, 1 + _JITTER)
@@ -34,8 +34,7 @@ async def retrying(
     timeout: timedelta,
     what: str,
 ) -> T:
-    """Call until it succeeds, fails with something that does not pass by itself, or patience ends: then
-    `TransportUnavailable`."""
+    """Retry transient errors until the call succeeds. Raise `TransportUnavailable` after `timeout`."""
     loop = asyncio.get_running_loop()
     until = loop.time() + timeout.total_seconds()
     for pause in pauses():

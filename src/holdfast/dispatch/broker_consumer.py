@@ -1,7 +1,7 @@
-"""What consumers of all transports share: deliveries between those who fetch and the one who takes.
+"""Base class of consumers: prefetch limits, unsettled deliveries, and the iterator over deliveries.
 
-A transport's own consumer fetches at most `room(queue)` messages and hands each to `receive`; it is told by four verbs
-what becomes of them. Everything here runs on one event loop, so nothing is locked.
+The consumer of a transport fetches at most `room(queue)` messages and passes each to `receive`. It settles them when
+`finish`, `requeue` or `dead_letter` is called. Everything here runs on one event loop, so nothing is locked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from holdfast.model.ticket import Ticket, checked_queue, decode_ticket
 from holdfast.ports import Delivery, Poisoned
 
 R = TypeVar("R")
-"""A transport's receipt for a message: what it needs to settle it."""
+"""The receipt with which a transport settles a message."""
 
 
 class BrokerDelivery(Generic[R]):
@@ -52,18 +52,18 @@ class BrokerDelivery(Generic[R]):
 
 
 class BrokerConsumer(ABC, Generic[R]):
-    """Implements `holdfast.ports.Consumer` and the block around it, but for fetching and settling."""
+    """Implements `holdfast.ports.Consumer` as a context manager, except for fetching and settling."""
 
     def __init__(self, queues: Sequence[str], prefetch: int, events: ConnectionEvents) -> None:
         if not queues:
-            raise ValueError("consume needs at least one queue: name those that this worker serves")
+            raise ValueError("consume needs at least one queue: name the queues that this worker serves")
         if prefetch < 1:
             raise ValueError(f"prefetch is {prefetch}: give 1 or more")
         self.queues = tuple(dict.fromkeys(map(checked_queue, queues)))
         self.prefetch = prefetch
         self.events = events
         self.unsettled: set[BrokerDelivery[R]] = set()
-        """Fetched and not settled, handed out or not."""
+        """Deliveries that are fetched and not settled, whether or not the iterator has returned them."""
         self._ready: deque[BrokerDelivery[R]] = deque()
         self._counts: Counter[str] = Counter()
         self._changed = asyncio.Event()
@@ -73,19 +73,19 @@ class BrokerConsumer(ABC, Generic[R]):
         self._fetching: list[asyncio.Task[None]] = []
         self._renewing: list[asyncio.Task[None]] = []
 
-    # -- what a transport adds -----------------------------------------------------------------------------------------
+    # -- implemented by each transport ---------------------------------------------------------------------------------
 
     @abstractmethod
     async def start(self) -> None:
-        """Start to fetch. Raise only what will not pass by itself."""
+        """Start to fetch. Raise only errors that a retry cannot solve."""
 
     @abstractmethod
     async def stop_fetching(self) -> None:
-        """Fetch no more; `requeue` and the others still work."""
+        """Stop fetching. Deliveries can still be settled."""
 
     @abstractmethod
     async def disconnect(self) -> None:
-        """All is settled or given back: let the connection go."""
+        """Release the connection. All deliveries are settled or requeued by then."""
 
     @abstractmethod
     async def finish(self, delivery: BrokerDelivery[R]) -> None: ...
@@ -95,15 +95,15 @@ class BrokerConsumer(ABC, Generic[R]):
 
     @abstractmethod
     async def dead_letter(self, queue: str, data: bytes, receipt: R, reason: str) -> None:
-        """To the dead letters."""
+        """Move a message to the dead letters."""
 
-    # -- what a transport calls ----------------------------------------------------------------------------------------
+    # -- called by each transport --------------------------------------------------------------------------------------
 
     def room(self, queue: str) -> int:
         return 0 if self._stopped else self.prefetch - self._counts[queue]
 
     async def wait_for_room(self, queue: str) -> int:
-        """0 once it is stopped: end the loop."""
+        """Wait until more messages may be fetched. Returns 0 once the consumer is stopped."""
         while not (room := self.room(queue)) and not self._stopped:
             await self.wait_for_change()
         return room
@@ -129,7 +129,7 @@ class BrokerConsumer(ABC, Generic[R]):
         self._changed.set()
 
     def release(self, delivery: BrokerDelivery[R]) -> bool:
-        """Count it out; False if it was settled, or lost, before."""
+        """Remove a delivery from the unsettled ones. False if it was settled or dropped before."""
         if not delivery.open:
             return False
         delivery.open = False
@@ -139,17 +139,17 @@ class BrokerConsumer(ABC, Generic[R]):
         return True
 
     def drop_all(self) -> None:
-        """The broker has taken everything back: settling does nothing any more, and it will come again."""
+        """Forget all deliveries: the broker will redeliver them, and settling them has no effect any more."""
         for delivery in tuple(self.unsettled):
             self.release(delivery)
         self._ready.clear()
 
     def start_fetching(self, work: Coroutine[Any, Any, None]) -> None:
-        """A task that lives until `stop`."""
+        """Start a task that runs until `stop`."""
         self._start(work, self._fetching)
 
     def start_renewal(self, work: Coroutine[Any, Any, None]) -> None:
-        """A task that lives until the block ends: deliveries in hand stay ours that long."""
+        """Start a task that renews the leases of unsettled deliveries. It runs until the consumer is closed."""
         self._start(work, self._renewing)
 
     def _start(self, work: Coroutine[Any, Any, None], tasks: list[asyncio.Task[None]]) -> None:
@@ -158,7 +158,7 @@ class BrokerConsumer(ABC, Generic[R]):
         tasks.append(task)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """A task that fails is told to whoever waits for deliveries: they would not come any more."""
+        """Raise the error of a failed task in the iterator, which would get no more deliveries."""
         if not task.cancelled() and (error := task.exception()) is not None:
             self._failure = error
             self._changed.set()
@@ -205,7 +205,7 @@ class BrokerConsumer(ABC, Generic[R]):
         await self.leave()
 
     async def leave(self) -> None:
-        """The end of the block, or of the transport, whichever comes first."""
+        """Close the consumer, at the end of its block or when the transport closes."""
         if self._left:
             return
         self._left = True
@@ -216,7 +216,7 @@ class BrokerConsumer(ABC, Generic[R]):
 
 
 async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
-    """More than once if need be: a driver may swallow a cancellation that comes together with its answer."""
+    """Cancel until all tasks are done: a driver may swallow a cancellation that arrives together with a reply."""
     left = {task for task in tasks if not task.done()}
     while left:
         for task in left:

@@ -1,4 +1,4 @@
-"""What all transports share: opening and closing, publishing with patience, and knowing their consumers."""
+"""Base class of transports: open and close, publish with retries, and the registry of open consumers."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from holdfast.ports.transport import DEFAULT_PREFETCH
 T = TypeVar("T")
 
 _PUBLISH_BATCH = 256
-"""Messages that wait for their confirms together, and are sent again together."""
+"""Messages that are sent, confirmed and retried together."""
 
 
 class BrokerTransport(ABC):
-    """Implements `holdfast.ports.Transport` but for the talk with a broker."""
+    """Implements `holdfast.ports.Transport`, except for the protocol of a broker."""
 
     name: str
     can_schedule = False
@@ -35,29 +35,29 @@ class BrokerTransport(ABC):
     def __init__(self, where: str, options: TransportOptions, listener: TransportListener | None) -> None:
         self.options = options
         self.where = where
-        """The address as people may see it."""
+        """The address without the password."""
         self.events = ConnectionEvents(self.name, listener)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._active_calls = 0
         self._idle = asyncio.Event()
         self._consumers: set[BrokerConsumer[Any]] = set()
 
-    # -- what a transport adds -----------------------------------------------------------------------------------------
+    # -- implemented by each transport ---------------------------------------------------------------------------------
 
     @abstractmethod
     async def _connect(self) -> None: ...
 
     @abstractmethod
     async def _disconnect(self) -> None:
-        """Also after `_connect` failed."""
+        """Close the connection. Also called after `_connect` failed."""
 
     @abstractmethod
     async def _send(self, queue: str, messages: Sequence[bytes], tickets: Sequence[Ticket]) -> None:
-        """Return when the broker has them; what fails and `_is_transient` is tried again."""
+        """Return when the broker has confirmed all messages. Transient errors are retried."""
 
     @abstractmethod
     def _is_transient(self, error: BaseException) -> bool:
-        """Whether this error passes by itself."""
+        """Whether a retry may succeed."""
 
     @abstractmethod
     def _consumer(self, queues: Sequence[str], prefetch: int) -> BrokerConsumer[Any]: ...
@@ -148,7 +148,7 @@ class BrokerTransport(ABC):
 
     @asynccontextmanager
     async def _working(self) -> AsyncIterator[None]:
-        """`close` waits for what is inside."""
+        """`close` waits until the block ends."""
         self._check()
         self._active_calls += 1
         try:

@@ -1,8 +1,8 @@
-"""Celery as step dispatcher: for teams whose workers are Celery's already.
+"""Celery as step dispatcher, for teams that already run Celery workers.
 
-A step is a task that carries a ticket, so Celery's serialisers, results and retries have nothing to do: which attempt counts, and
-whether it runs again, is the store's to say. A Celery worker runs the engine in a thread with an event loop of its own; a task
-lasts as long as its step, so Celery's concurrency is that of the steps.
+A step is a Celery task with a ticket as its only argument. The store decides which attempt counts and whether a step is
+retried, so Celery's results and retries are not used. A Celery worker runs the engine in a thread with its own event loop.
+A task lasts as long as its step, so Celery's concurrency is the concurrency of steps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from holdfast.ports import StepContext
 TASK = "holdfast.step"
 
 RunStep = Callable[[Ticket], Awaitable[object]]
-"""Runs what a ticket names, and returns when it has ended: `runtime.run_step`."""
+"""Runs the step of a ticket to its end: `runtime.run_step`."""
 
 
 class CelerySteps:
@@ -60,12 +60,13 @@ class CelerySteps:
             return await asyncio.to_thread(send)
         except (OperationalError, OSError) as error:
             raise TransportUnavailable(
-                f"Celery's broker does not answer ({error}). Check broker_url and that it runs; the store still has the work."
+                f"Celery's broker does not answer ({error}). Check broker_url and that the broker runs; the store still has "
+                "the work."
             ) from error
 
 
 class CeleryHost:
-    """The engine inside a Celery worker: opened by the first task of each process, in a thread of its own."""
+    """The engine inside a Celery worker. The first task of each process opens it, in its own thread."""
 
     def __init__(self, open_steps: Callable[[], AbstractAsyncContextManager[RunStep]]) -> None:
         self._open_steps = open_steps
@@ -75,7 +76,7 @@ class CeleryHost:
         self._run: RunStep
 
     def run(self, ticket: str) -> None:
-        """Called by a task, in whichever thread; returns when the step has ended."""
+        """Run a step to its end. Called by a Celery task, in any thread."""
         self._ensure()
         asyncio.run_coroutine_threadsafe(self._one(decode_ticket(ticket.encode())), self._loop).result()
 
@@ -84,7 +85,7 @@ class CeleryHost:
 
     def _ensure(self) -> None:
         with self._guard:
-            if self._process == os.getpid():  # Celery forks: a child has the memory of its parent, and no thread of it.
+            if self._process == os.getpid():  # Celery forks: a child has the parent's memory, but not its threads.
                 return
             ready = threading.Event()
             failed: list[BaseException] = []
@@ -104,13 +105,13 @@ class CeleryHost:
 
         try:
             asyncio.run(serve())
-        except BaseException as error:  # noqa: BLE001 - whoever waits for it must hear why it does not come
+        except BaseException as error:  # noqa: BLE001 - raised in the thread that waits for the engine
             failed.append(error)
             ready.set()
 
 
 def run_steps(app: Celery, open_steps: Callable[[], AbstractAsyncContextManager[RunStep]]) -> None:
-    """Let the workers of this Celery app run steps. Call it where the app is made, so that every worker has the task."""
+    """Register the step task on a Celery app. Call it in the module that makes the app, so that every worker has the task."""
     host = CeleryHost(open_steps)
 
     def step(ticket: str) -> None:

@@ -1,4 +1,4 @@
-"""How a transport says what happens to it: to a listener, or to the log where there is none."""
+"""Connection events of a transport: passed to a listener, or logged if there is none."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from holdfast.ports import Disconnected, Poisoned, Reconnected, TransportEvent, 
 _LOG = logging.getLogger("holdfast.dispatch")
 
 REMINDER_INTERVAL = 60.0
-"""Seconds between two lines that say that a broker is still away."""
+"""Seconds between two log lines about a broker that is still unreachable."""
 
 
 class ConnectionEvents:
-    """Tells each change of the connection once, however many notice it."""
+    """Emits each change of the connection once, even if several tasks notice it."""
 
     def __init__(self, name: str, listener: TransportListener | None = None) -> None:
         self.name = name
@@ -26,8 +26,8 @@ class ConnectionEvents:
     def emit(self, event: TransportEvent) -> None:
         try:
             self._listener(event)
-        except Exception:  # noqa: BLE001 - whatever a listener does, delivery of tickets continues
-            _LOG.exception("the listener of the transport '%s' failed at %r", self.name, event)
+        except Exception:  # noqa: BLE001 - an error of a listener must not stop the delivery of tickets
+            _LOG.exception("the listener of the transport '%s' failed for %r", self.name, event)
 
     def disconnected(self, reason: BaseException | str) -> None:
         said = reason if isinstance(reason, str) else f"{type(reason).__name__}: {reason}"
@@ -47,16 +47,16 @@ class ConnectionEvents:
 def log_event(event: TransportEvent) -> None:
     match event:
         case Poisoned():
-            _LOG.warning("queue '%s': a message went to the dead letters: %s", event.queue, event.reason)
+            _LOG.warning("queue '%s': a message was moved to the dead letters: %s", event.queue, event.reason)
         case Disconnected():
-            _LOG.warning("%s: the connection is lost (%s); trying again", event.transport, event.reason)
+            _LOG.warning("%s: connection lost (%s); reconnecting", event.transport, event.reason)
         case Reconnected():
-            _LOG.info("%s: connected again", event.transport)
+            _LOG.info("%s: reconnected", event.transport)
 
 
 def demote_driver_logs(*drivers: str) -> None:
-    """Take what the loggers of a driver say for details: a broker that is away makes them say the same many times a second,
-    and what counts of it is told by a `ConnectionEvents`. Whoever sets them to DEBUG hears everything."""
+    """Lower the records of a driver's loggers to DEBUG. While a broker is unreachable, drivers log the same line many times
+    a second; `ConnectionEvents` logs the outage once."""
     for name in _loggers(drivers):
         logger = logging.getLogger(name)
         if _as_detail not in logger.filters:

@@ -1,7 +1,7 @@
-"""Carrying within one process: for one node, and for tests. Everything goes through bytes, as on a real broker.
+"""In-process transport for a single node and for tests. Messages are bytes, as on a real broker.
 
-Tickets are lost when the process ends; the store sends them again. `local://` is a bus of its own; transports made with
-`local://name` share the bus of that name, as two nodes share a broker.
+Tickets are lost when the process ends, and the store sends them again. Each `local://` has its own bus. Transports made
+with `local://name` share the bus of that name, as two nodes share a broker.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class QueuedMessage(Struct, frozen=True):
 
 
 class LocalBus:
-    """Queues in memory. Belongs to one event loop."""
+    """Queues in memory, for one event loop."""
 
     def __init__(self) -> None:
         self._queues: dict[str, list[tuple[int, int, QueuedMessage]]] = {}
@@ -77,7 +77,7 @@ class LocalBus:
 
 
 _SHARED: WeakValueDictionary[tuple[str, str], LocalBus] = WeakValueDictionary()
-"""Buses by name and prefix, for as long as a transport has them."""
+"""Buses by name and prefix, as long as a transport uses them."""
 
 
 class LocalConsumer(BrokerConsumer[QueuedMessage]):
@@ -134,10 +134,10 @@ class LocalTransport(BrokerTransport):
         self.bus = bus or LocalBus()
 
     async def _connect(self) -> None:
-        """There is nobody to connect to."""
+        """There is no broker."""
 
     async def _disconnect(self) -> None:
-        """The bus lives on with whoever else has it."""
+        """Other transports may still use the bus."""
 
     def _is_transient(self, error: BaseException) -> bool:
         return False
@@ -164,7 +164,7 @@ def local_from_url(url: str, *, listener: TransportListener | None = None) -> Lo
     parts = urlsplit(address.url)
     if parts.path.strip("/") or "@" in parts.netloc or ":" in parts.netloc:
         raise TransportMisconfigured(
-            f"{address.shown} is within this process and has no place. Write local:// or local://name"
+            f"{address.shown}: the local transport takes no host, port or path. Write local:// or local://name"
         )
     bus = LocalBus()
     if parts.netloc:

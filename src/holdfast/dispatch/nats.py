@@ -1,10 +1,10 @@
-"""Carrying by NATS JetStream: one stream for all queues, a durable consumer each, fetched as there is room.
+"""NATS JetStream transport: one stream for all queues, and a durable pull consumer per queue.
 
-The stream `holdfast` keeps every message until it is settled (work-queue retention); the queue `mail` is the subject
-`holdfast.q.mail` and the consumer `mail`. Dead letters are the stream `holdfast-dead`, by subject. Who has messages in
-hand says so every third of `hold`, the consumer's ack wait.
+The stream `holdfast` keeps every message until it is settled (work-queue retention). The queue `mail` is the subject
+`holdfast.q.mail` and the consumer `mail`. Dead letters are in the stream `holdfast-dead`, by subject. The ack wait is
+`hold`; a consumer renews it for its unsettled messages every third of `hold`.
 
-Requests for messages go by the wire's own API instead of the client's `fetch`, which waits until a batch is full.
+Pull requests use the JetStream API directly: the client's `fetch` waits until a batch is full.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _LOG = logging.getLogger("holdfast.dispatch")
 _DEAD_MAX = 10_000
 _REASON = "Holdfast-Reason"
 _PULL_TIMEOUT = timedelta(seconds=10)
-"""How long one request for messages waits at the server."""
+"""Time for which the server holds one pull request."""
 _REPLY_TIMEOUT = 2.0
-"""Seconds within which the server answers a request."""
+"""Seconds that the server may take to reply."""
 _UNSETTLED_MAX = 1_000_000
 _PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def token(queue: str) -> str:
-    """A queue's name as one token of a subject, where dots have a meaning: other characters as `=2E`."""
+    """Encode a queue name as one token of a subject. Characters such as dots become `=2E`."""
     return _PLAIN.sub(lambda found: f"={ord(found[0]):02X}", queue)
 
 
 class _Pull:
-    """The messages that one queue asked for."""
+    """The current pull request of one queue."""
 
     def __init__(self, queue: str) -> None:
         self.queue = queue
@@ -90,12 +90,12 @@ class NatsConsumer(BrokerConsumer[Msg]):
         self.start_renewal(self._renew())
 
     def request_again(self) -> None:
-        """The connection is another one: the server knows of no request."""
+        """Repeat all pull requests: the server of a new connection does not know them."""
         for pull in self._pulls:
             pull.done.set()
 
     async def stop_fetching(self) -> None:
-        """What is on its way still comes, and goes back."""
+        """Messages in transit still arrive and are requeued."""
         self._transport.pulling.discard(self)
         for pull in self._pulls:
             if pull.subscription is not None:
@@ -103,7 +103,7 @@ class NatsConsumer(BrokerConsumer[Msg]):
                     await asyncio.wait_for(pull.subscription.drain(), _REPLY_TIMEOUT)  # type: ignore[no-untyped-call]  # of the driver
 
     async def disconnect(self) -> None:
-        """What was settled leaves before the connection may."""
+        """Send all acknowledgements before the connection closes."""
         with suppress(NatsError, OSError, TimeoutError):
             await self._transport.client.flush(round(_REPLY_TIMEOUT))
 
@@ -117,7 +117,7 @@ class NatsConsumer(BrokerConsumer[Msg]):
                 await delivery.receipt.nak()
 
     async def dead_letter(self, queue: str, data: bytes, receipt: Msg, reason: str) -> None:
-        """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all."""
+        """Publish a copy with the reason, then terminate the message. A crash in between leaves both, never neither."""
         with suppress(NatsError, OSError, TimeoutError):
             await self._transport.dead_letter(queue, data, reason)
             await receipt.term()
@@ -151,7 +151,7 @@ class NatsConsumer(BrokerConsumer[Msg]):
         return await client.subscribe(client.new_inbox(), cb=arrived)
 
     async def _answered(self, pull: _Pull, status: str) -> None:
-        """408: the time is up. 409: the consumer was deleted, or another limit. 503: nobody knows the consumer."""
+        """408: the request expired. 409: the consumer was deleted, or a limit was reached. 503: no such consumer."""
         if status not in {"404", "408"}:
             await self._remake(pull, next(pauses()))
         pull.done.set()
@@ -183,9 +183,9 @@ class NatsTransport(BrokerTransport):
         self.pulling: set[NatsConsumer] = set()
         self._disconnected = asyncio.Event()
         self._last_error: Exception | None = None
-        """The client says why in a callback, and then only that it found no server."""
+        """The reason for a failed connect. The client passes it to a callback and raises only "no servers"."""
 
-    # -- what consumers ask for ----------------------------------------------------------------------------------------
+    # -- used by consumers ---------------------------------------------------------------------------------------------
 
     async def make_consumer(self, queue: str) -> None:
         await self._make_streams()
@@ -228,7 +228,7 @@ class NatsTransport(BrokerTransport):
                 max_reconnect_attempts=1,
                 ping_interval=10,
             )
-            # From now on for ever; the first time the caller is told.
+            # Reconnect without limit from here on. The first connect fails fast, so the caller gets the error.
             self.client.options["max_reconnect_attempts"] = -1
             self.client.options["reconnect_time_wait"] = 0.25
             await self._make_streams()
@@ -260,7 +260,7 @@ class NatsTransport(BrokerTransport):
         except NatsError as error:
             if isinstance(error, TimeoutError):
                 raise
-            await self._make_streams()  # somebody deleted them
+            await self._make_streams()  # The streams may have been deleted.
             raise
 
     def _consumer(self, queues: Sequence[str], prefetch: int) -> NatsConsumer:
@@ -289,12 +289,12 @@ class NatsTransport(BrokerTransport):
             await self._js.purge_stream(self._dead_stream, subject=self._subject(queue, "dead"))
 
     async def _unless_disconnected(self, *work: Coroutine[Any, Any, object]) -> None:
-        """A confirm that was on its way when the connection broke never comes: do not wait for it."""
+        """Raise on a disconnect: confirms of the old connection never arrive."""
         working, lost = asyncio.gather(*work), asyncio.ensure_future(self._disconnected.wait())
         try:
             await asyncio.wait((working, lost), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
-                raise ConnectionError("the connection broke")
+                raise ConnectionError("the connection was lost")
             await working
         finally:
             lost.cancel()
@@ -305,7 +305,7 @@ class NatsTransport(BrokerTransport):
         return f"{self.options.prefix}.{kind}.{token(queue)}"
 
     async def _make_streams(self) -> None:
-        """Nothing happens if they are there as they should be."""
+        """Create both streams. Existing streams with the same configuration are left as they are."""
         prefix = self.options.prefix
         wanted = (
             StreamConfig(name=self._stream, subjects=[f"{prefix}.q.*"], retention=RetentionPolicy.WORK_QUEUE),
@@ -317,17 +317,17 @@ class NatsTransport(BrokerTransport):
                 await self._js.add_stream(config)
             except BadRequestError as error:
                 raise TransportMisconfigured(
-                    f"The stream '{config.name}' is there, but was made otherwise ({error.description}). Delete it when it "
+                    f"The stream '{config.name}' exists with another configuration ({error.description}). Delete it when it "
                     "is empty, or give Holdfast another prefix: nats://…?prefix=mine"
                 ) from error
 
     def _refused(self, error: BaseException) -> TransportMisconfigured:
         return TransportMisconfigured(
-            f"NATS at {self.where} refused us ({error}). Check user, password or token, and the account's rights."
+            f"NATS at {self.where} refused the connection ({error}). Check user, password or token, and the account's rights."
         )
 
     async def _on_error(self, error: Exception) -> None:
-        """A connection that cannot be made again has been told; anything else is for the log."""
+        """Log errors of a live connection. A lost connection is reported by `_on_disconnected`."""
         self._last_error = error
         if self.client.is_connected:
             _LOG.warning("nats: %s: %s", type(error).__name__, error)
@@ -345,7 +345,7 @@ class NatsTransport(BrokerTransport):
 
 
 def _servers(url: str) -> list[str]:
-    """`nats://user:secret@a:4222,b:4222` names a cluster."""
+    """Split the address of a cluster: `nats://user:secret@a:4222,b:4222`."""
     scheme, _, rest = url.partition("://")
     credentials, at, places = rest.rstrip("/").rpartition("@")
     return [f"{scheme}://{credentials}{at}{place}" for place in places.split(",")]

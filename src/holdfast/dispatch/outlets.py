@@ -1,7 +1,7 @@
-"""Lifecycle events to a broker: RabbitMQ (a topic exchange), NATS JetStream (a stream of subjects), Redis (a stream).
+"""Outlets that publish lifecycle events to RabbitMQ (topic exchange), NATS JetStream (stream) or Redis (stream).
 
-All are called `holdfast.events`; the routing key, or the end of the subject, is the event's name. An event counts as delivered
-when the broker has confirmed it.
+The exchange or stream is called `holdfast.events`. The routing key, or the end of the subject, is the event's name. An event
+is delivered when the broker has confirmed it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from holdfast.ports import LifecycleEvent
 
 TOPIC = "holdfast.events"
 KEPT_MAX = 1_000_000
-"""Events that a Redis stream keeps, about."""
+"""Approximate number of events that a Redis stream keeps."""
 
 
 class BrokerOutlet:
-    """Connects with the first event, and again after a failure: what was not delivered is tried again by the relay."""
+    """Connects with the first event, and reconnects after a failure. The relay retries events that were not delivered."""
 
     def __init__(self, url: str, *, name: str, events: Collection[str] = (), topic: str = TOPIC) -> None:
         self.name = name
@@ -120,4 +120,4 @@ BROKERS: dict[str, type[_Rabbit | _Nats | _Redis]] = {
     "redis": _Redis,
     "rediss": _Redis,
 }
-"""By the scheme of the address."""
+"""Publishers by the scheme of the address."""

@@ -1,11 +1,13 @@
-"""Carrying by RabbitMQ: durable quorum queues, publisher confirms, a dead-letter exchange, back-off after a lost connection.
+"""RabbitMQ transport: durable quorum queues, publisher confirms, a dead-letter exchange, back-off after a disconnect.
 
-A queue `mail` is `holdfast/mail`; what it rejects, or returned a hundred times, goes by the exchange `holdfast/dead` to
-`holdfast/mail/dead`. Delays wait in queues of their own, `holdfast/mail/later/1500`, whose messages die after that many
-milliseconds into `holdfast/mail`: one queue per delay, because RabbitMQ lets messages die only at the head of a queue. So
-that there are few, a delay is rounded up to two digits; queues that nobody uses are removed by the broker.
+The queue `mail` is `holdfast/mail`. Rejected messages, and messages that were returned a hundred times, go through the
+exchange `holdfast/dead` to `holdfast/mail/dead`. A delayed message waits in a queue such as `holdfast/mail/later/1500`: its
+messages expire after that many milliseconds and are dead-lettered into `holdfast/mail`. Each delay has its own queue, because
+RabbitMQ expires messages only at the head of a queue. Delays are rounded up to two digits to limit the number of these
+queues, and the broker deletes unused ones.
 
-Receipts are good for one channel. When it breaks, the broker takes back all that was unsettled, and so do we.
+Receipts are valid for one channel. When the channel breaks, the broker redelivers all unsettled messages, so the consumer
+drops them.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from holdfast.model.ticket import Ticket
 from holdfast.ports import DeadTicket, TransportListener
 
 _RETURNS_MAX = 100
-"""A ticket that came back so often is dead: nobody can use it."""
+"""Returns after which a ticket is dead-lettered: no worker can process it."""
 _DEAD_MAX = 10_000
 _REASON = "holdfast-reason"
 _HEARTBEAT = timedelta(seconds=15)
@@ -49,12 +51,12 @@ _REFUSALS = (
     ChannelAccessRefused,
     ChannelPreconditionFailed,
     ConnectionNotAllowed,
-    InvalidFrameError,  # a virtual host that is not there is answered by another frame than the driver expects
+    InvalidFrameError,  # The driver does not expect the frame with which RabbitMQ refuses an unknown virtual host.
 )
 
 
 class RabbitConnection:
-    """One connection and what was declared over it; made anew when it is found broken."""
+    """One connection and the queues that were declared on it. A broken connection is replaced on the next use."""
 
     def __init__(self, address: Address, heartbeat: timedelta) -> None:
         self._address = address
@@ -65,7 +67,7 @@ class RabbitConnection:
         self._declared: set[str] = set()
 
     async def channel(self) -> AbstractChannel:
-        """The one for publishing, with confirms; unroutable messages raise."""
+        """The channel for publishing, with confirms. Unroutable messages raise."""
         async with self._lock:
             if self._channel is None or self._channel.is_closed or not self._alive:
                 self._declared.clear()
@@ -73,12 +75,12 @@ class RabbitConnection:
             return self._channel
 
     async def new_channel(self) -> AbstractChannel:
-        """For a consumer: it lives and dies with its channel."""
+        """A channel for one consumer."""
         async with self._lock:
             return await self._open_channel()
 
     async def declare(self, topology: RabbitTopology, queue: str) -> AbstractExchange:
-        """Make the queue unless it is known; returns the exchange that leads to it by its name."""
+        """Declare the queue once per connection. Returns the exchange that routes to it by its name."""
         channel = await self.channel()
         if queue not in self._declared:
             await topology.declare(channel, queue)
@@ -86,7 +88,7 @@ class RabbitConnection:
         return channel.default_exchange
 
     def forget(self) -> None:
-        """Queues may have been deleted."""
+        """Declare all queues again: they may have been deleted."""
         self._declared.clear()
 
     async def close(self) -> None:
@@ -97,7 +99,7 @@ class RabbitConnection:
 
     @property
     def _alive(self) -> bool:
-        """The driver calls a connection closed only when we closed it."""
+        """Whether the connection is up. `is_closed` of the driver is true only after our own `close`."""
         return self._connection is not None and self._connection.connected.is_set()
 
     async def _open_channel(self) -> AbstractChannel:
@@ -112,13 +114,13 @@ class RabbitConnection:
             return channel
         except _REFUSALS as error:
             raise TransportMisconfigured(
-                f"RabbitMQ at {self._address.shown} refused us ({error}). Check user, password and virtual host, and "
-                "that the user may configure, write and read there."
+                f"RabbitMQ at {self._address.shown} refused the connection ({error}). Check user, password and virtual "
+                "host, and that the user may configure, write and read there."
             ) from error
 
 
 class RabbitTopology:
-    """How our queues are called on the broker, and how they are made."""
+    """Names and declarations of the queues on the broker."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -149,8 +151,8 @@ class RabbitTopology:
             )
         except ChannelPreconditionFailed as error:
             raise TransportMisconfigured(
-                f"The queue '{name}' is there, but was made otherwise ({error}). Delete it when it is empty, or give "
-                "Holdfast another prefix: amqp://…?prefix=mine"
+                f"The queue '{name}' exists with other arguments ({error}). Delete it when it is empty, or give Holdfast "
+                "another prefix: amqp://…?prefix=mine"
             ) from error
 
     async def declare_later(self, channel: AbstractChannel, queue: str, milliseconds: int) -> str:
@@ -190,7 +192,7 @@ class RabbitConsumer(BrokerConsumer[AbstractIncomingMessage]):
         self.start_fetching(self._watch())
 
     async def stop_fetching(self) -> None:
-        """The channel stays, for settling; the broker sends nothing more on it."""
+        """Cancel the subscriptions. The channel stays open, for settling."""
         if self._channel is not None:
             with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
                 underlay = await self._channel.get_underlay_channel()
@@ -213,8 +215,8 @@ class RabbitConsumer(BrokerConsumer[AbstractIncomingMessage]):
                 await delivery.receipt.nack(requeue=True)
 
     async def dead_letter(self, queue: str, data: bytes, receipt: AbstractIncomingMessage, reason: str) -> None:
-        """A copy with the reason first, then the message goes: between the two it may be there twice, never not at all. If
-        the copy fails, the broker moves the message itself, without the reason."""
+        """Publish a copy with the reason, then acknowledge the message. A crash in between leaves both, never neither. If
+        the copy fails, the broker dead-letters the message itself, without the reason."""
         try:
             channel = await self._connection.channel()
             exchange = await channel.get_exchange(self._topology.dead_exchange, ensure=False)
@@ -240,7 +242,8 @@ class RabbitConsumer(BrokerConsumer[AbstractIncomingMessage]):
             self.events.reconnected()
 
     async def _watch(self) -> None:
-        """The broker does not always tell a consumer that its queue was deleted; a queue without one has lost us."""
+        """Detect deleted queues: the broker does not always notify the consumer. A queue without a consumer was deleted and
+        declared again."""
         while True:
             await asyncio.sleep(self._hold.total_seconds() / 2)
             with suppress(*CONNECTION_EXCEPTIONS, TimeoutError):
@@ -286,7 +289,7 @@ class RabbitTransport(BrokerTransport):
         super().__init__(address.shown, address.options, listener)
         demote_driver_logs("aiormq", "aio_pika")
         self.topology = RabbitTopology(address.options.prefix)
-        # Two connections: a broker that is short of memory stops those who publish, and must not stop those who settle.
+        # Two connections: a broker that is short of memory blocks publishers, and must not block acknowledgements.
         self._publisher_connection = RabbitConnection(address, heartbeat)
         self._consumer_connection = RabbitConnection(address, heartbeat)
 
@@ -309,7 +312,7 @@ class RabbitTransport(BrokerTransport):
 
     async def _send_later(self, queue: str, message: bytes, ticket: Ticket, delay: timedelta) -> None:
         exchange = await self._publisher_connection.declare(self.topology, queue)
-        # Declared each time: that is a use, which keeps the broker from removing it while the message waits.
+        # Declare it each time: this counts as a use, so the broker does not delete the queue while the message waits.
         name = await self.topology.declare_later(await self._publisher_connection.channel(), queue, rounded_up(delay))
         await exchange.publish(_message(message), name)
 
@@ -317,7 +320,7 @@ class RabbitTransport(BrokerTransport):
         return RabbitConsumer(self, self._consumer_connection, queues, prefetch)
 
     async def _read_dead(self, queue: str, limit: int) -> Sequence[DeadTicket]:
-        """Taken and, with their channel, given back."""
+        """Get messages without acknowledging them. The broker requeues them when the channel closes."""
         await self._publisher_connection.declare(self.topology, queue)
         channel = await self._publisher_connection.new_channel()
         try:
@@ -341,7 +344,7 @@ class RabbitTransport(BrokerTransport):
 
 
 def rounded_up(delay: timedelta) -> int:
-    """Milliseconds, at least 1, with two digits that are not zero: no more than a tenth longer."""
+    """The delay in milliseconds, at least 1, rounded up to two significant digits: at most a tenth longer."""
     milliseconds = max(1, ceil(delay / timedelta(milliseconds=1)))
     step: int = 10 ** max(0, len(str(milliseconds)) - 2)
     return -(-milliseconds // step) * step

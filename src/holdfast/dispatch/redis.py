@@ -1,9 +1,9 @@
-"""Carrying by Redis streams: a consumer group per queue, and the tickets of dead consumers claimed by the living.
+"""Redis streams transport: a consumer group per queue. Live consumers claim the entries of dead ones.
 
-A queue `mail` is the stream `holdfast/mail` with the group `holdfast`; dead letters are the stream `holdfast/mail/dead`. An
-entry that is settled is deleted, so a stream holds what is still to do. Whoever has entries in hand says so every third of
-`hold`; entries that nobody spoke for are claimed. How durable all this is, the server's `appendonly` decides.
-Redis 6.2 or newer, or Valkey.
+The queue `mail` is the stream `holdfast/mail` with the group `holdfast`. Dead letters are in the stream `holdfast/mail/dead`.
+Settled entries are deleted, so a stream contains only pending work. A consumer renews its unsettled entries every third of
+`hold`; entries that were not renewed for `hold` are claimed by another consumer. Durability depends on the server's
+`appendonly` setting. Needs Redis 6.2 or newer, or Valkey.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _GROUP = "holdfast"
 _DATA, _RETURNED, _REASON = b"ticket", b"returned", b"reason"
 _DEAD_MAX = 10_000
 _READ_BLOCK_TIME = timedelta(seconds=2)
-"""How long one read waits at the server; then it is asked again, which shows whether it is still there."""
+"""Time for which one read blocks at the server. The next read then shows whether the server is still reachable."""
 _REPLY_TIMEOUT = 10.0
-"""Seconds within which the server answers anything."""
+"""Seconds that the server may take to reply."""
 _CONNECTIONS = 16
 _REFUSALS = (AuthenticationError, AuthorizationError, NoPermissionError)
 _TRANSIENT = (RedisConnectionError, RedisTimeoutError, ReadOnlyError, OSError)
@@ -53,7 +53,7 @@ if #redis.call('XPENDING', KEYS[1], ARGV[1], '-', '+', 1, ARGV[2]) == 0 then
 end
 return -1
 """
-"""In one step: deleting a consumer forgets what it has in hand."""
+"""Check and delete in one step, because deleting a consumer drops its pending entries."""
 
 
 class RedisConsumer(BrokerConsumer[bytes]):
@@ -79,7 +79,7 @@ class RedisConsumer(BrokerConsumer[bytes]):
         self.start_renewal(self._renew())
 
     async def stop_fetching(self) -> None:
-        """A read that was cut off may have left entries with us: they go back too."""
+        """Requeue entries of a cancelled read: Redis assigned them to this consumer, but `receive` never got them."""
         with suppress(RedisError, OSError):
             for queue in self.queues:
                 key, ours = self._key(queue), self._held(queue)
@@ -127,10 +127,10 @@ class RedisConsumer(BrokerConsumer[bytes]):
                 await self._take(queue, _entries(answer))
 
     async def _claim(self, queue: str) -> None:
-        """What consumers left that died: nobody spoke for it as long as `hold`."""
+        """Claim entries of dead consumers, which were not renewed for `hold`."""
         idle = round(self._hold / timedelta(milliseconds=1))
         while room := await self.wait_for_room(queue):
-            with suppress(*_TRANSIENT, ResponseError):  # whatever it is, `_read` meets it too, and tells
+            with suppress(*_TRANSIENT, ResponseError):  # `_read` meets the same error and reports it.
                 _, entries, *_ = await self._commands.xautoclaim(self._key(queue), _GROUP, self._me, idle, count=room)
                 await self._take(queue, entries, claimed=True)
             await asyncio.sleep(self._hold.total_seconds() / 2)
@@ -151,7 +151,7 @@ class RedisConsumer(BrokerConsumer[bytes]):
                 await self.receive(queue, fields.get(_DATA, b""), entry, redelivered=again)
 
     async def _recover(self, queue: str, error: Exception, pause: timedelta) -> None:
-        """A group that is gone is made anew: somebody deleted the queue, or the server forgot everything."""
+        """Create a missing group again: the queue was deleted, or the server lost its data."""
         if isinstance(error, ResponseError) and not isinstance(error, (*_TRANSIENT, *_REFUSALS)):
             if "NOGROUP" not in str(error) and "UNBLOCKED" not in str(error) and "no longer exists" not in str(error):
                 raise self._transport.refused(error) from error
@@ -169,7 +169,7 @@ class RedisConsumer(BrokerConsumer[bytes]):
                 raise
 
     async def _sweep_consumers(self, queue: str) -> None:
-        """RabbitTopology of consumers that died long ago and left nothing."""
+        """Delete consumers that have been idle for long and have no pending entries."""
         old = max(self._hold * 10, timedelta(hours=1)) / timedelta(milliseconds=1)
         for consumer in await self._commands.xinfo_consumers(self._key(queue), _GROUP):
             if not consumer["pending"] and consumer["idle"] > old:
@@ -188,7 +188,7 @@ class RedisConsumer(BrokerConsumer[bytes]):
         await steps.execute()
 
     def _held(self, queue: str) -> set[bytes]:
-        """By queue: two streams may give the same id, it is made of the time."""
+        """Unsettled entries of one queue. Entry ids are timestamps, so two streams may use the same id."""
         return {delivery.receipt for delivery in self.unsettled if delivery.queue == queue}
 
     @property
@@ -207,7 +207,7 @@ class RedisTransport(BrokerTransport):
         self._address = address
         self.commands: Any = None
         self.blocking: Any = None
-        """Reads that wait need a connection each, so they do not share the pool of the others."""
+        """A client of its own for blocking reads, which occupy one connection each."""
 
     def key(self, queue: str) -> str:
         return f"{self.options.prefix}/{queue}"
@@ -217,8 +217,8 @@ class RedisTransport(BrokerTransport):
 
     def refused(self, error: BaseException) -> TransportMisconfigured:
         return TransportMisconfigured(
-            f"Redis at {self.where} refused us ({error}). Check user, password, database number and rights; streams with "
-            "XAUTOCLAIM need Redis 6.2 or newer."
+            f"Redis at {self.where} refused a command ({error}). Check user, password, database number and rights; "
+            "XAUTOCLAIM needs Redis 6.2 or newer."
         )
 
     async def _connect(self) -> None:
@@ -269,7 +269,7 @@ class RedisTransport(BrokerTransport):
 
 
 def _entries(answer: Any) -> Sequence[tuple[bytes, Any]]:
-    """Of one stream, whichever protocol the server speaks."""
+    """The entries of one stream, from a RESP2 or RESP3 reply."""
     if not answer:
         return ()
     found = next(iter(answer.values()))[0] if isinstance(answer, dict) else answer[0][1]
@@ -282,6 +282,6 @@ def redis_from_url(url: str, *, listener: TransportListener | None = None) -> Re
     path = address.url.partition("://")[2].partition("/")[2]
     if path and not path.isdigit():
         raise TransportMisconfigured(
-            f"{address.shown} names the database {path!r}, which must be a number, like redis://host:6379/0"
+            f"{address.shown} has the database {path!r}, which must be a number, like redis://host:6379/0"
         )
     return RedisTransport(address, listener=listener)

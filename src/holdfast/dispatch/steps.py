@@ -1,4 +1,4 @@
-"""Steps over a transport: a ticket for each, made of ids."""
+"""Step dispatcher on a transport: each step is published as a ticket, which contains only ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.ports import StepContext, Transport
 
 
 class TransportSteps:
-    """Implements `holdfast.ports.StepDispatcher`. A ticket has no id of its own, so none is returned."""
+    """Implements `holdfast.ports.StepDispatcher`. Returns no id, because a ticket has none."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -29,7 +29,7 @@ class TransportSteps:
 
 
 def ticket_of(context: StepContext, definition: DefinitionRef, step: EffectRow) -> Ticket:
-    """Trigger data and inputs stay in the store."""
+    """Make the ticket of a step. Trigger data and inputs stay in the store."""
     return Ticket(
         tenant=step.tenant,
         instance_id=step.instance_id,

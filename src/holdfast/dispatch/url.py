@@ -1,4 +1,4 @@
-"""From an address to a transport: `local://`, `amqp://…`, `nats://…`, `redis://…`, or a plugin's scheme."""
+"""Lookup of transports by address: `local://`, `amqp://…`, `nats://…`, `redis://…`, or the scheme of a plugin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.errors import TransportMisconfigured
 from holdfast.ports import Transport, TransportFactory
 
 ENTRY_POINTS = "holdfast.transports"
-"""Installed packages bring a transport by an entry point of this group: name = scheme, value = a factory."""
+"""Entry point group with which packages register a transport: name = scheme, value = a factory."""
 
 _OURS: Mapping[str, tuple[str, str, str | None]] = {
     "local": ("holdfast.dispatch.local", "local_from_url", None),
@@ -23,18 +23,18 @@ _OURS: Mapping[str, tuple[str, str, str | None]] = {
     "redis": ("holdfast.dispatch.redis", "redis_from_url", "redis"),
     "rediss": ("holdfast.dispatch.redis", "redis_from_url", "redis"),
 }
-"""Scheme → module, factory, and the extra that brings its driver."""
+"""Scheme → module, factory, and the extra that installs the driver."""
 
 
 def transport_from_url(url: str, *, plugins: Mapping[str, TransportFactory] | None = None, **options: Any) -> Transport:
-    """A transport that is not open yet. `options` go to its factory (`listener` …)."""
+    """Make the transport of an address, not yet open. `options` are passed to its factory (`listener` …)."""
     try:
         scheme = urlsplit(url).scheme.lower()
     except ValueError as error:
         raise TransportMisconfigured(f"The transport's address cannot be read: {error}.") from error
     if not scheme or "://" not in url:
         raise TransportMisconfigured(
-            "That is no address of a transport. Write it like local:// or amqp://user:password@host:5672/"
+            "The transport's address has no scheme. Write it like local:// or amqp://user:password@host:5672/"
         )
     factory = (plugins or {}).get(scheme) or _own_factory(scheme) or _installed_factory(scheme)
     if factory is None:
@@ -43,7 +43,7 @@ def transport_from_url(url: str, *, plugins: Mapping[str, TransportFactory] | No
         guess = f" Did you mean {close[0]}?" if close else ""
         raise TransportMisconfigured(
             f"No transport is registered for '{scheme}:'.{guess} Known: {', '.join(known)}. "
-            "Others come as plugins: install the package that brings it, or register a factory for the scheme."
+            "Install the package of the plugin for this scheme, or register a factory for it."
         )
     return factory(url, **options)
 

@@ -1,4 +1,4 @@
-"""Trying again: growing pauses, and an end of patience."""
+"""Back-off: growing pauses and a time limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_pauses_grow_up_to_the_longest() -> None:
         assert middle * 0.75 <= pause.total_seconds() <= middle * 1.25
 
 
-async def test_what_passes_is_tried_again() -> None:
+async def test_transient_errors_are_retried() -> None:
     tries = 0
 
     async def operation() -> str:
@@ -37,7 +37,7 @@ async def test_what_passes_is_tried_again() -> None:
     assert tries == 3
 
 
-async def test_what_does_not_pass_is_raised_at_once() -> None:
+async def test_other_errors_are_raised_at_once() -> None:
     async def operation() -> None:
         raise ValueError("never")
 
@@ -45,7 +45,7 @@ async def test_what_does_not_pass_is_raised_at_once() -> None:
         await retrying(operation, is_transient=is_transient, timeout=timedelta(seconds=30), what="It")
 
 
-async def test_the_end_of_patience_names_place_cause_and_remedy() -> None:
+async def test_the_timeout_error_names_place_cause_and_remedy() -> None:
     async def operation() -> None:
         raise ConnectionResetError("gone")
 
@@ -58,6 +58,6 @@ async def test_the_end_of_patience_names_place_cause_and_remedy() -> None:
     assert "store still has the work" in str(told.value)
 
 
-async def test_an_answer_that_never_comes_ends_too() -> None:
+async def test_a_missing_reply_ends_with_the_timeout() -> None:
     with pytest.raises(TransportUnavailable, match="did not answer"):
         await retrying(asyncio.Event().wait, is_transient=is_transient, timeout=timedelta(seconds=0.1), what="It")

@@ -1,4 +1,4 @@
-"""What a transport says while its broker is away: one line, then one a minute; its driver says nothing."""
+"""Connection events in the log: one line for an outage, then one a minute, and no records of the driver."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import pytest
 from holdfast.dispatch.connection_events import REMINDER_INTERVAL, ConnectionEvents, demote_driver_logs
 
 
-def test_a_broker_that_stays_away_is_mentioned_once_a_minute(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_outage_is_logged_once_a_minute(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr("holdfast.dispatch.connection_events.monotonic", lambda: now)
     events = ConnectionEvents("rabbitmq")
@@ -21,13 +19,13 @@ def test_a_broker_that_stays_away_is_mentioned_once_a_minute(
 
     said = [record.getMessage() for record in caplog.records]
     assert said == [
-        "rabbitmq: the connection is lost (ConnectionError: refused); trying again",
+        "rabbitmq: connection lost (ConnectionError: refused); reconnecting",
         "rabbitmq: still no connection (ConnectionError: refused)",
         "rabbitmq: still no connection (ConnectionError: refused)",
     ]
 
 
-def test_what_a_driver_says_is_a_detail(caplog: pytest.LogCaptureFixture) -> None:
+def test_records_of_a_driver_are_lowered_to_debug(caplog: pytest.LogCaptureFixture) -> None:
     inner = logging.getLogger("some_driver.connection")
     demote_driver_logs("some_driver")
     inner.warning("error when creating transport")

@@ -1,4 +1,4 @@
-"""The transport within a process: buses by name, and what a listener hears."""
+"""The in-process transport: buses by name, events for a listener, tickets of steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def opened(url: str) -> Transport:
     return transport
 
 
-async def test_a_name_is_shared_and_no_name_is_not() -> None:
+async def test_transports_share_a_bus_by_its_name() -> None:
     one, two, other, alone, apart = [
         await opened(url) for url in ("local://a", "local://a", "local://a?prefix=x", "local://", "local://")
     ]
@@ -60,7 +60,7 @@ async def test_without_a_listener_poison_is_in_the_log(caplog: pytest.LogCapture
     with caplog.at_level(logging.WARNING, "holdfast.dispatch"):
         await next_of(transport, "q")
 
-    assert "queue 'q': a message went to the dead letters" in caplog.text
+    assert "queue 'q': a message was moved to the dead letters" in caplog.text
 
 
 def test_a_transport_belongs_to_its_event_loop() -> None:
@@ -70,7 +70,7 @@ def test_a_transport_belongs_to_its_event_loop() -> None:
         asyncio.run(transport.publish("q", [step(1)]))
 
 
-async def test_a_deleted_queue_forgets_what_is_held_back() -> None:
+async def test_a_deleted_queue_drops_its_delayed_messages() -> None:
     transport = await opened("local://")
     async with transport.consume(["q"]) as consumer:
         await transport.schedule("q", step(1), timedelta(milliseconds=20))
@@ -134,7 +134,7 @@ def test_the_ticket_of_a_step_holds_ids_only() -> None:
     )
 
 
-async def test_steps_go_by_the_transport_now_or_later() -> None:
+async def test_steps_are_published_at_once_or_with_a_delay() -> None:
     transport = await opened("local://")
     steps: StepDispatcher = TransportSteps(transport)
 
