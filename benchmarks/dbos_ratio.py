@@ -1,4 +1,4 @@
-"""DBOS, durable workflows as a Python library, with ten steps, on the same server and in the same run as ours.
+"""DBOS, durable workflows as a Python library, with ten steps, on the same server and in the same run as Holdfast.
 
 Two comparisons. `ratio`: ours has ten pure activities, one commit for all of them, since nothing is felt outside before
 it; DBOS commits each step. `step_ratio`: ours has ten effects, eleven commits, which is our default for user functions and

@@ -1,4 +1,4 @@
-"""What one evaluation of a sandboxed expression costs."""
+"""Cost of one evaluation of a sandboxed expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's own functions as activities: pure ones inside the segment, effects outside of it, without a store."""
+"""User functions as activities: pure functions inside the segment, effects outside of it, without a store."""
 
 from __future__ import annotations
 

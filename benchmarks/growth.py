@@ -1,6 +1,6 @@
-"""Whether a long loop gets slower on its way: the last tenth of ForEach over its first tenth.
+"""Growth of a long loop: the time of the last tenth of ForEach over the first tenth.
 
-The times are read from the journal. Garbage collection stays on here: its growing share would be part of the answer.
+The times are read from the journal. Garbage collection stays on: its growing share would be part of the result.
 """
 
 from __future__ import annotations

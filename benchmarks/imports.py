@@ -1,4 +1,4 @@
-"""How long a fresh interpreter takes to import Holdfast, and to have an engine ready."""
+"""Time of a fresh interpreter to import Holdfast, and to create an engine."""
 
 from __future__ import annotations
 

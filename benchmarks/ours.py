@@ -1,4 +1,4 @@
-"""Holdfast as the benchmarks run it: everything at its default, real `$python`, the default journal, nobody listening."""
+"""Holdfast as the benchmarks run it: default settings, real `$python`, the default journal, no telemetry listener."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMITS = Limits()
 
 
 def engine() -> Holdfast:
-    assert not telemetry.listeners, "Telemetry is on; the figures are those of an engine that nobody listens to."
+    assert not telemetry.listeners, "Telemetry is on; the figures are for an engine without listeners."
     return Holdfast(entry_points=False)
 
 

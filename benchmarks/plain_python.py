@@ -1,4 +1,4 @@
-"""Workflows as plain Python functions: what compiling one costs, and what its steps cost beside the same steps as objects."""
+"""Workflows as plain Python functions: the time to compile one, and its run time against the same workflow as objects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""SpiffWorkflow, a BPMN interpreter in Python, on a sequence of ten `x = x + 1`; ours does the same ten assignments.
+"""SpiffWorkflow, a BPMN interpreter in Python, on a sequence of ten `x = x + 1`, against Holdfast.
 
-It runs in a process and an environment of its own and takes its turns when it is told to, so that rounds interleave.
+SpiffWorkflow runs in its own process and environment and takes its turns on request, so that rounds interleave.
 Neither side stores anything. Both start a new instance for each ten activities.
 """
 

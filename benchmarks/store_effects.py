@@ -1,4 +1,4 @@
-"""Whether a long-lived instance gets slower: ForEach over 10,000 effects, its last tenth over its first.
+"""Growth of a long-lived instance: ForEach over 10,000 effects, the last tenth over the first.
 
 Every effect is recorded and committed before it runs, its result after: ten thousand commits of one instance. The time
 between two commits and the bytes of each (state, journal, rows) must not grow with what the loop has behind it.

@@ -1,7 +1,7 @@
-"""Whether an effect costs what it touches, or what its instance holds: one in a loop over many records against one over few.
+"""Cost of an effect in a loop over many records, against a loop over few records.
 
 A loop over 10,000 records and one over 100 take turns on SQLite; each runs so many effects and stops. CPU of the process, so
-the disk has no say. Bytes are those that a commit holds: state, values and inputs.
+the disk does not count. Bytes are those that a commit holds: state, values and inputs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The database as a queue: rows put in batches of 512, and taken, 500 at a time, by claims that consume them.
+"""The database as a queue: rows are enqueued in batches of 512, and claimed and deleted 500 at a time.
 
 Each row is a message of 100 bytes. Rows are put in by two producers, each batch durable before the next; they are taken by
 two claims at once, each deleting what it holds in the transaction that holds it, until the queue is empty.

@@ -1,10 +1,11 @@
-"""Sleepers woken by a stimulus: found by its key, loaded, six activities, asleep again, committed; against a transaction each.
+"""Suspended instances resumed by a stimulus, against one transaction per resume without an engine.
 
-A stimulus goes through the dispatcher that answers after the commit (`runtime.inline`): what came in while a look-up was under
-way is looked up together, then each finding is handed to its lane. The baseline knows no engine: in one transaction it finds
-the bookmark, loads the row, writes it anew with its journal (a row for each activity) and moves the bookmark, one statement
-after the other, on 16 connections. Sleepers are chosen by chance, each by one at a time. Fewer than a million are loaded with
-`BENCH_SLEEPERS=100000`; the figures of a million are then printed but not part of the result.
+A resume finds the bookmark by its key, loads the instance, runs six activities, suspends it again and commits. A stimulus goes
+through the dispatcher that responds after the commit (`runtime.inline`): stimuli that arrive during a lookup share the next
+lookup, then each match goes to its lane. The baseline finds the bookmark, loads the row, writes it with its journal (a row for
+each activity) and moves the bookmark in one transaction, one statement after the other, on 16 connections. Instances are chosen
+at random, each by one contender at a time. Fewer than a million are loaded with `BENCH_SLEEPERS=100000`; the
+figures of a million are then printed but not part of the result.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def waking(here: World, who: Sleepers) -> Turn:
 
 
 def _choice(who: Sleepers, which: int, at_once: int, half: int) -> int:
-    """One that nobody else in flight chooses. Ours wake the even half, the baseline the odd one: it leaves states alone."""
+    """An instance that is not in flight. Holdfast resumes the even half, the baseline the odd half: it does not change states."""
     return 2 * (which + at_once * random.randrange(who.count // 2 // at_once)) + half
 
 

@@ -180,7 +180,7 @@ def _insert(place: Database, chunks: Iterator[Rows]) -> None:
     connection = connect(
         place.path, cache_kib=512 * 1024
     )  # keys are random: pages that are in memory need not come back
-    connection.execute("pragma synchronous = off")  # of this connection; whoever measures has one of their own
+    connection.execute("pragma synchronous = off")  # of this connection only; measurements use another
     connection.execute("pragma busy_timeout = 10000")
     try:
         for rows in chunks:

@@ -1,4 +1,4 @@
-"""What an instance costs while it waits: bytes in the database for one asleep, memory of a process with 10,000 in flight.
+"""Space of an instance: bytes in the database for a suspended one, memory of a process with 10,000 in flight.
 
 Asleep: 20,000 orders that wait for an event, with a state of about 400 bytes; all tables and indexes that grew, divided.
 In flight: a process of its own starts 10,000 workflows of ten activities at once on SQLite; its peak of resident memory.
@@ -90,7 +90,7 @@ async def _put_to_sleep(place: Database) -> tuple[int, int]:
 
 
 async def _used(place: Database) -> int:
-    """With nobody writing, and what was deleted given back: rows of the outbox kind come and go."""
+    """Without writers, and with the space of deleted rows given back: outbox rows are temporary."""
     if place.kind == SQLITE:
         return await asyncio.to_thread(file_size, place)
     (connection,) = await connections(place, 1)

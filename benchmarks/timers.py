@@ -1,4 +1,4 @@
-"""Timers, transports and workers: what `holdfast bench` measures, on PostgreSQL and with every transport that answers here."""
+"""Timers, transports and workers: the figures of `holdfast bench`, on PostgreSQL and with every transport that is available."""
 
 from __future__ import annotations
 
