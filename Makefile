@@ -39,7 +39,7 @@ run: $(READY) $(STUDIO) ## Start the server with the example workflows on SQLite
 	  $(if $(wildcard $(SITE)/index.html),--docs $(SITE)) \
 	  examples/03_flowchart.json examples/05_elsa.json examples/02_approval.py:approval examples/08_plain_python.py:fulfil
 
-openapi: $(READY) ## Generate studio/openapi.json from the routes
+openapi: $(READY) ## Generate studio/openapi.json and the types of the client from the routes
 	$(BIN)/python docs/openapi.py
 
 unit: $(READY) ## Run the unit and meta tests: no services, no browser, no lint; under a minute

@@ -1,4 +1,7 @@
-"""Writes `studio/openapi.json` from the routes: `make openapi`. The Studio's types are generated from it."""
+"""Generator of `studio/openapi.json` from the routes, and of the client's types from that document: `make openapi`.
+
+The Studio's types are generated from `studio/openapi.json` when the Studio is built.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ TARGET = Path(__file__).parent.parent / "studio" / "openapi.json"
 
 
 def written() -> str:
-    """The document as text; the same for the same routes, wherever it is made."""
+    """The document as text; equal for equal routes on every machine."""
     from holdfast.engine import Holdfast
     from holdfast.server.app import make_api
     from holdfast.server.backend import Backend
@@ -24,5 +27,9 @@ def written() -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(written(), encoding="utf-8")
-    print(f"wrote {TARGET.name}", file=sys.stderr)
+    import client_types  # type: ignore[import-not-found]  # beside this file
+
+    document = written()
+    TARGET.write_text(document, encoding="utf-8")
+    client_types.TARGET.write_text(client_types.client_types(json.loads(document)), encoding="utf-8")
+    print(f"wrote {TARGET.name} and {client_types.TARGET.name}", file=sys.stderr)
