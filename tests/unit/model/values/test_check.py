@@ -3,7 +3,7 @@ from __future__ import annotations
 import collections
 import io
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,6 @@ class Line:
 @dataclass
 class Order:
     lines: list[Line] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Frozen:
-    items: tuple[int, ...]
-    note: Any = None
 
 
 def test_scalars_are_the_exact_immutable_classes() -> None:
@@ -114,38 +108,3 @@ def test_unregistered_classes_are_refused_where_a_registry_is_given() -> None:
     check(Order(), "x", TypeRegistry([Order]))
     with pytest.raises(ValueRefused, match="Register"):
         check([Order()], "x", TypeRegistry())
-
-
-def test_copies_keep_what_is_immutable() -> None:
-    moment = datetime(2030, 1, 1, tzinfo=UTC)
-    for value in ((1, "a", (2,)), frozenset({1}), Frozen((1, 2)), moment, "text"):
-        assert copy(value) is value
-    mutable = Frozen((1,), note=[1])
-    twin = copy(mutable)
-    assert twin == mutable
-    assert twin is not mutable
-    assert twin.note is not mutable.note
-    error = ValueError("x")
-    assert copy([error])[0] is error
-
-
-def test_a_copied_set_is_another_set() -> None:
-    value = {1, (2, 3)}
-    twin = copy(value)
-    twin.add(5)
-    assert value == {1, (2, 3)}
-
-
-def test_an_object_that_cannot_be_rebuilt_is_refused_by_copy() -> None:
-    @dataclass
-    class Stubborn:
-        number: int
-
-        def __post_init__(self) -> None:
-            if self.number < 0:
-                raise ValueError("negative")
-
-    value = Stubborn(1)
-    value.number = -1
-    with pytest.raises(ValueRefused, match="negative"):
-        copy({"a": value}, "x")
