@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from holdfast.persistence.sql.sqlite.other_processes import Neighbours
+from holdfast.persistence.sql.sqlite.other_processes import OtherProcesses
 from holdfast.persistence.sql.tables import micros
 from holdfast.testing.store_rows import AT
 
@@ -23,10 +23,10 @@ def connection() -> Iterator[sqlite3.Connection]:
     made.close()
 
 
-def neighbours(connection: sqlite3.Connection, *rows: tuple[int, str, int]) -> Neighbours:
+def neighbours(connection: sqlite3.Connection, *rows: tuple[int, str, int]) -> OtherProcesses:
     for boot, state, heartbeat in rows:
         connection.execute("insert into hf_node values (?, ?, ?, ?)", (boot, state, heartbeat, MINUTE))
-    return Neighbours(connection, lambda: AT)
+    return OtherProcesses(connection, lambda: AT)
 
 
 @pytest.mark.parametrize(
