@@ -182,10 +182,10 @@ class DispatchWorkflow(ExecuteWorkflow, pure=True, category="Composition", icon=
 
 
 def _result(live: LiveInstance, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**payload, **in_elsa_words(payload)} if "elsa" in live.plan.definition.metadata else payload
+    return {**payload, **with_elsa_names(payload)} if "elsa" in live.plan.definition.metadata else payload
 
 
-def in_elsa_words(payload: Mapping[str, Any]) -> dict[str, Any]:
+def with_elsa_names(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The result with Elsa's property names, which Elsa expressions read with either case of the first letter."""
     status = str(payload["status"])
     ended = status in ("finished", "faulted", "canceled")

@@ -145,7 +145,7 @@ class Cron(Activity, pure=True, trigger=True, category="Scheduling", icon="calen
 def calendar_of(services: Services) -> CronCalendar:
     """The registered cron calendar, or the built-in one."""
     try:
-        return services.get(CronCalendar)  # type: ignore[type-abstract]  # a port is a name for what was registered
+        return services.get(CronCalendar)  # type: ignore[type-abstract]  # services are registered by their port
     except ExecutionError:
         return CRON
 

@@ -19,7 +19,7 @@ from holdfast.errors import (
 from holdfast.execution import cancellation, faults, operator_actions
 from holdfast.execution.activation import Activation
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.plan import PASSED, Plan
+from holdfast.execution.plan import REJECTED, Plan
 from holdfast.execution.record import EffectFailure, Record
 from holdfast.model import values
 from holdfast.model.hashing import stimulus_hash
@@ -138,7 +138,7 @@ def receive(live: LiveInstance, bookmark_id: str, payload: Any = None) -> Receiv
             raise  # An error of the sender or of this node: the instance keeps waiting for a valid payload.
         except Exception as error:  # noqa: BLE001 - user code: any exception is a fault of the activity
             return Received(activation, bookmark, payload, error)
-        if payload is PASSED:
+        if payload is REJECTED:
             return None
     return Received(activation, bookmark, payload)
 
@@ -160,7 +160,7 @@ def wake(live: LiveInstance, received: Received) -> None:
         faults.fault(live, activation, faults.named(activation.node, problem))
 
 
-def hear_itself(live: LiveInstance) -> bool:
+def deliver_local_events(live: LiveInstance) -> bool:
     """Deliver published local events to waiting activities of the same instance."""
     if live.status.at_rest:
         return False
@@ -181,7 +181,7 @@ def hear_itself(live: LiveInstance) -> bool:
 
 def _wake(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
     if bookmark.kind is _RETRY:
-        operator_actions.again(live, activation)
+        operator_actions.start_attempt(live, activation)
         return
     if bookmark.kind is _TIMEOUT:
         cancellation.cancel_kids(live, activation)

@@ -1,10 +1,10 @@
 """Lazy loading of large values: a burst costs what it touches, not what its instance holds (rule H14).
 
-A stored state refers to its large values. They load as `Resting`: packed bytes, until they are read. A scope with such
-values is a `RestingScope`, a list that decodes an item when it is read by index, as expressions do. All other scopes
+A stored state refers to its large values. They load as `LazyValue`: packed bytes, until they are read. A scope with such
+values is a `LazyScope`, a list that decodes an item when it is read by index, as expressions do. All other scopes
 are plain lists and pay nothing. Values that were never read are written back as the same reference, without decoding.
 
-A long list is stored in pages (`execution.pages`), and a loop reads one page at a time (`Items`).
+A long list is stored in pages (`execution.pages`), and a loop reads one page at a time (`PagedItems`).
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _references(part: Any) -> Iterator[str]:
 # -- lazy values -------------------------------------------------------------------------------------------------------
 
 
-class Resting:
+class LazyValue:
     """A stored value that is not decoded: a reference, or small data that contains references."""
 
     __slots__ = ("part", "stored")
@@ -100,13 +100,13 @@ class Resting:
         return not any(_PACKED_TAG in packed for packed in self.stored.values())
 
 
-def rested(part: Any, stored: Mapping[str, bytes]) -> Any:
+def lazy_part(part: Any, stored: Mapping[str, bytes]) -> Any:
     """Wrap a part that contains references; return any other part unchanged."""
     refs = tuple(_references(part))
-    return Resting(part, {ref: stored[ref] for ref in refs}) if refs else part
+    return LazyValue(part, {ref: stored[ref] for ref in refs}) if refs else part
 
 
-class RestingScope(list[Any]):
+class LazyScope(list[Any]):
     """Scope that decodes lazy values on first access."""
 
     __slots__ = ("types",)
@@ -117,19 +117,19 @@ class RestingScope(list[Any]):
 
     def __getitem__(self, index: SupportsIndex | slice) -> Any:
         found = super().__getitem__(index)
-        if found.__class__ is Resting:
+        if found.__class__ is LazyValue:
             found = found.read(self.types)
             self[index] = found
         return found
 
 
-class Items:
+class PagedItems:
     """Items of a loop over a lazy list, read page by page. The loop owns the list, so it never changes."""
 
-    __slots__ = ("_at", "_count", "_page", "_pages", "_types", "resting")
+    __slots__ = ("_at", "_count", "_page", "_pages", "_types", "lazy")
 
-    def __init__(self, resting: Resting, pages: list[bytes], types: TypeRegistry) -> None:
-        self.resting = resting
+    def __init__(self, lazy: LazyValue, pages: list[bytes], types: TypeRegistry) -> None:
+        self.lazy = lazy
         self._pages = pages
         self._count = PAGE * (len(pages) - 1) + len(_unpack(pages[-1]))
         self._types = types
@@ -146,17 +146,17 @@ class Items:
         return self._page[place]
 
 
-def paged(resting: Resting, types: TypeRegistry) -> Items | list[Any]:
+def loop_items(lazy: LazyValue, types: TypeRegistry) -> PagedItems | list[Any]:
     """Items for a loop: page by page if the list is stored in pages."""
-    pages = _pages(resting) if resting.part.__class__ is Ext else None
-    return cast("list[Any]", resting.read(types)) if pages is None else Items(resting, pages, types)
+    pages = _pages(lazy) if lazy.part.__class__ is Ext else None
+    return cast("list[Any]", lazy.read(types)) if pages is None else PagedItems(lazy, pages, types)
 
 
-def _pages(resting: Resting) -> list[bytes] | None:
-    refs, rest = _named(resting.part)
+def _pages(lazy: LazyValue) -> list[bytes] | None:
+    refs, rest = _named(lazy.part)
     found: list[bytes] = []
     for ref in refs:
-        pages = pages_of(resting.stored[ref])
+        pages = pages_of(lazy.stored[ref])
         if pages is None:
             return None
         found += pages

@@ -115,7 +115,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     root: Activation = cast("Activation", None)
     cleanup: Activation = cast("Activation", None)
 
-    def made_anew(self, other: LiveInstance) -> LiveInstance:
+    def copy_from(self, other: LiveInstance) -> LiveInstance:
         """Copy all fields from another instance into this one, so that holders of this object see them."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(other, name))

@@ -44,9 +44,9 @@ def retry(live: LiveInstance, failed_ones: Iterable[Activation], inputs: Mapping
     _wake(live, chosen)
     for activation in chosen:
         if inputs is None:
-            again(live, activation)
+            start_attempt(live, activation)
         else:
-            anew(live, activation, inputs)
+            rerun(live, activation, inputs)
     return len(chosen)
 
 
@@ -58,7 +58,7 @@ def _wake(live: LiveInstance, healed: list[Activation]) -> None:
     live.fault_pending = live.fault_pending and any(item.id not in gone for item in failed(live))
 
 
-def again(live: LiveInstance, activation: Activation) -> None:
+def start_attempt(live: LiveInstance, activation: Activation) -> None:
     """Start the next attempt of a failed activity: an effect with the same id and inputs, a pure activity from its
     start.
     """
@@ -105,7 +105,7 @@ def check_editable(live: LiveInstance, activation: Activation, inputs: Mapping[s
             raise ExecutionError(f"Input '{name}' of '{node.key}' must be {known[name]}: {error}") from error
 
 
-def anew(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) -> None:
+def rerun(live: LiveInstance, activation: Activation, inputs: Mapping[str, Any]) -> None:
     """Run a failed effect with edited inputs. It is a new execution, because an idempotency key belongs to one set of
     inputs (rule H3).
     """

@@ -37,7 +37,7 @@ Step = Callable[["LiveInstance", Scope], None]
 """An operation without its continuation, for activities that complete at once."""
 
 
-PASSED = object()
+REJECTED = object()
 """Returned by `receives` for a payload that the activity rejects."""
 
 
@@ -67,7 +67,7 @@ class Hooks:
         self.resume: Callable[[LiveInstance, Activation, Bookmark, Any], None] | None = None
         """Handle the resumption of a bookmark of this activation."""
         self.receives: Callable[[LiveInstance, Activation, Bookmark, Any], Any] | None = None
-        """Check a payload and return it in the form to resume with, or `PASSED` to reject it.
+        """Check a payload and return it in the form to resume with, or `REJECTED` to reject it.
 
         Must not change anything. Raises `PayloadRefused` for a payload of the wrong shape.
         """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STRIDE = 64
 """Activities between two checks of the limits."""
-LONGEST_NS = 1_000_000_000
+MAX_SEGMENT_NS = 1_000_000_000
 """Upper limit of a segment, however long its state takes to read: a blocked event loop counts as dead."""
 
 
@@ -37,7 +37,7 @@ class Limits(Struct, frozen=True, kw_only=True):
         """
         if reading_ns * 2 <= self.nanoseconds:
             return self
-        longer = max(self.nanoseconds, min(reading_ns * 2, LONGEST_NS))
+        longer = max(self.nanoseconds, min(reading_ns * 2, MAX_SEGMENT_NS))
         return replace(self, nanoseconds=longer, activities=self.activities * longer // max(1, self.nanoseconds))
 
 

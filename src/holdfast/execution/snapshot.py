@@ -14,8 +14,8 @@ from holdfast.execution.journal_policy import permitted
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.state_document import from_document, to_document
-from holdfast.execution.state_reader import damaged, revived
-from holdfast.execution.state_writer import written
+from holdfast.execution.state_reader import damaged, read_instance
+from holdfast.execution.state_writer import write_state
 from holdfast.model import values
 from holdfast.ports import Services
 
@@ -32,7 +32,7 @@ def dump(live: LiveInstance, *, journal: bool = True) -> dict[str, Any]:
         "hash": plan.content_hash,
         "parts": dict(plan.parts),
     }
-    document: dict[str, Any] = {"format": FORMAT, "definition": pinned, **to_document(written(live))}
+    document: dict[str, Any] = {"format": FORMAT, "definition": pinned, **to_document(write_state(live))}
     if journal:
         kept = permitted(plan.journal_rules, live.journal)
         document["journal"] = [[str(e), i, n, at, values.encode(data, plan.types)] for e, i, n, at, data in kept]
@@ -56,7 +56,7 @@ def load(
         state = from_document(document)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise damaged(document.get("id"), error) from error
-    return revived(state, plan, now, services, into=into)
+    return read_instance(state, plan, now, services, into=into)
 
 
 def _refuse_other_content(pinned: Mapping[str, Any], plan: Plan) -> None:

@@ -12,7 +12,7 @@ from holdfast.errors import InvalidState
 from holdfast.execution.activation import Activation
 from holdfast.execution.frames import LOST
 from holdfast.execution.heap import read_heap
-from holdfast.execution.lazy_values import Resting, RestingScope
+from holdfast.execution.lazy_values import LazyScope, LazyValue
 from holdfast.execution.live import ChildStart, Compensation, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_of
@@ -31,7 +31,7 @@ _CONTAINERS = frozenset({dict, list})
 _NOTHING: Mapping[str, Any] = {}
 
 
-def revived(
+def read_instance(
     state: State, plan: Plan, now: Callable[[], int], services: Services, *, into: LiveInstance | None = None
 ) -> LiveInstance:
     """The instance that a state describes. Raises `InvalidState` if the state does not fit the plan. `into` is
@@ -56,7 +56,7 @@ class _Reader:
         self.plan = plan
         self.live = live = _blank(state, plan, now, services)
         if into is not None:
-            self.live = live = into.made_anew(live)
+            self.live = live = into.copy_from(live)
         self.frames = read_heap(state.heap, plan.types, references(plan)) if state.heap else []
         self.scopes = self._read_scopes(state.scopes)
         self.activations: dict[int, Activation] = {}
@@ -77,7 +77,7 @@ class _Reader:
     def _data(self, data: Any) -> Any:
         """Data of an activity without a `load` hook."""
         if data.__class__ is list:
-            data = [item.data() if item.__class__ is Resting else item for item in data]
+            data = [item.data() if item.__class__ is LazyValue else item for item in data]
         return self.value(data)
 
     def _read_scopes(self, stored: list[ScopeState]) -> list[Scope]:
@@ -92,8 +92,8 @@ class _Reader:
                 places = shape.places or places_of(shape)
                 for label, data in found.items():
                     scope[places[label]] = values.decode(data, types) if type(data) in _CONTAINERS else data
-                if Resting in map(type, found.values()):
-                    scope = scopes[-1] = RestingScope(scope, types)
+                if LazyValue in map(type, found.values()):
+                    scope = scopes[-1] = LazyScope(scope, types)
             if item.frame is not None:
                 places = places_of(shape)
                 kept, lost = self.frames[item.frame]

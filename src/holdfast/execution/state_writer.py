@@ -12,7 +12,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.composite import UNSET
 from holdfast.execution.frames import FrameShape
 from holdfast.execution.heap import write_heap
-from holdfast.execution.lazy_values import Resting, RestingScope
+from holdfast.execution.lazy_values import LazyScope, LazyValue
 from holdfast.execution.live import ChildStart, LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.execution.record import EffectRequest, argument_data
@@ -30,7 +30,7 @@ Array = tuple[Any, ...]
 """A `State` or a part of one. Trailing fields at their defaults are omitted."""
 
 
-def written(live: LiveInstance, resting: list[Resting] | None = None, *, trusting: bool = True) -> Array:
+def write_state(live: LiveInstance, lazy: list[LazyValue] | None = None, *, trusting: bool = True) -> Array:
     """The state without the journal, in the form of a `State`.
 
     It is written as arrays directly, because intermediate objects would cost more than the writing itself.
@@ -39,13 +39,13 @@ def written(live: LiveInstance, resting: list[Resting] | None = None, *, trustin
     unchanged. Large values that look like JSON then appear without a copy, so the caller must pack them at once. If
     packing refuses such a value (`values.Tree` says which), write again with `trusting=False`.
     """
-    return _Writer(live, live.plan.types, resting, trusting and resting is not None).state()
+    return _Writer(live, live.plan.types, lazy, trusting and lazy is not None).state()
 
 
 class _Writer(Struct, eq=False):
     live: LiveInstance
     types: TypeRegistry
-    resting: list[Resting] | None
+    lazy: list[LazyValue] | None
     trusting: bool
     scopes: list[Array] = []
     numbers: dict[int, int] = {}
@@ -100,9 +100,9 @@ class _Writer(Struct, eq=False):
         return value if _is_plain(value) else self.encoded(value)
 
     def encoded(self, value: Any) -> Any:
-        if value.__class__ is Resting:
-            assert self.resting is not None
-            self.resting.append(value)
+        if value.__class__ is LazyValue:
+            assert self.lazy is not None
+            self.lazy.append(value)
             return value
         if self.trusting and values.is_large(value):
             tree = values.tree_of(value)
@@ -124,8 +124,8 @@ class _Writer(Struct, eq=False):
             return number
         found: dict[str, Any] = {}
         defaults = shape.defaults
-        resting = scope.__class__ is RestingScope and self.resting is not None
-        held = list.copy(scope) if resting else scope  # a plain copy: reading it decodes nothing
+        is_lazy = scope.__class__ is LazyScope and self.lazy is not None
+        held = list.copy(scope) if is_lazy else scope  # a plain copy: reading it decodes nothing
         for label, index in shape.labels or slots(shape):
             value = held[index]
             if value is defaults[index - FIRST_SLOT] or value is UNSET:
@@ -175,9 +175,9 @@ class _Writer(Struct, eq=False):
 
     def _at_rest(self, part: Any) -> Any:
         """Part of an activity's dumped data: JSON or a lazy value."""
-        if part.__class__ is not Resting:
+        if part.__class__ is not LazyValue:
             return part
-        return part.data() if self.resting is None else self.encoded(part)
+        return part.data() if self.lazy is None else self.encoded(part)
 
     def bookmark(self, item: Bookmark) -> Array:
         payload, metadata = item.payload, item.metadata

@@ -21,7 +21,7 @@ from holdfast.model.scope import Scope
 if TYPE_CHECKING:
     from holdfast.execution.live import LiveInstance
 
-LONGEST = 16
+MAX_LENGTH = 16
 
 Line = list[tuple[Node, Step]]
 
@@ -35,13 +35,13 @@ def join(nodes: Sequence[Node], ends: Sequence[bool]) -> Line | None:
     for place, node in enumerate(nodes):
         line = _line_from(place, nodes, ends)
         if len(line) > 1:
-            node.op = _in_one_go(line)
+            node.op = _line_operation(line)
     return whole if len(whole) == len(nodes) else None
 
 
 def _line_from(place: int, nodes: Sequence[Node], ends: Sequence[bool]) -> Line:
     line: Line = []
-    for node, end in zip(nodes[place : place + LONGEST], ends[place:], strict=False):
+    for node, end in zip(nodes[place : place + MAX_LENGTH], ends[place:], strict=False):
         if node.step is None:
             break
         line.append((node, node.step))
@@ -50,7 +50,7 @@ def _line_from(place: int, nodes: Sequence[Node], ends: Sequence[bool]) -> Line:
     return line
 
 
-def _in_one_go(line: Line) -> Op:
+def _line_operation(line: Line) -> Op:
     def op(live: LiveInstance, owner: Activation, scope: Scope) -> None:
         queue = live.queue
         for node, step in line:

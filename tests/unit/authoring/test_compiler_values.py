@@ -15,7 +15,7 @@ from holdfast.activities.code.attempt import matches
 from holdfast.authoring.compiled import workflow
 from holdfast.authoring.primitives import sleep
 from holdfast.execution.delivery import RemoteError
-from holdfast.execution.heap import Unkept, read_heap, write_heap
+from holdfast.execution.heap import UnstorableValue, read_heap, write_heap
 from holdfast.execution.record import EffectFailure
 from holdfast.model.values import TypeRegistry
 from holdfast.testing.clock import VirtualClock
@@ -154,7 +154,7 @@ def test_state_names_no_function_that_the_definition_does_not() -> None:
         read_heap(
             {"frames": [{"v": {"$t": "reference", "of": "os:system", "in": []}}], "lost": [{}]}, TypeRegistry(), {}
         )
-    assert issubclass(Unkept, ValueError)
+    assert issubclass(UnstorableValue, ValueError)
 
 
 class Declined(Exception):

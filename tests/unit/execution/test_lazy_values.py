@@ -9,7 +9,16 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from holdfast.execution.lazy_values import Items, Resting, RestingScope, joined, paged, reference, references, rested
+from holdfast.execution.lazy_values import (
+    LazyScope,
+    LazyValue,
+    PagedItems,
+    joined,
+    lazy_part,
+    loop_items,
+    reference,
+    references,
+)
 from holdfast.execution.pages import PAGE, pack_pages, runs_of, unpack_value
 from holdfast.model import values
 from holdfast.model.scope import Shape
@@ -19,19 +28,19 @@ TYPES = TypeRegistry()
 LEAST = 300
 
 
-def resting(value: list[Any]) -> Resting:
+def lazy(value: list[Any]) -> LazyValue:
     """As a state refers to it: some runs, and what is behind them."""
     runs, rest = runs_of(values.encode(value, TYPES), LEAST)
     stored = {f"{number:032x}": run for number, run in enumerate(runs)}
-    found = rested(references(stored, rest), {**stored, "another": b""})
-    assert isinstance(found, Resting)
+    found = lazy_part(references(stored, rest), {**stored, "another": b""})
+    assert isinstance(found, LazyValue)
     return found
 
 
-def whole(value: Any) -> Resting:
+def whole(value: Any) -> LazyValue:
     """Of one value, without pages."""
-    found = rested(reference("r"), {"r": msgspec.msgpack.encode(values.encode(value, TYPES))})
-    assert isinstance(found, Resting)
+    found = lazy_part(reference("r"), {"r": msgspec.msgpack.encode(values.encode(value, TYPES))})
+    assert isinstance(found, LazyValue)
     return found
 
 
@@ -67,9 +76,9 @@ def test_a_list_that_grows_by_one_is_written_a_few_times_in_all() -> None:
 @pytest.mark.parametrize("count", [PAGE + 1, 2 * PAGE, 2 * PAGE + 5])
 def test_a_loop_reads_the_page_that_it_is_at(count: int) -> None:
     prices = [{"n": number, "price": Decimal(number)} for number in range(count)]
-    items = paged(resting(prices), TYPES)
+    items = loop_items(lazy(prices), TYPES)
 
-    assert isinstance(items, Items)
+    assert isinstance(items, PagedItems)
     assert len(items) == count
     assert [items[place] for place in range(count)] == prices
     assert items[0] == prices[0]
@@ -77,27 +86,27 @@ def test_a_loop_reads_the_page_that_it_is_at(count: int) -> None:
 
 @pytest.mark.parametrize("value", [["x" * 5_000], [Decimal(1)], ["ä" * 5_000] * PAGE])
 def test_a_list_without_pages_is_read_as_a_list(value: list[Any]) -> None:
-    assert paged(whole(value), TYPES) == value
+    assert loop_items(whole(value), TYPES) == value
 
 
 def test_what_refers_to_nothing_stays_as_it_is() -> None:
     part = {"a": [1, 2]}
 
-    assert rested(part, {}) is part
+    assert lazy_part(part, {}) is part
 
 
 def test_a_part_with_a_reference_inside_rests_whole() -> None:
     part = {"name": "x", "lines": reference("r")}
-    found = rested(part, {"r": msgspec.msgpack.encode([1, 2, 3])})
+    found = lazy_part(part, {"r": msgspec.msgpack.encode([1, 2, 3])})
 
-    assert isinstance(found, Resting)
+    assert isinstance(found, LazyValue)
     assert found.data() == {"name": "x", "lines": [1, 2, 3]}
     assert joined([part], found.stored) == [{"name": "x", "lines": [1, 2, 3]}]
 
 
 def test_a_scope_wakes_what_is_read_and_nothing_else() -> None:
-    sleeper, other = resting([Decimal("1.5")] * 100), whole(["x"])
-    scope = RestingScope([None, None, sleeper, other, 7], TYPES)
+    sleeper, other = lazy([Decimal("1.5")] * 100), whole(["x"])
+    scope = LazyScope([None, None, sleeper, other, 7], TYPES)
     read = scope[2]
 
     assert read == [Decimal("1.5")] * 100
@@ -111,7 +120,7 @@ def test_a_shape_wakes_nothing_when_it_gives_defaults() -> None:
     for name in ("a", "b"):
         shape.add(shape.names, name, "list", [])
     sleeper = whole([1])
-    scope = RestingScope([None, shape, sleeper, shape.defaults[1]], TYPES)
+    scope = LazyScope([None, shape, sleeper, shape.defaults[1]], TYPES)
     shape.own(scope)
 
     assert list.copy(scope)[2] is sleeper

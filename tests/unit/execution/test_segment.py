@@ -223,5 +223,5 @@ def test_a_state_that_is_slow_to_read_has_longer_segments() -> None:
     assert limits.after(100_000) is limits
     longer = limits.after(50_000_000)
     assert (longer.nanoseconds, longer.activities) == (100_000_000, 100_000)
-    assert limits.after(60_000_000_000).nanoseconds == segment.LONGEST_NS
+    assert limits.after(60_000_000_000).nanoseconds == segment.MAX_SEGMENT_NS
     assert longer.runaway == limits.runaway

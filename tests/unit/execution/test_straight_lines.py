@@ -10,14 +10,14 @@ from holdfast import Holdfast, Runner, Status, Workflow, expr
 from holdfast.activities import Parallel, Sequence, SetVariable, While, WriteLine
 from holdfast.execution import delivery
 from holdfast.execution.segment import STRIDE, Ended, Limits, run_segment
-from holdfast.execution.straight_lines import LONGEST
+from holdfast.execution.straight_lines import MAX_LENGTH
 
 
 def lines(name: str, count: int) -> Sequence:
     return Sequence(*(WriteLine(f"{name}{number}") for number in range(count)))
 
 
-@pytest.mark.parametrize("count", [1, 2, LONGEST - 1, LONGEST, LONGEST + 1, 3 * LONGEST])
+@pytest.mark.parametrize("count", [1, 2, MAX_LENGTH - 1, MAX_LENGTH, MAX_LENGTH + 1, 3 * MAX_LENGTH])
 async def test_a_line_of_any_length_runs_once_and_in_order(runner: Runner, count: int) -> None:
     result = await runner.run(Sequence(lines("a", count), WriteLine("end")))
 
@@ -57,4 +57,4 @@ def test_a_segment_of_lines_is_cut_in_time(make_engine: Any) -> None:
     ended = run_segment(live, Limits(activities=500, nanoseconds=10**12))
 
     assert ended is Ended.CUT
-    assert 500 <= live.sequence <= 500 + STRIDE * LONGEST
+    assert 500 <= live.sequence <= 500 + STRIDE * MAX_LENGTH

@@ -12,7 +12,7 @@ from holdfast.errors import ValueRefused
 from holdfast.execution.activation import BREAKING, Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.composite import UNSET
-from holdfast.execution.heap import is_kept_iterator
+from holdfast.execution.heap import is_storable_iterator
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.model.scope import Scope
@@ -86,7 +86,7 @@ class _LoopOver(_Loop):
 
     def op(self, live: LiveInstance, owner: Activation, scope: Scope) -> None:
         iterator = iter(self.items(live, owner, scope))
-        if not is_kept_iterator(iterator):
+        if not is_storable_iterator(iterator):
             raise ValueRefused(
                 f"the items of '{self.label}'",
                 type(iterator).__name__,

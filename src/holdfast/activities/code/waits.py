@@ -13,7 +13,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.cancellation import forget_bookmarks
 from holdfast.execution.live import LiveInstance
-from holdfast.execution.plan import PASSED, Op
+from holdfast.execution.plan import REJECTED, Op
 from holdfast.execution.record import NewBookmark
 from holdfast.model.instance import Bookmark
 from holdfast.model.scope import Scope
@@ -121,7 +121,7 @@ class _WaitNode:
         event = payload if self.of is None else self._shaped(live, bookmark, payload)
         owner, where = activation.owner, self.where
         assert owner is not None
-        return event if where is None or where(live, owner, activation.outer)(event) else PASSED
+        return event if where is None or where(live, owner, activation.outer)(event) else REJECTED
 
     def _shaped(self, live: LiveInstance, bookmark: Bookmark, payload: Any) -> Any:
         event, problems = shaped(payload, str(self.of), live.plan.types)

@@ -13,7 +13,7 @@ from holdfast.execution import faults
 from holdfast.execution.activation import BREAKING, Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.journal import DECIDED
-from holdfast.execution.lazy_values import Items, Resting, paged
+from holdfast.execution.lazy_values import LazyValue, PagedItems, loop_items
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op, Outcome
 from holdfast.model import values
@@ -100,13 +100,13 @@ class ForEach(Activity, pure=True, container=True, category="Looping", icon="rep
 
 def _dump_items(data: list[Any], types: TypeRegistry) -> list[Any]:
     position, items = data
-    return [position, items.resting if isinstance(items, Items) else values.encode(items, types)]
+    return [position, items.lazy if isinstance(items, PagedItems) else values.encode(items, types)]
 
 
 def _load_items(data: list[Any], _activation: Activation, types: TypeRegistry) -> list[Any]:
     """A list that is stored separately is read page by page as the loop proceeds."""
     position, items = data
-    return [position, paged(items, types) if isinstance(items, Resting) else values.decode(items, types)]
+    return [position, loop_items(items, types) if isinstance(items, LazyValue) else values.decode(items, types)]
 
 
 class For(Activity, pure=True, container=True, category="Looping", icon="repeat"):

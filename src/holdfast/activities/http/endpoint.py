@@ -111,7 +111,7 @@ class HttpEndpoint(
     def compile(cls, builder: NodeBuilder) -> Op:
         node = builder.node
         inputs = {name: builder.input(name) for name in INPUTS}
-        take = _taking(builder)
+        take = _request_handler(builder)
 
         def resume(live: LiveInstance, activation: Activation, bookmark: Bookmark, payload: Any) -> None:
             take(live, activation, payload)
@@ -161,7 +161,7 @@ def _methods(given: Any) -> list[str]:
     return methods
 
 
-def _taking(builder: NodeBuilder) -> Callable[[LiveInstance, Activation, Any], None]:
+def _request_handler(builder: NodeBuilder) -> Callable[[LiveInstance, Activation, Any], None]:
     """Return a function that puts a request into the outputs and completes the activity.
 
     The payload comes from the server, or is an arbitrary value if a user resumed the bookmark by hand.

@@ -26,7 +26,7 @@ ANY = "*"
 _NAT64 = IPv6Network("64:ff9b::/96")
 RESPONSE_MAX = 10 * 1024 * 1024
 REDIRECTS_MAX = 10
-KEPT = timedelta(seconds=4)
+KEEP_ALIVE = timedelta(seconds=4)
 """Keep-alive time of a connection: shorter than that of servers (5 s and more), so that no request is sent on a
 connection that the server is closing.
 """
@@ -53,7 +53,7 @@ class OutboundHttp:
         self.networks: tuple[Network, ...] = ()
         self.any = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._kept: Any = None
+        self._shared: Any = None
         self.allow(allowed)
 
     def allow(self, text: str) -> None:
@@ -84,29 +84,29 @@ class OutboundHttp:
 
     async def let_go(self) -> None:
         self._loop = None
-        if self._kept is not None:
-            kept, self._kept = self._kept, None
+        if self._shared is not None:
+            kept, self._shared = self._shared, None
             await kept.close()
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[Any]:
         """The shared session, or a new one for this request. Reused connections have passed the guard."""
         if self._loop is not asyncio.get_running_loop():
-            async with self._made() as session:
+            async with self._new_session() as session:
                 yield session
             return
-        if self._kept is None:
-            self._kept = self._made()
-        yield self._kept
+        if self._shared is None:
+            self._shared = self._new_session()
+        yield self._shared
 
-    def _made(self) -> Any:
+    def _new_session(self) -> Any:
         import aiohttp
 
         connector = aiohttp.TCPConnector(
             socket_factory=self._socket,
             use_dns_cache=False,
             limit=0,
-            keepalive_timeout=KEPT.total_seconds(),
+            keepalive_timeout=KEEP_ALIVE.total_seconds(),
         )
         return aiohttp.ClientSession(connector=connector, trust_env=False, cookie_jar=aiohttp.DummyCookieJar())
 

@@ -311,7 +311,7 @@ class Calls:
         values = self.unit.expressions.lower_all(list(given.values()), out)
         draft.inputs.update({name: self.input_of(value) for name, value in zip(given, values, strict=True)})
         result = self._result(draft, call, out)
-        return result if form is None else self.helped("filled_in", [result, form], call)
+        return result if form is None else self.helper_call("filled_in", [result, form], call)
 
     def ask_draft(self, call: ast.Call) -> tuple[Draft, dict[str, ast.expr], ast.expr | None]:
         """The task, its inputs before lowering, and the name of the class to convert the answer to."""
@@ -363,7 +363,7 @@ class Calls:
         out.append(draft)
         return located(ast.Constant(None), call)  # type: ignore[no-any-return]  # located() keeps the type
 
-    def helped(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.expr:
+    def helper_call(self, name: str, arguments: list[ast.expr], at: ast.AST) -> ast.expr:
         """Call of a helper function that the stored code refers to."""
         alias = f"__holdfast_{name}"
         self.unit.helpers[alias] = {"of": f"{stored_name(primitives.__name__)}:{name}"}

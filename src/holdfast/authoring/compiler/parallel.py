@@ -129,7 +129,7 @@ def lower_parallel(unit: Unit, node: ast.AsyncWith, out: Out) -> None:
     result = unit.temporary()
     draft.outputs["result"] = result
     out.append(draft)
-    finished = unit.calls.helped("Finished", [unit.load(result, node)], node)
+    finished = unit.calls.helper_call("Finished", [unit.load(result, node)], node)
     out.append(_made(located(ast.Assign([ast.Name(name, ast.Store())], finished), node)))
 
 

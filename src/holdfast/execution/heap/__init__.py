@@ -7,8 +7,8 @@ functions that the definition refers to. Data never causes an import.
 
 from __future__ import annotations
 
-from holdfast.execution.heap.iterators import is_kept_iterator
+from holdfast.execution.heap.iterators import is_storable_iterator
 from holdfast.execution.heap.reader import read_heap
-from holdfast.execution.heap.writer import Unkept, write_heap
+from holdfast.execution.heap.writer import UnstorableValue, write_heap
 
-__all__ = ["Unkept", "is_kept_iterator", "read_heap", "write_heap"]
+__all__ = ["UnstorableValue", "is_storable_iterator", "read_heap", "write_heap"]

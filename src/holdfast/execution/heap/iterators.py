@@ -64,16 +64,16 @@ class Position(NamedTuple):
     at: Any = None
 
 
-def is_kept_iterator(value: Any) -> bool:
+def is_storable_iterator(value: Any) -> bool:
     cls = type(value)
     return cls in _PLAIN or cls in _DICT_ITERATORS or cls is _SET_ITERATOR or cls in (DictPosition, SetPosition)
 
 
-def take_apart(value: Any) -> Position | None:
+def decompose(value: Any) -> Position | None:
     """Decompose an iterator; None for other values. Raises `ValueError` if the position cannot be determined."""
     cls = type(value)
     if cls is DictPosition or cls is SetPosition:
-        found: Position = value.apart()
+        found: Position = value.decompose()
         return found
     if cls in _DICT_ITERATORS:
         return _dict_position(value, _DICT_ITERATORS[cls])
@@ -85,7 +85,7 @@ def take_apart(value: Any) -> Position | None:
     return Position(_NAMES[maker], list(parts), state[0] if state else None)
 
 
-def put_together(maker: str, parts: list[Any], at: Any) -> Iterator[Any]:
+def rebuild_iterator(maker: str, parts: list[Any], at: Any) -> Iterator[Any]:
     if maker == "dict":
         return DictPosition(parts[0], *at)
     if maker == "set":
@@ -125,7 +125,7 @@ def _dict_position(value: Any, kind: str) -> Position:
     return Position("dict", [source], [kind, len(source) - left, value.__length_hint__(), len(source)])
 
 
-UNMADE = object()
+NOT_CREATED = object()
 
 
 class DictPosition(Iterator[Any]):
@@ -136,7 +136,7 @@ class DictPosition(Iterator[Any]):
     def __init__(self, source: dict[Any, Any], kind: str, consumed: int, left: int, size: int) -> None:
         self.source, self.kind, self.consumed, self.left, self.size = source, kind, consumed, left, size
         # A dict that contains its own iterator is incomplete while it is read: create the inner iterator on first use.
-        self._inner: Any = self._made() if size == len(source) else UNMADE
+        self._inner: Any = self._made() if size == len(source) else NOT_CREATED
 
     def _made(self) -> Any:
         view: Any = getattr(self.source, self.kind.removeprefix("reversed "))()
@@ -147,7 +147,7 @@ class DictPosition(Iterator[Any]):
 
     @property
     def inner(self) -> Any:
-        if self._inner is UNMADE:
+        if self._inner is NOT_CREATED:
             self._inner = self._made()
         return self._inner
 
@@ -168,7 +168,7 @@ class DictPosition(Iterator[Any]):
         self.left -= 1
         return found
 
-    def apart(self) -> Position:
+    def decompose(self) -> Position:
         if self.inner is None:
             return Position("iter", [()])
         if self.size != len(self.source):
@@ -214,7 +214,7 @@ class SetPosition(Iterator[Any]):
         self.next_one += 1
         return self.rest[self.next_one - 1]
 
-    def apart(self) -> Position:
+    def decompose(self) -> Position:
         if self.source is None:
             return Position("iter", [()])
         return Position("set", [self.source, self.rest[self.next_one :]], self.size)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidState, UnknownValueType
 from holdfast.execution.heap.blocks import BLOCK, at, read_blocks
-from holdfast.execution.heap.iterators import put_together
+from holdfast.execution.heap.iterators import rebuild_iterator
 from holdfast.execution.heap.tracebacks import rebuild
 from holdfast.model.values import TypeRegistry, decode
 from holdfast.model.values.encoder import TAG
@@ -149,7 +149,7 @@ def _error(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
 
 def _iterator(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:
     parts, at = reader.inside(data)
-    return keep(put_together(data["maker"], parts, at))
+    return keep(rebuild_iterator(data["maker"], parts, at))
 
 
 def _method(reader: _Reader, data: Mapping[str, Any], keep: Keep) -> Any:

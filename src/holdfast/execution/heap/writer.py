@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.errors import ValueRefused
 from holdfast.execution.heap.blocks import Blocks
-from holdfast.execution.heap.iterators import is_kept_iterator, take_apart
+from holdfast.execution.heap.iterators import decompose, is_storable_iterator
 from holdfast.execution.heap.reader import first_unread
 from holdfast.execution.heap.tracebacks import entries_of
 from holdfast.model.module_names import home_of
@@ -28,7 +28,7 @@ _UNMARKED = (Enum, datetime, time)
 _METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
 
 
-class Unkept(ValueError):
+class UnstorableValue(ValueError):
     """A value that cannot be stored."""
 
 
@@ -83,11 +83,11 @@ _LOOP = (
 )
 
 
-DEEPEST = 150
+MAX_DEPTH = 150
 """Maximum nesting of objects. The reader needs four calls per level and must not exhaust the stack. Items of a list do
 not count; a chain of records does.
 """
-_DEEP = f"it is nested more than {DEEPEST} levels deep. Store a list of the parts instead of a chain"
+_DEEP = f"it is nested more than {MAX_DEPTH} levels deep. Store a list of the parts instead of a chain"
 
 
 class _TooDeep(Exception):
@@ -142,7 +142,7 @@ def _weight(variable: _Variable) -> int:
     value = variable[2]
     if is_large(value):
         return 0
-    return 1 if is_kept_iterator(value) else 2
+    return 1 if is_storable_iterator(value) else 2
 
 
 class _Writer:
@@ -163,7 +163,7 @@ class _Writer:
         """Large lists being inspected."""
         self.refused: set[int] = set()
         """Values that are not blocks. Remembered, because lists that share lists would be tried once per path."""
-        self.taken_apart: dict[int, Part] = {}
+        self.decomposed: dict[int, Part] = {}
         """Decomposed values. Cached, because an iterator yields a new list each time, and a cyclic one would never end.
         """
         self.being_written: set[int] = set()
@@ -178,7 +178,7 @@ class _Writer:
         met = _Walk()
         try:
             self._walk([value], met)
-        except (Unkept, ValueRefused) as error:
+        except (UnstorableValue, ValueRefused) as error:
             self.open.clear()
             return str(error)
         met.add_to(self.counts, self.parts)
@@ -202,9 +202,9 @@ class _Writer:
 
     def _look_into(self, item: Any, met: _Walk, todo: list[Any]) -> None:
         self.alive.append(item)
-        part = self.taken_apart.get(id(item))
+        part = self.decomposed.get(id(item))
         if part is None:
-            part = self.taken_apart[id(item)] = self._apart(item)
+            part = self.decomposed[id(item)] = self._decompose(item)
             self.alive.append(part)
         met.parts[id(item)] = part
         todo.extend(part[2])
@@ -231,7 +231,7 @@ class _Writer:
         self.refused.add(id(item))
         return False
 
-    def _apart(self, value: Any) -> Part:
+    def _decompose(self, value: Any) -> Part:
         cls = value.__class__
         if cls is list or cls is tuple or cls is set or cls is frozenset:
             return cls.__name__, {}, list(value)
@@ -252,20 +252,20 @@ class _Writer:
 
     def _object(self, value: Any, cls: type) -> Part:
         try:
-            position = take_apart(value)
+            position = decompose(value)
         except ValueError as error:
-            raise Unkept(str(error)) from error
+            raise UnstorableValue(str(error)) from error
         if position is not None:
             return "iterator", {"maker": position.maker}, [position.parts, position.at]
         if isinstance(value, _METHODS) and not isinstance(value.__self__, ModuleType | type(None)):
             if getattr(value.__self__, value.__name__, None) != value:
-                raise Unkept(f"the method {value.__name__} is not an attribute of its object")
+                raise UnstorableValue(f"the method {value.__name__} is not an attribute of its object")
             return "method", {"name": value.__name__}, [value.__self__]
         if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type):
             name = self._in_module(value)
             if name is not None:
                 return "reference", {"of": name}, []
-            raise Unkept(
+            raise UnstorableValue(
                 f"{getattr(value, '__qualname__', value)} is not a value, and the workflow does not refer to it. "
                 "Store a name or plain data, or define the function at module level and use it directly."
             )
@@ -273,7 +273,9 @@ class _Writer:
         if form is None:
             return "leaf", {"v": encode(value, self.types)}, []
         if cls not in self.types:
-            raise Unkept(f"the class {cls.__qualname__} is not registered: Holdfast(types=[{cls.__qualname__}])")
+            raise UnstorableValue(
+                f"the class {cls.__qualname__} is not registered: Holdfast(types=[{cls.__qualname__}])"
+            )
         parts = form.apart(value)
         tag = "data" if dataclasses.is_dataclass(cls) else "object"
         return tag, {"of": self.types.name_of(cls), "names": list(parts)}, list(parts.values())
@@ -322,7 +324,7 @@ class _Writer:
         return encode(item, self.types) if item.__class__ in SCALARS else self._emit(item, {})
 
     def _emit(self, value: Any, shared: dict[str, int]) -> Any:
-        if self.depth >= DEEPEST:
+        if self.depth >= MAX_DEPTH:
             raise _TooDeep
         self.depth += 1
         found = self._written(value, shared)

@@ -183,7 +183,7 @@ def _run_queue(live: LiveInstance, limits: Limits) -> bool:
     while True:
         if run_segment(live, limits) is not Ended.IDLE:
             return False
-        if not live.published or not delivery.hear_itself(live):
+        if not live.published or not delivery.deliver_local_events(live):
             return True
 
 

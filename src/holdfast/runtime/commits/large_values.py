@@ -3,7 +3,7 @@
 A state of up to 4 kB is one document, as always. In a larger one, every large part (the items of a loop, a big variable, the
 inputs of an effect) is replaced by a reference to its content. The reference is a hash, so a part that did not change needs
 no writing, and one that was changed is another value. Variables and the data of activities come back as they are stored, and
-are read when somebody asks for them (`execution.resting`); everything else is put together at once.
+are read when somebody asks for them (`execution.lazy_values`); everything else is put together at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.msgpack import Ext
 
 from holdfast.errors import InvalidState, StoreError
-from holdfast.execution.lazy_values import Resting, joined, reference, references, rested
+from holdfast.execution.lazy_values import LazyValue, joined, lazy_part, reference, references
 from holdfast.execution.pages import PAGE, pack_pages, runs_of
 from holdfast.execution.state import ActivationState, ScopeState, State
 from holdfast.execution.state_document import from_document
@@ -60,10 +60,10 @@ class Packed(Struct, frozen=True):
     """Everything that the state refers to."""
 
 
-def pack_state(state: State | Array, resting: Sequence[Resting] = ()) -> Packed:
-    """Of a state, or of the arrays that one is written as. `resting` are the values in it that stay as they are stored."""
+def pack_state(state: State | Array, lazy: Sequence[LazyValue] = ()) -> Packed:
+    """Of a state, or of the arrays that one is written as. `lazy` are the values in it that stay as they are stored."""
     values: dict[str, bytes] = {}
-    if not resting:
+    if not lazy:
         whole = _pack(state)
         if len(whole) <= LARGE:
             return Packed(whole, _NONE)
@@ -101,7 +101,7 @@ def unpack_state(data: bytes, values: Mapping[str, bytes]) -> State:
 
 def _split(part: Any, values: dict[str, bytes], depth: int) -> Any:
     kind = part.__class__
-    if kind is Resting:
+    if kind is LazyValue:
         values.update(part.stored)
         return part.part
     if kind is dict or kind is list or kind is tuple:
@@ -151,7 +151,7 @@ def _in_place(parts: list[Any], values: Mapping[str, bytes]) -> list[Any]:
             found = scope[_VALUES]
             # Many variables that are large together are one value; there is none among them to rest.
             scope[_VALUES] = (
-                {name: rested(item, values) for name, item in found.items()}
+                {name: lazy_part(item, values) for name, item in found.items()}
                 if found.__class__ is dict
                 else joined(found, values)
             )
@@ -159,7 +159,7 @@ def _in_place(parts: list[Any], values: Mapping[str, bytes]) -> list[Any]:
         if len(activation) > _DATA:
             data = activation[_DATA]
             is_list = data.__class__ is list
-            activation[_DATA] = [rested(item, values) for item in data] if is_list else joined(data, values)
+            activation[_DATA] = [lazy_part(item, values) for item in data] if is_list else joined(data, values)
     return [identity, scopes, activations, *joined(others, values)]
 
 

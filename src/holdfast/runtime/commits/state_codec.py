@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from holdfast.execution.journal import RawEntry
-from holdfast.execution.lazy_values import Resting
+from holdfast.execution.lazy_values import LazyValue
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
-from holdfast.execution.state_reader import revived
-from holdfast.execution.state_writer import written
+from holdfast.execution.state_reader import read_instance
+from holdfast.execution.state_writer import write_state
 from holdfast.model import values
 from holdfast.model.instance import JournalEntry, JournalEvent, moment
 from holdfast.model.values import TypeRegistry
@@ -31,19 +31,19 @@ def encode_state(live: LiveInstance) -> Packed:
 
     Without what the instance's row says already: the content that it pins, and the format, which the row's column has.
     """
-    resting: list[Resting] = []
+    lazy: list[LazyValue] = []
     try:
-        return pack_state(written(live, resting), resting)
+        return pack_state(write_state(live, lazy), lazy)
     except (OverflowError, UnicodeEncodeError):  # An int beyond 64 bits or half a character, in a value taken for JSON.
-        resting = []
-        return pack_state(written(live, resting, trusting=False), resting)
+        lazy = []
+        return pack_state(write_state(live, lazy, trusting=False), lazy)
 
 
 def decode_state(
     data: bytes, plan: Plan, now: Callable[[], int], services: Services, values: Mapping[str, bytes]
 ) -> LiveInstance:
     """`plan` is that of the content that the row pins, `values` are those that the state refers to."""
-    return revived(unpack_state(data, values), plan, now, services)
+    return read_instance(unpack_state(data, values), plan, now, services)
 
 
 def encode_payload(payload: Any, types: TypeRegistry | None = None) -> bytes:

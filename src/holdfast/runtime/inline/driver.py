@@ -213,7 +213,7 @@ class Driver:
         return not self._take_cancel()
 
     def _hear_itself(self) -> bool:
-        return bool(self.live.published) and self.deliver(delivery.hear_itself, self.live)
+        return bool(self.live.published) and self.deliver(delivery.deliver_local_events, self.live)
 
     # -- children ------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Status, Workflow, activity, expr, wait_for, workflow
 from holdfast.activities import Event, ForEach, Sequence, SetVariable
-from holdfast.execution.lazy_values import Resting
+from holdfast.execution.lazy_values import LazyValue
 
 ITEMS = [f"item {number:04} {'x' * 90}" for number in range(60)]
 BIG = "b" * 10_000
@@ -96,14 +96,14 @@ async def test_a_loop_reads_its_items_and_not_the_list_that_they_came_from(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a = await cluster.node("a")
-    read: list[Resting] = []
-    whole = Resting.read
+    read: list[LazyValue] = []
+    whole = LazyValue.read
 
-    def noted(self: Resting, types: Any) -> Any:
+    def noted(self: LazyValue, types: Any) -> Any:
         read.append(self)
         return whole(self, types)
 
-    monkeypatch.setattr(Resting, "read", noted)
+    monkeypatch.setattr(LazyValue, "read", noted)
     identity = (await a.start(looping(), {"items": ITEMS})).result.instance_id
     await a.settle(identity)
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from holdfast.execution.heap import is_kept_iterator, read_heap, write_heap
-from holdfast.execution.heap.iterators import take_apart
+from holdfast.execution.heap import is_storable_iterator, read_heap, write_heap
+from holdfast.execution.heap.iterators import decompose
 from holdfast.model.values import TypeRegistry
 
 
@@ -59,8 +59,8 @@ def parts_of(value: Any) -> list[Any]:
         return [value.parts]
     if isinstance(value, Trouble):
         return [*value.args, value.__cause__, vars(value)]
-    if is_kept_iterator(value):
-        position = take_apart(value)
+    if is_storable_iterator(value):
+        position = decompose(value)
         assert position is not None
         return [position.maker, *position.parts, position.at]
     return []

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from holdfast.errors import InvalidState
-from holdfast.execution.lazy_values import Resting
+from holdfast.execution.lazy_values import LazyValue
 from holdfast.execution.state import ActivationState, BookmarkState, ScopeState, State
 from holdfast.model.instance import Status
 from holdfast.runtime.commits.large_values import SPLIT, ValueCache, pack_state, refers_to, unpack_state
@@ -45,7 +45,7 @@ def _awake(state: State) -> State:
     """With everything read that came back as it is stored."""
 
     def read(item: Any) -> Any:
-        return item.data() if isinstance(item, Resting) else item
+        return item.data() if isinstance(item, LazyValue) else item
 
     data = state.activations[0].data
     return _state(
@@ -59,10 +59,10 @@ def test_what_is_packed_comes_back(variables: dict[str, Any], data: Any) -> None
     state = _state(variables, data)
     packed = pack_state(state)
     found = unpack_state(packed.state, packed.values)
-    resting = [item for item in _parts(found) if isinstance(item, Resting)]
+    lazy = [item for item in _parts(found) if isinstance(item, LazyValue)]
 
     assert _awake(found) == state
-    assert bool(resting) <= bool(packed.values)
+    assert bool(lazy) <= bool(packed.values)
     assert set(refers_to(packed.state)) == set(packed.values)
 
 
@@ -146,16 +146,16 @@ def test_what_nobody_read_is_written_as_it_came() -> None:
     items = [f"item {number}" for number in range(2_000)]
     one = pack_state(_state({"in:items": items, "small": 1}, [1, items]))
     found = unpack_state(one.state, one.values)
-    resting = [item for item in _parts(found) if isinstance(item, Resting)]
+    lazy = [item for item in _parts(found) if isinstance(item, LazyValue)]
     arrays = (
         "i",
         [("workflow", None, None, found.scopes[0].values)],
         [(1, "workflow", 0, None, None, 0, 0, 1, None, [2, found.activations[0].data[1]])],
         "suspended",
     )
-    two = pack_state(arrays, resting)
+    two = pack_state(arrays, lazy)
 
-    assert len(resting) == 2
+    assert len(lazy) == 2
     assert two.values == one.values
     assert _awake(unpack_state(two.state, two.values)) == _state({"in:items": items, "small": 1}, [2, items])
 
@@ -194,7 +194,7 @@ def test_what_rests_stays_so_among_many_other_variables() -> None:
     kept = unpack_state(two.state, two.values).scopes[0].values
 
     assert two.values == one.values
-    assert isinstance(kept["text"], Resting)
+    assert isinstance(kept["text"], LazyValue)
     assert {**kept, "text": kept["text"].data()} == {"text": "long text " * 500, **more}
 
 
