@@ -18,7 +18,7 @@ from holdfast.persistence import store_from_url
 from holdfast.ports import Store
 from holdfast.runtime.commits.placement import Placement
 from holdfast.runtime.facade import Runtime
-from tests.support.probe import bench
+from tests.support.probe import probe
 from tests.support.services.availability import Needed
 from tests.support.services.mysql import mysql_database
 from tests.support.services.postgresql import postgres_database
@@ -101,10 +101,10 @@ class Cluster:
 
 
 @pytest.fixture(autouse=True)
-def _bench() -> Iterator[None]:
-    bench.renew()
+def _probe() -> Iterator[None]:
+    probe.renew()
     yield
-    bench.gate.set()
+    probe.gate.set()
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Fixtures of the transports whose broker has an address: the module gives `address`, that of a prefix of its own on it."""
+"""Fixtures for transports whose broker has an address. The test module provides `address` with a queue prefix of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers that mean no good, for those who call others."""
+"""HTTP servers that misbehave: they stay silent, send slowly or without end, redirect in a loop, or speak another protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as they were written before schema 3 of PostgreSQL and 4 of SQLite and MySQL, and what a store makes of them."""
+"""Rows as older schemas stored them (before 3 of PostgreSQL, 4 of SQLite and MySQL), and a check that a store reads them."""
 
 from __future__ import annotations
 

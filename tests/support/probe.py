@@ -1,6 +1,6 @@
-"""What the activities of a test share with it: they are functions of the module, as users write them, and run on any node.
+"""Shared state of a test and its activities, which are functions of the module and run on any node.
 
-Made anew for each test by `conftest.py`. Whoever still waits at the gate when the test ends is let go.
+`conftest.py` resets it for each test and opens the gate afterwards, so that no activity keeps waiting.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 
-class Bench:
+class Probe:
     def __init__(self) -> None:
         self.renew()
 
@@ -30,4 +30,4 @@ class Bench:
         """The same, by what is worked on; `counts` has those at work."""
 
 
-bench = Bench()
+probe = Probe()

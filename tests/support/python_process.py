@@ -1,4 +1,4 @@
-"""Python as another process, from its start to its end."""
+"""Python in a child process, run from start to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Definitions that the server's tests save and run."""
+"""Definitions that the tests of the server save and run."""
 
 from __future__ import annotations
 

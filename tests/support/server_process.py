@@ -1,4 +1,4 @@
-"""A real `holdfast serve` for tests, in a process of its own: to be killed, and started again at the same address."""
+"""A real `holdfast serve` in a process of its own, for tests that kill and restart it at the same address."""
 
 from __future__ import annotations
 
@@ -67,6 +67,6 @@ class ServerProcess:
 
 
 async def _read_on(stream: asyncio.StreamReader) -> None:
-    """So that it never waits for somebody to read what it says."""
+    """Drain the output, so that the server never blocks on a full pipe."""
     while await stream.read(65536):
         pass

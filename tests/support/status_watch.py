@@ -1,4 +1,4 @@
-"""Watches how instances change their status, in every test of a run."""
+"""Watch on the status of instances: records every change that the transition table does not allow."""
 
 from __future__ import annotations
 

@@ -14,28 +14,28 @@ from holdfast.activities import Delay, Event, ForEach, ParallelForEach, Sequence
 from holdfast.errors import HoldfastError
 from holdfast.model.instance import JournalEvent
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
-from tests.support.probe import bench
+from tests.support.probe import probe
 
 SOON = timedelta(milliseconds=20)
 
 
 @activity
 async def work(name: Any) -> Any:
-    bench.counts[str(name)] += 1
-    bench.calls.append(name)
+    probe.counts[str(name)] += 1
+    probe.calls.append(name)
     return name
 
 
 @activity
 async def gated(say: str) -> str:
     """The first call hangs until the gate is open, and cannot be canceled: as a frozen process."""
-    bench.counts[say] += 1
-    number = bench.counts[say]
-    bench.begun.set()
+    probe.counts[say] += 1
+    number = probe.counts[say]
+    probe.begun.set()
     if number == 1:
-        while not bench.gate.is_set():
+        while not probe.gate.is_set():
             try:
-                await bench.gate.wait()
+                await probe.gate.wait()
             except asyncio.CancelledError:
                 continue
     return f"{say} {number}"
@@ -51,7 +51,7 @@ async def test_07_and_08_a_late_result_of_a_dead_node_is_refused(scene: Scene) -
     )
     identity = await start(a, flow)
     async with asyncio.timeout(20):
-        await bench.begun.wait()
+        await probe.begun.wait()
     for part in (a.node.takeover, a.node.uptake, a.node.steps, a.node.firing):
         await part.stop()
     b = await scene.node("b", ALL)
@@ -59,12 +59,12 @@ async def test_07_and_08_a_late_result_of_a_dead_node_is_refused(scene: Scene) -
     await b.node.takeover.sweep()
 
     result = await at_rest(b, identity)
-    bench.gate.set()
+    probe.gate.set()
     await a.settled(identity)
 
     assert result.variables["said"] == "x 2"
     assert (await b.read(identity)).variables["said"] == "x 2"
-    assert bench.counts == Counter({"x": 2, "after": 1})
+    assert probe.counts == Counter({"x": 2, "after": 1})
     receipts = [entry.data for entry in await b.journal(identity) if entry.event is JournalEvent.TAKEN_OVER]
     assert [(item["node"], item["attempt"]) for item in receipts] == [(a.node.name, 2)]
 
@@ -73,15 +73,15 @@ async def test_09_an_effect_that_outlasts_many_heartbeats_is_never_taken_over(sc
     a, b = await scene.pair(*ALL)
     identity = await start(a, Workflow(gated.bind(say="long"), id="long"))
     async with asyncio.timeout(20):
-        await bench.begun.wait()
+        await probe.begun.wait()
     for _ in range(10):
         for runtime in (a, b):
             await runtime.node.heart.beat()
             await runtime.node.takeover.sweep()
-    bench.gate.set()
+    probe.gate.set()
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.counts == Counter({"long": 1})
+    assert probe.counts == Counter({"long": 1})
 
 
 async def test_11_and_12_sweepers_beside_live_traffic_start_nothing_early_or_twice(scene: Scene) -> None:
@@ -98,9 +98,9 @@ async def test_11_and_12_sweepers_beside_live_traffic_start_nothing_early_or_twi
         assert (await at_rest(a, name)).status is Status.FINISHED
     await sweeping
 
-    assert set(bench.counts.values()) == {1}
+    assert set(probe.counts.values()) == {1}
     for number in range(20):
-        assert bench.calls.index(number) < bench.calls.index(f"after {number}")
+        assert probe.calls.index(number) < probe.calls.index(f"after {number}")
 
 
 async def test_21_an_event_before_its_waiter_is_kept_and_taken_once(scene: Scene) -> None:
@@ -112,12 +112,12 @@ async def test_21_an_event_before_its_waiter_is_kept_and_taken_once(scene: Scene
     )
     identity = await start(a, flow)
     async with asyncio.timeout(20):
-        await bench.begun.wait()
+        await probe.begun.wait()
     await b.stimuli.event("go", "payload", instance_id=identity)
-    bench.gate.set()
+    probe.gate.set()
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.calls == ["payload"]
+    assert probe.calls == ["payload"]
     with pytest.raises(HoldfastError):
         await b.stimuli.event("go", "late", instance_id=identity)
 
@@ -133,7 +133,7 @@ async def test_21_two_waiters_of_one_name_take_two_events_the_oldest_first(scene
     await a.stimuli.event("go", "y", instance_id=identity)
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert sorted(bench.calls) == ["1x", "2y"]
+    assert sorted(probe.calls) == ["1x", "2y"]
 
 
 async def _waits(runtime: Any, identity: str, count: int) -> bool:
@@ -152,7 +152,7 @@ async def test_22_who_hangs_up_cancels_nothing(scene: Scene) -> None:
         await b.stimuli.event("go", instance_id=identity)
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.counts["after"] == 1
+    assert probe.counts["after"] == 1
 
 
 async def test_24_loops_in_loops_settle_innermost_first(scene: Scene) -> None:
@@ -169,7 +169,7 @@ async def test_24_loops_in_loops_settle_innermost_first(scene: Scene) -> None:
 
     result = await at_rest(b, identity)
     assert result.variables["count"] == 6
-    assert bench.calls == ["1.1", "1.2", "2.1", "2.2", "3.1", "3.2", "after"]
+    assert probe.calls == ["1.1", "1.2", "2.1", "2.2", "3.1", "3.2", "after"]
 
 
 async def test_27_a_hundred_starts_with_one_key_are_one(scene: Scene) -> None:
@@ -181,7 +181,7 @@ async def test_27_a_hundred_starts_with_one_key_are_one(scene: Scene) -> None:
     assert len(started) == 1
     assert {item.existing for item in answers if item.result is None} == set(started)
     assert (await at_rest(b, started[0])).status is Status.FINISHED
-    assert bench.counts == Counter({"once": 1})
+    assert probe.counts == Counter({"once": 1})
 
 
 async def test_30_running_instances_stay_on_their_version_when_another_is_deployed(scene: Scene) -> None:
@@ -195,4 +195,4 @@ async def test_30_running_instances_stay_on_their_version_when_another_is_deploy
     for name in (*names, newer):
         assert (await at_rest(a, name)).status is Status.FINISHED
 
-    assert bench.counts == Counter({"old": 10, "extra": 1, "new": 1})
+    assert probe.counts == Counter({"old": 10, "extra": 1, "new": 1})

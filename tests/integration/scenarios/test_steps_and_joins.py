@@ -25,48 +25,48 @@ from holdfast.activities import (
 from holdfast.errors import InstanceAtRest
 from holdfast.model.instance import JournalEvent
 from tests.integration.scenarios.conftest import Scene, at_rest, start, until
-from tests.support.probe import bench
+from tests.support.probe import probe
 
 SOON = timedelta(milliseconds=20)
 
 
 @activity
 async def work(name: Any) -> Any:
-    bench.counts[str(name)] += 1
-    bench.calls.append(name)
+    probe.counts[str(name)] += 1
+    probe.calls.append(name)
     return name
 
 
 @activity
 async def stumble(times: int) -> int:
-    bench.counts["stumble"] += 1
-    if bench.counts["stumble"] <= times:
+    probe.counts["stumble"] += 1
+    if probe.counts["stumble"] <= times:
         raise ConnectionError("not yet")
-    return bench.counts["stumble"]
+    return probe.counts["stumble"]
 
 
 @activity
 async def refuse() -> None:
-    bench.counts["refuse"] += 1
+    probe.counts["refuse"] += 1
     raise ValueError("never")
 
 
 @activity
 async def hang() -> None:
-    bench.begun.set()
+    probe.begun.set()
     try:
         await asyncio.Event().wait()
     except asyncio.CancelledError:
-        bench.canceled.set()
+        probe.canceled.set()
         raise
 
 
 @activity
 async def narrow(n: int) -> int:
-    bench.here += 1
-    bench.most = max(bench.most, bench.here)
+    probe.here += 1
+    probe.most = max(probe.most, probe.here)
     await asyncio.sleep(0)
-    bench.here -= 1
+    probe.here -= 1
     return n
 
 
@@ -77,9 +77,9 @@ async def unstorable() -> object:
 
 class Third(Poll):
     async def poll(self, context: Context) -> Any:
-        bench.counts["poll"] += 1
-        bench.calls.append((context.execution_id, context.state.get("polling_since")))
-        return bench.counts["poll"] if bench.counts["poll"] >= 3 else None
+        probe.counts["poll"] += 1
+        probe.calls.append((context.execution_id, context.state.get("polling_since")))
+        return probe.counts["poll"] if probe.counts["poll"] >= 3 else None
 
 
 ALL = [work, stumble, refuse, hang, narrow, unstorable, Third]
@@ -99,7 +99,7 @@ async def test_02_a_join_runs_once_and_sees_all_outputs(scene: Scene, branches: 
 
     result = await at_rest(b, identity)
     assert result.status is Status.FINISHED
-    assert bench.counts == Counter({"begin": 1, "after": 1, **{f"p{number}": 1 for number in range(branches)}})
+    assert probe.counts == Counter({"begin": 1, "after": 1, **{f"p{number}": 1 for number in range(branches)}})
     assert [result.variables[f"v{number}"] for number in range(branches)] == [f"p{n}" for n in range(branches)]
     await scene.cluster.check(a, identity)
 
@@ -113,9 +113,9 @@ async def test_10_a_poll_goes_on_elsewhere_with_its_start_and_its_count(scene: S
 
     result = await at_rest(b, identity)
     assert result.variables["found"] == 3
-    executions = {execution for execution, _ in bench.calls}
+    executions = {execution for execution, _ in probe.calls}
     assert len(executions) == 1
-    assert len({since for _, since in bench.calls[1:]}) == 1
+    assert len({since for _, since in probe.calls[1:]}) == 1
 
 
 async def test_13_the_last_two_end_at_once_and_the_run_ends_once(scene: Scene) -> None:
@@ -136,7 +136,7 @@ async def test_14_what_follows_a_failure_does_not_run(scene: Scene) -> None:
 
     result = await at_rest(b, identity)
     assert result.status is Status.FAULTED
-    assert bench.counts == Counter({"refuse": 1})
+    assert probe.counts == Counter({"refuse": 1})
 
 
 async def test_15_a_handled_failure_is_no_failure(scene: Scene) -> None:
@@ -147,7 +147,7 @@ async def test_15_a_handled_failure_is_no_failure(scene: Scene) -> None:
 
     assert (await at_rest(b, first)).status is Status.FINISHED
     assert (await at_rest(a, second)).status is Status.FINISHED
-    assert bench.counts == Counter({"refuse": 1, "handler": 1, "fine": 1})
+    assert probe.counts == Counter({"refuse": 1, "handler": 1, "fine": 1})
 
 
 async def test_16_and_17_a_manual_retry_runs_what_failed_and_what_follows_once(scene: Scene) -> None:
@@ -164,7 +164,7 @@ async def test_16_and_17_a_manual_retry_runs_what_failed_and_what_follows_once(s
     result = await at_rest(a, identity)
 
     assert result.status is Status.FINISHED
-    assert bench.counts == Counter({"before": 1, "stumble": 2, "after": 1})
+    assert probe.counts == Counter({"before": 1, "stumble": 2, "after": 1})
     assert sum(isinstance(item, InstanceAtRest) for item in answers) <= 1
     with pytest.raises(InstanceAtRest):
         await a.retry(identity)
@@ -186,7 +186,7 @@ async def test_18_automatic_retries_wait_longer_each_time_also_over_a_restart(sc
 
 
 async def _reached(name: str, count: int) -> bool:
-    return bench.counts[name] >= count
+    return probe.counts[name] >= count
 
 
 async def test_18_an_error_that_is_not_to_be_retried_fails_at_once(scene: Scene) -> None:
@@ -195,7 +195,7 @@ async def test_18_an_error_that_is_not_to_be_retried_fails_at_once(scene: Scene)
     identity = await start(a, Workflow(refuse.bind(retry=choosy), id="choosy"))
 
     assert (await at_rest(b, identity)).status is Status.FAULTED
-    assert bench.counts["refuse"] == 1
+    assert probe.counts["refuse"] == 1
 
 
 async def test_19_a_step_that_takes_too_long_is_canceled_and_fails(scene: Scene) -> None:
@@ -206,10 +206,10 @@ async def test_19_a_step_that_takes_too_long_is_canceled_and_fails(scene: Scene)
         result = await at_rest(b, identity)
         assert result.status is Status.FAULTED
         assert result.incidents[0].type == "ActivityTimeout"
-        if bench.begun.is_set():
+        if probe.begun.is_set():
             break
     async with asyncio.timeout(20):
-        await bench.canceled.wait()
+        await probe.canceled.wait()
 
 
 async def test_19_a_run_that_takes_too_long_ends_while_it_is_parked(scene: Scene) -> None:
@@ -232,14 +232,14 @@ async def test_20_cancel_ends_it_wherever_it_is(scene: Scene, where: str) -> Non
     identity = await start(a, Workflow(Sequence(activities[where], work.bind(name="after")), id="endless"))
     if where == "running":
         async with asyncio.timeout(20):
-            await bench.begun.wait()
+            await probe.begun.wait()
     elif where == "backing off":
         await until(lambda: _reached("refuse", 1))
     await b.cancel(identity)
 
     result = await at_rest(a, identity)
     assert result.status is Status.CANCELED
-    assert bench.counts["after"] == 0
+    assert probe.counts["after"] == 0
     export = await a.node.store.export_instance(scene.cluster.tenant, identity)
     assert export is not None
     assert not export.effects
@@ -255,8 +255,8 @@ async def test_23_a_loop_waits_for_all_and_keeps_its_limit(scene: Scene, items: 
     identity = await start(a, flow, items=items)
 
     assert (await at_rest(b, identity)).status is Status.FINISHED
-    assert bench.calls == ["after"]
-    assert limit == 0 or bench.most <= limit
+    assert probe.calls == ["after"]
+    assert limit == 0 or probe.most <= limit
 
 
 async def test_26_data_that_looks_like_code_stays_data(scene: Scene) -> None:
@@ -274,7 +274,7 @@ async def test_26_data_that_looks_like_code_stays_data(scene: Scene) -> None:
 
     result = await at_rest(b, identity)
     assert result.variables["kept"] == text
-    assert bench.calls == [text, text]
+    assert probe.calls == [text, text]
 
 
 async def test_28_values_keep_their_types_through_every_carrier(scene: Scene) -> None:

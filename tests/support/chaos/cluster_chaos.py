@@ -1,7 +1,7 @@
-"""A cluster under fire: workers are killed one after the other, the broker restarts, and every instance ends exactly once.
+"""Chaos test of a cluster: workers are killed one after the other, the broker restarts, and every instance ends exactly once.
 
-The driver asks (see `cluster_driving`), workers do, a killed worker is started again. Before a worker is killed it is frozen and
-its effects are counted: calls may repeat for those, and for no others. What became of it is judged by `cluster_report`.
+The driver (`cluster_driver`) sends requests, workers run them, and a killed worker is restarted. A worker is frozen before it is
+killed, and its running effects are counted: only calls of these effects may repeat. `cluster_report` checks the outcome.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""What the cluster test asks of the cluster: orders that are started and paid, cases whose variable is altered and whose task is
-done. All of it through a node that takes no work: workers do the rest, and die of it."""
+"""Driver of the cluster test: starts and pays orders, alters a variable of each case and completes its task.
+
+The driver uses a node that takes no work; the workers that run the work are killed meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ async def drive_orders(runtime: Runtime, names: Sequence[str]) -> None:
 
 
 async def drive_cases(runtime: Runtime, names: Sequence[str]) -> None:
-    """Start them; once all wait for somebody, alter all of them by a plan that the workers work off; then do their tasks."""
+    """Start the cases; once all of them wait for their task, alter them by one plan; then complete the tasks."""
     if not names:
         return
     tasks, alterations = Tasks(runtime.node), Alterations(runtime.node)

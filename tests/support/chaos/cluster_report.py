@@ -1,5 +1,6 @@
-"""What became of a cluster under fire, and whether that is sound: every instance ended once, the ledger has neither a hole nor a
-stranger, and every call that was repeated is explained by a worker that was killed while it had that effect in hand."""
+"""Report of the cluster test: whether every instance ended once, the ledger is complete, and each repeated call belongs to an
+effect that a killed worker was running.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ class ClusterReport(Struct, frozen=True, kw_only=True):
     holes: int
     """Entries that the ledger lacks."""
     strangers: int
-    """Entries that nobody should have made."""
+    """Entries without a cause."""
     ended_twice: int
     """Instances with more or less than one end in their journal."""
     altered_wrongly: int

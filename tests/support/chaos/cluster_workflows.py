@@ -1,8 +1,8 @@
-"""What the cluster test runs: orders with steps, timers, events and children, cases with a human task and a variable that is
-altered meanwhile, and a ledger outside of everything.
+"""Workflows of the cluster test, and the ledger in which activities record each call. `holdfast worker` imports this module.
 
-The ledger is a folder. An entry is a file that is made once: a key that it has already is refused by the file system, whoever
-asks. Every call is noted before that, so that calls which repeat can be counted. `holdfast worker` imports this module.
+Orders have steps, timers, events and children; cases have a human task and a variable that is altered meanwhile. The ledger is a
+folder outside of the store. An entry is a file that is created once, so the file system refuses a second entry of the same key.
+Every call is recorded before its entry, so that repeated calls can be counted.
 """
 
 from __future__ import annotations

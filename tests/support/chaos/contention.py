@@ -1,7 +1,7 @@
-"""Processes that fight over the same instances and are killed at random: what the chaos tests have in common.
+"""Worker processes that compete for the same instances and are killed at random: the common part of the chaos tests.
 
-Each worker writes what it was told is done to a file of its own, a line each, unbuffered: what stands there and not in the
-database was lost.
+Each worker appends every acknowledged commit to a file of its own, one line each, unbuffered. A line without its row in the
+database is a lost commit.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Fight:
 
 
 class _Told:
-    """The file of one life of a worker. A line that a kill cut off was not read by anybody."""
+    """The file of one run of a worker. A line that a kill cut off is ignored."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

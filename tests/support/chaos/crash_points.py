@@ -1,7 +1,7 @@
-"""One order from start to end, in a process that dies at the nth time that it reaches a fault point; then another goes on.
+"""One order from start to end, in a process that dies when it reaches a fault point for the nth time; another process continues.
 
-Whatever lies between two commits is met this way: a start that is queued and not begun, an event that is kept and not delivered,
-a wait that is parked and has not looked, an effect that is taken over and not run, a child whose parent has not heard.
+This covers every gap between two commits: a start that is queued and not begun, an event that is stored and not delivered, an
+effect that is claimed and not run, a child whose parent is not yet notified.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Three nodes fight over the same instances through the runtime and are killed at random; afterwards everything must fit.
+"""Chaos test of the runtime: three nodes compete for the same instances and are killed at random.
 
     python -m tests.support.chaos.runtime_chaos sqlite:///chaos.db --kills 100
 
-Lost is an acknowledged resume or start that the states do not know; duplicated is one that they know twice, or an attempt of
-an effect that ran twice; violations are tables that disagree. The database must be empty.
+`lost` counts acknowledged resumes and starts that no state contains, `duplicated` those that a state contains twice and attempts
+of an effect that ran twice, `violations` tables that disagree. The database must be empty.
 """
 
 from __future__ import annotations

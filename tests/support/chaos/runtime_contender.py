@@ -1,8 +1,7 @@
-"""One worker of the chaos test of the runtime: resumes instances that others resume too, until it is killed.
+"""One worker of the chaos test of the runtime: resumes instances that other workers resume too, until it is killed.
 
-Each instance loops: wait for an event, charge somebody (an effect) or sleep a moment (a timer), remember the event's token.
-A token that was acknowledged is written to a file at once, unbuffered, and so is each attempt of an effect; afterwards the
-states, the journals and these files must tell the same story.
+Each instance loops: wait for an event, run an effect or a short timer, store the token of the event. Every acknowledged token
+and every attempt of the effect is appended to a file, unbuffered. States, journals and files must agree afterwards.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ async def _resume(runtime: Runtime, name: str, instances: int, acknowledged: str
                 continue
             await runtime.resume(identity, waiting[0], token)
         except ExecutionError:
-            await asyncio.sleep(0)  # Somebody else has it now.
+            await asyncio.sleep(0)  # Another worker has resumed it.
         except StoreError:
             await asyncio.sleep(0.05)  # The database is being restarted; whether it was done is not known.
         else:
@@ -117,6 +116,6 @@ async def _start(runtime: Runtime, keys: int, acknowledged: str) -> None:
 
 
 def _append(path: str, line: str) -> None:
-    """One write to a file in append mode: whole or not at all, whoever else writes, and whenever this process dies."""
+    """One write in append mode: it is atomic, even with concurrent writers and when this process dies."""
     with Path(path).open("ab", buffering=0) as file:
         file.write(line.encode() + b"\n")

@@ -1,8 +1,8 @@
-"""`holdfast serve` is killed under load and started again: what it acknowledged is there, nothing ran twice, all ends.
+"""Chaos test of the server: `holdfast serve` is killed under load and restarted, and every acknowledged request is done once.
 
-Customers start workflows over REST under idempotency keys, pay by event or by resume, buy tickets over HTTP; a clerk completes
-the human tasks. Whoever is not answered asks again, with the same key. Afterwards the store, the ledger outside and what the
-customers heard must tell the same story.
+Customers start workflows over REST with idempotency keys, pay by event or by resume, and buy tickets over HTTP; a clerk completes
+the human tasks. A request without an answer is sent again with the same key. Afterwards the store, the ledger and the answers
+that the customers received must agree.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tests.support.server_process import PASSWORD, ServerProcess
 CUSTOMERS = 12
 """At one time."""
 PATIENCE = 180.0
-"""Seconds until somebody must have been answered, and all must have ended."""
+"""Seconds within which a customer must get an answer, and all instances must end."""
 PAUSE = 0.05
 _BUSY = (503, 504)
 T = TypeVar("T")
@@ -118,7 +118,7 @@ class _Market:
         self._clerk = asyncio.create_task(self._pack())
 
     def check(self) -> None:
-        """Raises what went wrong with anybody."""
+        """Raises the first error of a customer."""
         for task in (*self._tasks, self._clerk):
             if task is not None and task.done() and (error := task.exception()) is not None:
                 raise error

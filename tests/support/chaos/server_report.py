@@ -1,4 +1,4 @@
-"""After the chaos test of the server: the store, the ledger outside and what customers heard, compared."""
+"""Report of the chaos test of the server: the store, the ledger and the answers to the customers, compared."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _report(runtime: Runtime, folder: Path, heard: Heard, kills: int, cras
     known = {name for names in told_of for name in names}
     lost = [f"lost {name}" for name in sorted(known - checkouts - tickets)]
     twice = [f"one key, two instances: {sorted(names)}" for names in told_of if len(names) > 1]
-    twice += [f"nobody asked for {name}" for name in sorted((checkouts | tickets) - known)]
+    twice += [f"no customer requested {name}" for name in sorted((checkouts | tickets) - known)]
     expected = {f"{name}.{what}" for name in checkouts for what in work.OF_CHECKOUT}
     expected |= {f"{name}.{what}" for name in tickets for what in work.OF_TICKET}
     lost += [f"not in the ledger: {entry}" for entry in sorted(expected - Ledger(folder).entries)]

@@ -1,4 +1,4 @@
-"""What the chaos test of the server runs: `holdfast serve` imports this module. The ledger is that of the cluster test."""
+"""Workflows of the chaos test of the server. `holdfast serve` imports this module. The ledger is the one of the cluster test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three processes fight over the same instances and are killed at random: nothing is lost, nothing happens twice.
+"""Chaos test of a store: three processes compete for the same instances and are killed at random.
 
     python -m tests.support.chaos.store_chaos sqlite:///chaos.db --kills 100
 

@@ -1,8 +1,8 @@
-"""One worker of the chaos test: fights with others over the same instances until it is killed.
+"""One worker of the chaos test of a store: commits to instances that other workers commit to as well, until it is killed.
 
-Each burst of an instance moves everything along by one: its counter, its only bookmark, its only timer, one outbox row.
-So afterwards every table must agree with the version, whatever was killed when. What was acknowledged is written to a
-file at once, unbuffered: a burst in that file that is not in the database was lost.
+Each burst advances everything of an instance by one: its counter, its only bookmark, its only timer, one outbox row. Every table
+must therefore agree with the version afterwards. Acknowledged bursts are appended to a file, unbuffered: a burst in the file
+that is not in the database was lost.
 """
 
 from __future__ import annotations

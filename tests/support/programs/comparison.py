@@ -1,4 +1,4 @@
-"""One program, run twice: as the plain coroutine, and compiled, with a trip through JSON, or what stores keep, at every await."""
+"""Comparison of two runs of a program: as a plain coroutine, and compiled, with its state encoded and decoded at each await."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def run_plain(module: ModuleType, *arguments: Any) -> Run:
 
 @contextmanager
 def watching(seen: dict[str, Any]) -> Iterator[None]:
-    """Keep the exception that nobody caught, and the locals of the outermost function."""
+    """Keep the uncaught exception, and the locals of the outermost function."""
     incident_of, body_done = faults.incident_of, FunctionNode.body_done
 
     def keep_error(live: Any, activation: Any, error: BaseException) -> Any:

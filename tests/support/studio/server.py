@@ -1,4 +1,4 @@
-"""A real server with the built Studio, and a real Chromium: for the tests, the pictures and the measurements."""
+"""A real server with the built Studio, and a real Chromium: for tests, screenshots and benchmarks."""
 
 from __future__ import annotations
 

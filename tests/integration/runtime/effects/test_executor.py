@@ -25,34 +25,34 @@ from holdfast.model.scope import Scope
 from holdfast.model.values import TypeRegistry
 from holdfast.model.work import WorkKind
 from holdfast.runtime.effects import reaper
-from tests.support.probe import bench
+from tests.support.probe import probe
 
 
 @activity
 async def meet(number: int) -> int:
     async with asyncio.timeout(20):
-        await bench.together.wait()
-    bench.calls.append(number)
+        await probe.together.wait()
+    probe.calls.append(number)
     return number * 2
 
 
 @activity
 async def wait_for_gate(say: str) -> str:
-    bench.calls.append(say)
-    bench.begun.set()
-    if len(bench.calls) == 1:  # The first attempt is the one that hangs.
+    probe.calls.append(say)
+    probe.begun.set()
+    if len(probe.calls) == 1:  # The first attempt is the one that hangs.
         try:
-            await bench.gate.wait()
+            await probe.gate.wait()
         except asyncio.CancelledError:
-            bench.canceled.set()
+            probe.canceled.set()
             raise
-    return f"{say} {len(bench.calls)}"
+    return f"{say} {len(probe.calls)}"
 
 
 @activity
 async def wait_elsewhere() -> None:
     """Not every node has it."""
-    await bench.gate.wait()
+    await probe.gate.wait()
 
 
 @activity
@@ -91,7 +91,7 @@ async def test_effects_run_beside_each_other(cluster: Any) -> None:
     answer = await a.start(workflow)
     settled = await a.settle(answer.result.instance_id)
     assert settled.status is Status.SUSPENDED
-    assert sorted(bench.calls) == [1, 2, 3, 4, 5]
+    assert sorted(probe.calls) == [1, 2, 3, 4, 5]
     assert settled.commits <= 7  # What comes back together is committed together.
     await cluster.check(a, settled.instance_id)
     events = [entry.event for entry in await a.journal(settled.instance_id)]
@@ -105,10 +105,10 @@ async def test_a_stimulus_passes_a_running_effect(cluster: Any) -> None:
         variables={"said": "", "other": False},
     )
     identity = (await a.start(workflow)).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     moved = await b.resume(identity)
     assert moved.variables["other"] is True
-    bench.gate.set()
+    probe.gate.set()
     ended = await a.settle(identity)
     assert ended.status is Status.FINISHED
     assert ended.variables == {"said": "x 1", "other": True}
@@ -119,7 +119,7 @@ async def test_a_dead_nodes_result_is_dropped(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     await a.node.following.stop()  # It does not learn that it is dead.
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     assert await b.recover(identity) == 0  # It lives.
     await cluster.died(a)
 
@@ -128,7 +128,7 @@ async def test_a_dead_nodes_result_is_dropped(cluster: Any) -> None:
     assert taken.variables["said"] == "hello 2"
     assert taken.status is Status.SUSPENDED
 
-    bench.gate.set()  # The one that hung ends after all.
+    probe.gate.set()  # The one that hung ends after all.
     late = await a.settle(identity)
     assert late.variables["said"] == "hello 2"
     dropped = [entry for entry in await b.journal(identity) if entry.event is JournalEvent.RESULT_DROPPED]
@@ -142,7 +142,7 @@ async def test_of_two_who_take_over_one_does(cluster: Any) -> None:
     a = await cluster.node("a")
     b, c = await cluster.node("b", activities=ALL), await cluster.node("c", activities=ALL)
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
     taken = await asyncio.gather(b.recover(identity), c.recover(identity), b.node.takeover.sweep())
     assert sum(taken) == 1
@@ -154,7 +154,7 @@ async def test_of_two_who_take_over_one_does(cluster: Any) -> None:
 async def test_a_lost_effect_fails_if_it_says_so(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     identity = (await a.start(waiting(on_lost=OnLost.FAIL))).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
     assert await b.recover(identity) == 1
     failed = await b.settle(identity)
@@ -210,7 +210,7 @@ async def test_what_was_lost_before_is_taken_over_alone(cluster: Any, monkeypatc
     held = [
         sum(row.owner == c.node.owner for row in await c.node.store.effects_of(cluster.tenant, name)) for name in lost
     ]
-    bench.gate.set()
+    probe.gate.set()
 
     assert sum(held) == 1
     assert await sweeping  # The others had ended where they were, or were taken over, too.
@@ -240,7 +240,7 @@ async def test_only_one_that_is_lost_alone_is_buried(cluster: Any, monkeypatch: 
     await cluster.died(alone)
     last = await cluster.node("f", activities=[wait_elsewhere])
     assert await last.node.takeover.sweep() == 2
-    bench.gate.set()
+    probe.gate.set()
     assert (await last.settle(innocent)).status is Status.FINISHED
     assert [item.type for item in (await last.settle(killer)).incidents] == ["EffectLost"]
     assert [item.work.instance_id for item in await Operators(last.node).dead_letters()] == [killer]
@@ -259,7 +259,7 @@ async def test_where_others_run_long_a_trial_waits_and_is_given_up_in_the_end(
     assert await c.node.takeover.sweep() == 1
     await cluster.died(c)
     beside = (await b.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
 
     assert await b.node.takeover.sweep() == 0
     monkeypatch.setattr(reaper, "GIVES_UP", timedelta(0))
@@ -274,7 +274,7 @@ async def test_one_whose_code_is_not_here_does_not_keep_others_from_being_taken_
     first = (await a.start(strange)).result.instance_id
     second = (await a.start(waiting())).result.instance_id
     assert first < second
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
 
     assert await b.node.takeover.sweep() == 1
@@ -294,7 +294,7 @@ async def test_the_letter_of_an_effect_names_it_as_it_is_called_now(
     a = await cluster.node("a")
     old, new = moving()
     identity = (await a.start(old)).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await a.node.pins.pin(a._plan_of(new))
     await Alterations(a.node).alter(identity, [Migrate(version=2, mapping={"old": "new"})], who="ann")
     assert any("'new' (attempt 1" in finding.message for finding in await why_it_waits(a, identity))
@@ -316,7 +316,7 @@ async def test_the_letter_of_an_effect_is_for_it_also_when_it_is_called_otherwis
     a = await cluster.node("a")
     old, new = moving()
     identity = (await a.start(old)).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
     b = await cluster.node("b", activities=ALL)
     await b.recover(identity)
@@ -336,16 +336,16 @@ async def test_the_letter_of_an_effect_is_for_it_also_when_it_is_called_otherwis
 async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) -> None:
     a = await cluster.node("a")
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
     last = a
     for number in range(5):
-        bench.calls.clear()
-        bench.begun.clear()
+        probe.calls.clear()
+        probe.begun.clear()
         last = await cluster.node(f"n{number}", activities=ALL)
         assert await last.recover(identity) == 1
         if number < 4:
-            await bench.begun.wait()
+            await probe.begun.wait()
             await cluster.died(last)
     failed = await last.settle(identity)
     assert failed.status is Status.FAULTED
@@ -355,7 +355,7 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
     await cluster.check(last, identity)
 
     # Mended: the letter is replayed, and the instance goes on with the same execution. The first call hangs.
-    bench.calls[:] = ["mended"]
+    probe.calls[:] = ["mended"]
     last.node.take_work()
     assert await Operators(last.node).replay([letter.work.id], who="ann") == 1
     await goes_on(last, identity)
@@ -370,10 +370,10 @@ async def test_an_effect_that_ends_its_process_fails_in_the_end(cluster: Any) ->
 async def test_a_cancel_elsewhere_ends_the_effect_here_without_a_heartbeat(cluster: Any, terminate: bool) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)  # Hearts beat every 100 seconds.
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await Operators(b.node).cancel(identity, terminate=terminate, who="ann")
     async with asyncio.timeout(30):
-        await bench.canceled.wait()
+        await probe.canceled.wait()
     assert (await a.settle(identity)).status is Status.CANCELED
     await cluster.check(b, identity)
 
@@ -382,10 +382,10 @@ async def test_a_heartbeat_ends_what_was_canceled_elsewhere(cluster: Any) -> Non
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     await a.node.following.stop()
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     assert (await b.cancel(identity)).status is Status.CANCELED
     await a.node.heart.beat()
-    await bench.canceled.wait()
+    await probe.canceled.wait()
     assert (await a.settle(identity)).status is Status.CANCELED
     await cluster.check(b, identity)
 
@@ -393,7 +393,7 @@ async def test_a_heartbeat_ends_what_was_canceled_elsewhere(cluster: Any) -> Non
 async def test_an_attempt_that_began_after_the_store_was_asked_is_left_alone(cluster: Any) -> None:
     a = await cluster.node("a")
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     asked = a.node.effects.attempts()
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
     later = {key: attempt - 1 for key, attempt in asked.items()}  # As if the one that runs were the next.
@@ -409,9 +409,9 @@ async def test_an_attempt_that_began_after_the_store_was_asked_is_left_alone(clu
 async def test_a_node_that_stops_gives_its_effects_back(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await a.node.stop()
-    assert bench.canceled.is_set()
+    assert probe.canceled.is_set()
     assert await b.node.takeover.sweep() == 1
     assert (await b.settle(identity)).variables["said"] == "hello 2"
     await cluster.check(b, identity)
@@ -422,8 +422,8 @@ async def test_a_node_whose_heart_stands_still_starts_nothing(cluster: Any) -> N
     a.node.heart._renewed -= a.node.heart.time_to_live.total_seconds()
     identity = (await a.start(waiting())).result.instance_id
     assert a.node.works_on(identity)
-    assert not bench.calls
-    bench.gate.set()
+    assert not probe.calls
+    probe.gate.set()
     await a.node.heart.beat()
     assert (await a.settle(identity)).variables["said"] == "hello 1"
 
@@ -431,10 +431,10 @@ async def test_a_node_whose_heart_stands_still_starts_nothing(cluster: Any) -> N
 async def test_a_later_life_fences_the_earlier_one(cluster: Any) -> None:
     a = await cluster.node("a")
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
     await a.node.heart.beat()
-    await bench.canceled.wait()
+    await probe.canceled.wait()
     assert not a.node.heart.may_start_effects
     assert not a.node.effects.of(identity)
 
@@ -453,7 +453,7 @@ async def test_a_result_that_cannot_be_kept_is_a_fault_of_its_own(cluster: Any) 
 async def test_an_effect_that_was_taken_over_and_not_begun_is_picked_up(cluster: Any) -> None:
     a, b = await cluster.node("a"), await cluster.node("b", activities=ALL)
     identity = (await a.start(waiting())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
     (row,) = await b.node.store.effects_of(cluster.tenant, identity)
     await b.node.store.move_effect(cluster.tenant, identity, row.ref, row.ref._replace(attempt=2, owner=b.node.owner))
@@ -487,4 +487,4 @@ async def test_no_effect_begins_of_a_burst_that_cannot_be_written_down(cluster: 
         await node.start(Workflow(root))
 
     assert len(node.node.effects) == 0
-    assert bench.calls == []
+    assert probe.calls == []

@@ -11,16 +11,16 @@ from holdfast import OnLost, Status, Workflow, activity
 from holdfast.activities import Event, Sequence
 from holdfast.errors import EffectHeld, InstanceNotFound
 from holdfast.model.instance import JournalEvent
-from tests.support.probe import bench
+from tests.support.probe import probe
 
 
 @activity
 async def pay(amount: int) -> str:
-    bench.calls.append(amount)
-    bench.begun.set()
-    if len(bench.calls) == 1:  # The first attempt is the one that hangs.
-        await bench.gate.wait()
-    return f"paid {len(bench.calls)}"
+    probe.calls.append(amount)
+    probe.begun.set()
+    if len(probe.calls) == 1:  # The first attempt is the one that hangs.
+        await probe.gate.wait()
+    return f"paid {len(probe.calls)}"
 
 
 def paying(**options: Any) -> Workflow:
@@ -32,7 +32,7 @@ async def lost(cluster: Any) -> tuple[Any, Any, str]:
     """The node that died, one that lives, and the instance."""
     a, b = await cluster.node("a"), await cluster.node("b", activities=[pay])
     identity = (await a.start(paying())).result.instance_id
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(a)
     return a, b, str(identity)
 
@@ -61,7 +61,7 @@ async def test_of_two_words_one_counts(cluster: Any) -> None:
     answers = await asyncio.gather(*(node.operators.recover(identity, who="ada") for node in (b, c)))
     assert sum(answers) == 1
     await asyncio.gather(b.settle(identity), c.settle(identity))
-    assert bench.calls == [5, 5]
+    assert probe.calls == [5, 5]
     told = [entry for entry in await b.journal(identity) if entry.event is JournalEvent.OPERATED]
     assert len(told) == 1
     await cluster.check(b, identity)
@@ -71,10 +71,10 @@ async def test_one_that_is_lost_again_is_held_again(cluster: Any) -> None:
     _, b, identity = await lost(cluster)
     assert await b.recover(identity) == 0
     assert [item.attempt for item in (await b.settle(identity)).incidents] == [1]
-    bench.calls.clear()  # The next attempt hangs too.
-    bench.begun.clear()
+    probe.calls.clear()  # The next attempt hangs too.
+    probe.begun.clear()
     assert await b.operators.recover(identity, who="ada") == 1
-    await bench.begun.wait()
+    await probe.begun.wait()
     await cluster.died(b)
 
     c = await cluster.node("c", activities=[pay])
@@ -92,7 +92,7 @@ async def test_a_retry_of_one_that_is_held_names_the_remedy(cluster: Any) -> Non
             await b.operators.retry(identity, who="ada")
         assert await b.recover(identity) == 0
         await b.settle(identity)
-    assert bench.calls == [5]
+    assert probe.calls == [5]
 
 
 async def test_one_that_comes_back_after_all_is_held_no_more(cluster: Any) -> None:
@@ -100,7 +100,7 @@ async def test_one_that_comes_back_after_all_is_held_no_more(cluster: Any) -> No
     await a.node.following.stop()  # It does not learn that it is dead.
     assert await b.recover(identity) == 0
     assert len((await b.settle(identity)).incidents) == 1
-    bench.gate.set()
+    probe.gate.set()
     ended = await a.settle(identity)
     assert (ended.variables["said"], ended.incidents) == ("paid 1", [])
     assert await b.operators.recover(identity, who="ada") == 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from holdfast import Holdfast, Retry, Status, Workflow, activity
 from holdfast.model.instance import JournalEvent
-from tests.support.probe import bench
+from tests.support.probe import probe
 
 SHORT = timedelta(milliseconds=20)
 WITHIN = 20
@@ -19,11 +19,11 @@ WITHIN = 20
 @activity
 async def stubborn() -> str:
     """Goes on until the gate is open, whoever cancels it."""
-    bench.calls.append("stubborn")
-    while not bench.gate.is_set():
+    probe.calls.append("stubborn")
+    while not probe.gate.is_set():
         with suppress(asyncio.CancelledError):
-            await bench.gate.wait()
-    bench.canceled.set()
+            await probe.gate.wait()
+    probe.canceled.set()
     return "late"
 
 
@@ -31,7 +31,7 @@ async def stubborn() -> str:
 async def tidy() -> str:
     """Ends its work when it is canceled, and says what came of it."""
     with suppress(asyncio.CancelledError):
-        await bench.gate.wait()
+        await probe.gate.wait()
     return "in good order"
 
 
@@ -42,7 +42,7 @@ async def soon() -> AsyncIterator[None]:
         async with asyncio.timeout(WITHIN):
             yield
     except TimeoutError:
-        bench.gate.set()
+        probe.gate.set()
         raise
 
 
@@ -54,8 +54,8 @@ async def test_one_that_swallows_its_cancellation_times_out_after_the_grace(clus
     assert ended.status is Status.FAULTED
     assert [item.type for item in ended.incidents] == ["ActivityTimeout"]
 
-    bench.gate.set()  # What it says then, nobody hears.
-    await bench.canceled.wait()
+    probe.gate.set()  # What it says then, nobody hears.
+    await probe.canceled.wait()
     after = await a.settle(identity)
     assert after.status is Status.FAULTED
     assert JournalEvent.EFFECT_RESULT not in {entry.event for entry in await a.journal(identity)}
@@ -71,9 +71,9 @@ async def test_its_next_attempt_begins_beside_it(cluster: Any) -> None:
     async with soon():
         ended = await a.wait_at_rest(identity)
     assert [(item.type, item.attempt) for item in ended.incidents] == [("ActivityTimeout", 2)]
-    assert len(bench.calls) == 2
-    bench.gate.set()
-    await bench.canceled.wait()
+    assert len(probe.calls) == 2
+    probe.gate.set()
+    await probe.canceled.wait()
 
 
 async def test_what_ends_within_the_grace_has_a_result(cluster: Any) -> None:
@@ -89,5 +89,5 @@ async def test_the_runner_leaves_it_alone_too() -> None:
     async with soon():
         ended = await runner.run(Workflow(stubborn.bind(timeout=SHORT), id="stubborn"))
     assert [item.type for item in ended.incidents] == ["ActivityTimeout"]
-    bench.gate.set()
-    await bench.canceled.wait()
+    probe.gate.set()
+    await probe.canceled.wait()

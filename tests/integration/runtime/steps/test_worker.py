@@ -26,42 +26,42 @@ from holdfast.runtime.steps.limits.spec import Limit
 from holdfast.runtime.steps.queue_share import Share
 from holdfast.runtime.steps.tickets import TicketAlone
 from tests.integration.conftest import Cluster
-from tests.support.probe import bench
+from tests.support.probe import probe
 
 QUEUE = "heavy"
 
 
 @activity
 async def double(number: int) -> int:
-    bench.calls.append(number)
+    probe.calls.append(number)
     return number * 2
 
 
 @activity
 async def fail_twice(say: str) -> str:
-    bench.calls.append(say)
-    if len(bench.calls) < 3:
+    probe.calls.append(say)
+    if len(probe.calls) < 3:
         raise ConnectionError("not yet")
     return say.upper()
 
 
 @activity
 async def wait_for_gate(say: str) -> str:
-    bench.calls.append(say)
-    bench.begun.set()
-    if len(bench.calls) == 1:
-        await bench.gate.wait()
-    return f"{say} {len(bench.calls)}"
+    probe.calls.append(say)
+    probe.begun.set()
+    if len(probe.calls) == 1:
+        await probe.gate.wait()
+    return f"{say} {len(probe.calls)}"
 
 
 @activity
 async def crowd() -> None:
-    bench.here += 1
-    bench.most = max(bench.most, bench.here)
+    probe.here += 1
+    probe.most = max(probe.most, probe.here)
     for _ in range(20):
         await asyncio.sleep(0)
-    bench.here -= 1
-    bench.calls.append(bench.here)
+    probe.here -= 1
+    probe.calls.append(probe.here)
 
 
 ALL = [double, fail_twice, wait_for_gate, crowd]
@@ -121,14 +121,14 @@ async def test_a_step_waits_for_whoever_serves_its_queue_and_who_ran_it_goes_on(
     identity = await start(a, doubled(queue=QUEUE))
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
     assert (row.owner, row.queue) == (NOBODY, f"{QUEUE}@{cluster.tenant}")
-    assert bench.calls == []
+    assert probe.calls == []
 
     b = await cluster.node("b", work=True, activities=ALL, queues=(QUEUE,), placement=await carried.placement())
     result = await ended(a, identity)
 
     assert result.status is Status.FINISHED
     assert result.variables["answer"] == 84
-    assert bench.calls == [21, 42]
+    assert probe.calls == [21, 42]
     await b.settled(identity)
     await cluster.check(a, identity)
 
@@ -144,7 +144,7 @@ async def test_every_effect_on_a_queue_gives_what_inline_gives(cluster: Cluster,
     identity = await start(runtime, many)
 
     assert (await ended(runtime, identity)).status is Status.FINISHED
-    assert sorted(bench.calls) == list(range(40))
+    assert sorted(probe.calls) == list(range(40))
     await cluster.check(runtime, identity)
 
 
@@ -184,7 +184,7 @@ async def test_a_broker_that_is_away_does_not_hold_up_the_sweep(cluster: Cluster
     a = await cluster.node("a", work=True, activities=ALL, queues=("default", QUEUE))
     identity = await start(a, Workflow(wait_for_gate.bind(say="hello", queue=QUEUE)))
     async with asyncio.timeout(20):
-        await bench.begun.wait()
+        await probe.begun.wait()
     away = Away()
     b = await cluster.node("b", activities=ALL, placement=Placement(dispatcher=away))
     await a.node.steps.stop_taking()
@@ -208,7 +208,7 @@ async def test_a_step_of_a_dead_worker_goes_back_to_its_queue_with_a_receipt(
         a, Workflow(wait_for_gate.bind(say="hello", result="said", queue=QUEUE), variables={"said": ""})
     )
     async with asyncio.timeout(20):
-        await bench.begun.wait()
+        await probe.begun.wait()
     await a.node.steps.stop_taking()
     await a.node.takeover.stop()
     b = await cluster.node("b", work=True, activities=ALL, queues=served, placement=await carried.placement())
@@ -229,7 +229,7 @@ async def test_on_lost_decides_for_steps_too(cluster: Cluster, carried: Carried,
     a = await cluster.node("a", work=True, activities=ALL, queues=served, placement=await carried.placement())
     identity = await start(a, Workflow(wait_for_gate.bind(say="hello", queue=QUEUE, on_lost=on_lost)))
     async with asyncio.timeout(20):
-        await bench.begun.wait()
+        await probe.begun.wait()
     await a.node.steps.stop_taking()
     await a.node.takeover.stop()
     b = await cluster.node("b", activities=ALL, queues=served, placement=await carried.placement())
@@ -240,7 +240,7 @@ async def test_on_lost_decides_for_steps_too(cluster: Cluster, carried: Carried,
     result = await b.read(identity)
     assert len(result.incidents) == 1
     assert result.status is (Status.FAULTED if on_lost is OnLost.FAIL else Status.RUNNING)
-    assert bench.calls == ["hello"]
+    assert probe.calls == ["hello"]
 
 
 async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None:
@@ -258,7 +258,7 @@ async def test_a_ticket_that_comes_ten_times_runs_once(cluster: Cluster) -> None
     c = await cluster.node("c", work=True, activities=ALL, queues=served, placement=await carried.placement())
 
     assert (await ended(a, identity)).variables["answer"] == 84
-    assert bench.calls == [21, 42]
+    assert probe.calls == [21, 42]
     for runtime in (a, b, c):
         await runtime.node.stop()
     for transport in carried.transports:
@@ -286,7 +286,7 @@ async def test_a_ticket_that_the_broker_lost_is_sent_again(cluster: Cluster, mon
     await a.node.takeover.sweep()
 
     assert (await ended(a, identity)).variables["answer"] == 84
-    assert bench.calls == [21, 42]
+    assert probe.calls == [21, 42]
     await a.node.stop()
     await carried.transports[0].close()
 
@@ -382,7 +382,7 @@ async def test_sixty_four_who_take_one_step_run_it_once(cluster: Cluster) -> Non
     assert sum(taken) == 1
     assert settled == 64
     await a.settled(identity)
-    assert bench.calls == [21, 42]
+    assert probe.calls == [21, 42]
 
 
 async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, carried: Carried) -> None:
@@ -392,8 +392,8 @@ async def test_a_worker_takes_no_more_than_its_concurrency(cluster: Cluster, car
     a.node.take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
-    assert len(bench.calls) == 8
-    assert bench.most <= 2
+    assert len(probe.calls) == 8
+    assert probe.most <= 2
 
 
 async def test_a_worker_begins_its_own_steps_without_a_look_at_the_table(
@@ -407,7 +407,7 @@ async def test_a_worker_begins_its_own_steps_without_a_look_at_the_table(
     identity = await start(a, doubled(queue=QUEUE))
 
     assert (await ended(a, identity)).variables["answer"] == 84
-    assert bench.calls == [21, 42]
+    assert probe.calls == [21, 42]
     await a.node.stop()
     assert (await a.node.store.stats(cluster.tenant)).work_ready == 0
 
@@ -424,8 +424,8 @@ async def test_a_queue_has_a_limit_of_its_own(cluster: Cluster, carried: Carried
     a.node.take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
-    assert len(bench.calls) == 8
-    assert bench.most <= 2
+    assert len(probe.calls) == 8
+    assert probe.most <= 2
 
 
 async def test_urgent_steps_go_first(cluster: Cluster, carried: Carried) -> None:
@@ -442,7 +442,7 @@ async def test_urgent_steps_go_first(cluster: Cluster, carried: Carried) -> None
     a.node.take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
-    assert bench.calls == [2, 1, 3]
+    assert probe.calls == [2, 1, 3]
 
 
 async def test_a_queue_has_a_limit_for_the_whole_cluster(cluster: Cluster, carried: Carried) -> None:
@@ -463,8 +463,8 @@ async def test_a_queue_has_a_limit_for_the_whole_cluster(cluster: Cluster, carri
         runtime.node.take_work()
 
     assert (await ended(nodes[0], identity)).status is Status.FINISHED
-    assert len(bench.calls) == 20
-    assert bench.most <= 2
+    assert len(probe.calls) == 20
+    assert probe.most <= 2
 
 
 async def test_places_of_a_dead_node_are_free_again_and_nobody_counts_past_the_limit(cluster: Cluster) -> None:
@@ -512,7 +512,7 @@ async def test_the_sweep_leaves_what_is_being_taken(
 
     assert (await ended(a, identity)).status is Status.FINISHED
     assert swept == [0, 0]
-    assert bench.calls == [21, 42]
+    assert probe.calls == [21, 42]
 
 
 async def test_work_that_nobody_serves_shows(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,4 +557,4 @@ async def test_a_node_that_takes_no_work_leaves_its_steps_to_others(
 
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
     assert row.owner == NOBODY
-    assert bench.calls == []
+    assert probe.calls == []

@@ -22,7 +22,7 @@ from holdfast.runtime.facade import Runtime
 from holdfast.runtime.steps.limits.cluster_per_value import Places
 from holdfast.runtime.steps.limits.spec import Limit
 from tests.integration.conftest import Cluster
-from tests.support.probe import bench
+from tests.support.probe import probe
 from tests.support.services.brokers import broker_at_hand
 
 QUEUE = "mail"
@@ -32,22 +32,22 @@ BROKERS = ("rabbitmq", "nats", "redis")
 @activity
 async def serve(customer: str) -> None:
     """Counts how many of this customer are served at a time; the first are served until somebody opens the gate."""
-    bench.counts[customer] += 1
-    bench.most_of[customer] = max(bench.most_of[customer], bench.counts[customer])
-    if bench.counts.total() == 6:
-        bench.begun.set()
-    await bench.gate.wait()
-    bench.counts[customer] -= 1
-    bench.calls.append(customer)
+    probe.counts[customer] += 1
+    probe.most_of[customer] = max(probe.most_of[customer], probe.counts[customer])
+    if probe.counts.total() == 6:
+        probe.begun.set()
+    await probe.gate.wait()
+    probe.counts[customer] -= 1
+    probe.calls.append(customer)
 
 
 @activity
 async def meet() -> None:
     """Ends when a second one is there."""
-    bench.here += 1
-    if bench.here == 2:
-        bench.gate.set()
-    await bench.gate.wait()
+    probe.here += 1
+    if probe.here == 2:
+        probe.gate.set()
+    await probe.gate.wait()
 
 
 ALL = [serve, meet]
@@ -116,12 +116,12 @@ async def test_a_queue_has_a_limit_for_each_value_of_an_input(
     for runtime in workers:
         runtime.node.take_work()
     async with asyncio.timeout(30):
-        await bench.begun.wait()
-    bench.gate.set()
+        await probe.begun.wait()
+    probe.gate.set()
 
     assert (await ended(workers[0], identity)).status is Status.FINISHED
-    assert Counter(bench.calls) == Counter(served)
-    assert bench.most_of == {"busy": 2, "b": 2, "c": 2}
+    assert Counter(probe.calls) == Counter(served)
+    assert probe.most_of == {"busy": 2, "b": 2, "c": 2}
 
 
 async def test_a_queue_has_a_rate_for_each_value_of_an_input(cluster: Cluster, carried: Carried) -> None:
@@ -134,14 +134,14 @@ async def test_a_queue_has_a_rate_for_each_value_of_an_input(cluster: Cluster, c
         step_limits=f"{QUEUE}/customer=@2/s",
         cluster_limits=f"{QUEUE}/customer=@0.5/s",
     )
-    bench.gate.set()
+    probe.gate.set()
     root = ParallelForEach(expr(repr(["b", "b", "c"])), serve.bind(customer=expr("n")), item="n")
     identity = await start(a, Workflow(root, id="served"))
     a.node.take_work()
 
     assert (await ended(a, identity)).status is Status.FINISHED
-    assert bench.calls[-1] == "b"
-    assert Counter(bench.calls) == {"b": 2, "c": 1}
+    assert probe.calls[-1] == "b"
+    assert Counter(probe.calls) == {"b": 2, "c": 1}
 
 
 async def test_steps_without_the_input_are_not_counted(cluster: Cluster, carried: Carried) -> None:
