@@ -107,6 +107,7 @@ class ExecuteWorkflow(Activity, pure=True, category="Composition", icon="workflo
     wait: bool = False
     """Wait until the instance has ended."""
     result: Any = output()
+    """`{"instance_id", "status", "outputs"}` of the new instance."""
 
     @staticmethod
     def given(ended: Mapping[str, Any]) -> Any:

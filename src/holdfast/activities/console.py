@@ -50,6 +50,7 @@ class ReadLine(Activity, pure=True, category="Console", icon="keyboard"):
     prompt: str | None = None
     """Text that is printed before waiting."""
     result: str = output()
+    """The line of text."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -76,14 +77,15 @@ class Log(Activity, pure=True, category="Diagnostics", icon="scroll"):
     """Writes an entry to the journal of the instance."""
 
     message: Any = field(default="", evaluated=False)
+    """Text of the entry."""
     level: str = "information"
     """Severity, such as `information` or `error`."""
     category: str = "Process"
     """Category of the entry."""
     arguments: Any = None
-    """Values for the placeholders of the message; kept with the entry."""
+    """Values that belong to the message; stored with the entry."""
     attributes: Any = None
-    """Additional data that is kept with the entry."""
+    """Additional data; stored with the entry."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -86,7 +86,9 @@ class Inline(Activity, pure=True, category="Scripting", icon="code"):
     """
 
     function: str
+    """Public name of the function."""
     result: Any = output()
+    """Return value of the function."""
 
     def __init__(self, function: Callable[[Context], Any], **given: Any) -> None:
         name = public_name(function)

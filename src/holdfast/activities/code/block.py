@@ -19,6 +19,7 @@ class Code(Activity, pure=True, category="Code", icon="code", browsable=False):
     """Runs statements of a workflow function that contain no await."""
 
     source: Any = field(evaluated=False)
+    """Python statements."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -66,10 +66,12 @@ class Gather(Activity, pure=True, container=True, category="Code", icon="columns
     calls: Any = field(evaluated=False)
     """`[(index of the branch, {argument: value}), …]`"""
     limit: Any = field(default=None, evaluated=False)
+    """Maximum number of calls that run at the same time. Default: no limit."""
     results: str
     """Temporary that collects `[calls, results]`."""
     branches: list[Activity] = children()
     result: Any = output()
+    """Results of the calls, in their order."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -80,9 +82,12 @@ class First(Activity, pure=True, container=True, category="Code", icon="flag", b
     """Runs calls concurrently. The first call that ends gives the result; the others are canceled."""
 
     calls: Any = field(evaluated=False)
+    """`[(index of the branch, {argument: value}), …]`"""
     results: str
+    """Temporary that collects `[calls, results]`."""
     branches: list[Activity] = children()
     result: Any = output()
+    """Result of the first call that ended."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -93,7 +98,9 @@ class Undo(Activity, pure=True, container=True, category="Code", icon="undo", br
     """Registers a call as a compensation. Compensate runs it, and so does canceling the instance."""
 
     calls: Any = field(evaluated=False)
+    """One call: `[(0, {argument: value})]`"""
     results: str = ""
+    """Not used."""
     branches: list[Activity] = children()
 
     @classmethod

@@ -20,6 +20,7 @@ class Choose(Activity, pure=True, container=True, category="Code", icon="split",
     """Runs the case whose index `select` returns, or no case for None."""
 
     select: Any = field(evaluated=False)
+    """Statements that return the index of the matching case, or None."""
     cases: list[dict[str, Any]] = entries()
 
     @classmethod

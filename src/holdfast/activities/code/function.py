@@ -37,6 +37,7 @@ class Function(Activity, pure=True, container=True, category="Code", icon="squar
     """Default values of parameters, encoded."""
     body: Activity | None = port()
     result: Any = output()
+    """Return value of the function."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -130,6 +131,7 @@ class Return(Activity, pure=True, terminal=True, category="Code", icon="corner-d
     """Ends the function with a value."""
 
     value: Any = field(default=None, evaluated=False)
+    """Return value of the function."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -62,6 +62,7 @@ class LoopOver(Activity, pure=True, container=True, category="Code", icon="repea
     """`for target in items`: the body runs for each item, `otherwise` when the items are exhausted."""
 
     items: Any = field(evaluated=False)
+    """Iterable to loop over."""
     target: Any = field(evaluated=False)
     """Statements that assign the item to the loop's target."""
     iterator: str
@@ -116,6 +117,7 @@ class LoopWhile(Activity, pure=True, container=True, category="Code", icon="repe
     """
 
     condition: Any = field(evaluated=False)
+    """Condition to evaluate before each pass."""
     before: Activity | None = port()
     body: Activity | None = port()
     otherwise: Activity | None = port(display_name="Else")

@@ -26,6 +26,7 @@ class Sleep(Activity, pure=True, category="Code", icon="hourglass", browsable=Fa
     """Waits for a duration, or until a moment. Completes at once if the moment has passed."""
 
     until: Any
+    """Duration (timedelta) or moment (datetime with a time zone)."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:
@@ -55,16 +56,21 @@ class WaitFor(Activity, pure=True, category="Code", icon="radio", browsable=Fals
     """Waits for an event that is sent to this instance, to its correlation id, to a key, or to all instances."""
 
     event_name: str
+    """Name of the event."""
     of: str | None = None
     """Public name of the event's class. The payload is converted to it."""
     key: Any = None
+    """Key of the event; only events sent to this key are received."""
     broadcast: Any = False
+    """Receive events that are sent to all instances."""
     timeout: Any = None
+    """Duration or moment after which the wait ends."""
     default: Any = field(default=None, evaluated=False)
     """Value after the timeout. Without it, `TimeoutError` is raised."""
     where: Any = field(default=None, evaluated=False)
     """Predicate on the event. If it is false, the wait continues and other receivers get the event."""
     result: Any = output()
+    """Payload of the event, or the default."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -33,13 +33,17 @@ class DownloadHttpFile(
     method: str = "GET"
     """HTTP method."""
     expected_status_codes: list[int] = [200]  # noqa: RUF012 - a field; every reader gets a copy
+    """Status codes with an outcome of their own; others leave by `Unmatched status code`."""
     content: Any = None
     """Request body."""
     request_content_type: str | None = None
+    """Content type of the request body. Default: by the type of the content."""
     authorization: str | None = field(default=None, secret=True)
+    """Value of the Authorization header."""
     disable_authorization_header_validation: bool = False
     """Accepted for Elsa documents; headers are sent as given."""
     request_headers: dict[str, Any] | None = None
+    """Additional headers."""
     request_timeout: timedelta | None = None
     """Timeout of the request. Default: 100 seconds."""
     file_size_limit: int | None = None
@@ -47,11 +51,17 @@ class DownloadHttpFile(
     result: Any = output()
     """The file: `{"filename", "content_type", "size", "content"}`."""
     response: Any = output()
+    """The response without its body: `{"status_code", "url", "headers"}`."""
     status_code: int = output()
+    """HTTP status of the response."""
     response_content_stream: Any = output()
+    """Content of the file as bytes (Elsa has a stream here)."""
     response_content_bytes: Any = output()
+    """Content of the file as bytes."""
     response_headers: Any = output()
+    """Headers of the response, with names in lower case."""
     response_content_headers: Any = output()
+    """Headers of the response that describe its content."""
 
     async def execute(self, context: Context) -> None:
         headers = {str(name): str(value) for name, value in (self.request_headers or {}).items()}

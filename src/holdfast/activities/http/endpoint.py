@@ -61,6 +61,7 @@ class HttpEndpoint(
     path: str
     """Route below `/workflows`, such as `orders/{id}` or `files/{*rest}`."""
     supported_methods: list[str] = ["GET"]  # noqa: RUF012 - a field; every reader gets a copy
+    """HTTP methods that the endpoint accepts."""
     authorize: bool = False
     """The caller must be authenticated."""
     policy: str | None = field(default=None, shown_when={"authorize": True})

@@ -79,6 +79,7 @@ class WriteFileHttpResponse(Activity, pure=True, category="HTTP", icon="file-dow
     enable_resumable_downloads: bool = False
     """Allow clients to request parts of the file (`Range`)."""
     download_correlation_id: str | None = field(default=None, shown_when={"enable_resumable_downloads": True})
+    """Accepted for Elsa documents; not used."""
 
     @classmethod
     def compile(cls, builder: NodeBuilder) -> Op:

@@ -193,6 +193,7 @@ class FlowSendHttpRequest(
     """
 
     expected_status_codes: list[int] = [200]  # noqa: RUF012 - a field; every reader gets a copy
+    """Status codes with an outcome of their own; others leave by `Unmatched status code`."""
 
     async def execute(self, context: Context) -> None:
         sent = await self.send(context)
