@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from holdfast.client import types as t
 from holdfast.client.calls import Calls, place
-from holdfast.client.parts import (
+from holdfast.client.resources import (
     DeadLetterCalls,
     DefinitionCalls,
     InstanceCalls,

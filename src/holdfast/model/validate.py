@@ -10,7 +10,7 @@ from holdfast.model.checks.expressions import check_expressions
 from holdfast.model.checks.flowcharts import check_flowchart
 from holdfast.model.checks.survey import Language, Survey
 from holdfast.model.checks.times import check_times
-from holdfast.model.checks.unread_keys import check_keys_of_activity, check_keys_of_definition
+from holdfast.model.checks.unknown_keys import check_keys_of_activity, check_keys_of_definition
 from holdfast.model.cron import CRON
 from holdfast.model.definition import ActivityNode, Definition
 from holdfast.model.descriptor import ActivityDescriptor
