@@ -47,28 +47,28 @@ class SyncClient:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def __getattr__(self, name: str) -> Any:
-        return _Waiting(getattr(self._client, name), self._wait)
+        return _BlockingProxy(getattr(self._client, name), self._wait)
 
 
-class _Waiting:
+class _BlockingProxy:
     """Wraps a resource or method of the client so that calls wait for the response."""
 
     def __init__(self, wrapped: Any, wait: Any) -> None:
         self._wrapped = wrapped
-        self._waits = wait
+        self._wait = wait
 
     def __getattr__(self, name: str) -> Any:
-        return _Waiting(getattr(self._wrapped, name), self._waits)
+        return _BlockingProxy(getattr(self._wrapped, name), self._wait)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         result = self._wrapped(*args, **options)
         if inspect.isasyncgen(result):
             return self._each(result)
-        return self._waits(result)
+        return self._wait(result)
 
     def _each(self, items: Any) -> Any:
         while True:
             try:
-                yield self._waits(anext(items))
+                yield self._wait(anext(items))
             except StopAsyncIteration:
                 return

@@ -102,7 +102,7 @@ def flat(query: Mapping[str, Any]) -> Query:
     ]
 
 
-def place(*parts: str) -> str:
+def path_of(*parts: str) -> str:
     """A path with quoted parts."""
     return "".join(f"/{quote(part, safe='')}" for part in parts)
 

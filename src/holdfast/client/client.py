@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from holdfast.client import types as t
-from holdfast.client.calls import Calls, place
+from holdfast.client.calls import Calls, path_of
 from holdfast.client.resources import (
     DeadLetterCalls,
     DefinitionCalls,
@@ -85,4 +85,4 @@ class Client:
             "broadcast": broadcast,
         }
         headers = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
-        return await self._calls.post(t.Receipt, place("events", name), body, headers=headers)
+        return await self._calls.post(t.Receipt, path_of("events", name), body, headers=headers)

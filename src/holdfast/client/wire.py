@@ -82,14 +82,14 @@ class AsgiWire:
         self._life = asyncio.get_running_loop().create_task(
             self._app(scope, self._inbox.get, self._outbox.put), name="holdfast-asgi-life"
         )
-        await self._say("lifespan.startup")
+        await self._send_lifespan("lifespan.startup")
 
     async def close(self) -> None:
         if self._life is not None and not self._life.done():
-            await self._say("lifespan.shutdown")
+            await self._send_lifespan("lifespan.shutdown")
             await self._life
 
-    async def _say(self, what: str) -> None:
+    async def _send_lifespan(self, what: str) -> None:
         assert self._life is not None
         await self._inbox.put({"type": what})
         answer = asyncio.get_running_loop().create_task(self._outbox.get())

@@ -25,11 +25,11 @@ from holdfast.ports.store import RecordStore
 
 ACCESS_TIME = timedelta(minutes=15)
 REFRESH_TIME = timedelta(days=30)
-BELIEVED = timedelta(seconds=5)
+PRINCIPAL_CACHE_TIME = timedelta(seconds=5)
 """Time a session or key is cached: a revocation reaches other processes within it."""
-REMEMBERED = timedelta(hours=1)
-"""Time a cached principal stays valid for requests that need no store, during an outage of the store: see `remembered`."""
-BELIEVED_MAX = 10_000
+OUTAGE_CACHE_TIME = timedelta(hours=1)
+"""Time a cached principal stays valid for requests that need no store, during an outage of the store: see `cached_principal`."""
+PRINCIPAL_CACHE_MAX = 10_000
 
 
 class SignedIn(Struct, frozen=True, kw_only=True):
@@ -41,15 +41,15 @@ class SignedIn(Struct, frozen=True, kw_only=True):
     principal: Principal
 
 
-class Belief(Struct, frozen=True):
+class CachedPrincipal(Struct, frozen=True):
     """Cached principal of a session or key."""
 
     principal: Principal
-    asked: datetime
+    cached: datetime
     expires: datetime | None = None
 
-    def holds(self, now: datetime, span: timedelta) -> bool:
-        return now < self.asked + span and (self.expires is None or now < self.expires)
+    def holds(self, now: datetime, lifetime: timedelta) -> bool:
+        return now < self.cached + lifetime and (self.expires is None or now < self.expires)
 
 
 class Accounts:
@@ -76,7 +76,7 @@ class Accounts:
         self.links = ResumeTokens(secret, now)
         self._backoff = BackOff(store, tenant, now)
         self._now = now
-        self._believed: dict[str, Belief] = {}
+        self._cache: dict[str, CachedPrincipal] = {}
 
     @classmethod
     async def open(
@@ -121,26 +121,26 @@ class Accounts:
 
     async def sign_in(self, login: str, password: str, *, address: str = "") -> SignedIn:
         """Raises `NotSignedIn`, which does not reveal whether name or password is wrong, or `TooManyAttempts`."""
-        user = await self.recognised(login, password, address=address)
+        user = await self.verify_credentials(login, password, address=address)
         if self.passwords.is_outdated(user.password):
             user = await self.users.set_password(user.id, password)
         session, token = await self.sessions.open(user.id, address)
         return await self._signed_in(user, session, token)
 
-    async def recognised(self, login: str, password: str, *, address: str = "") -> User:
+    async def verify_credentials(self, login: str, password: str, *, address: str = "") -> User:
         """The user with this password. Failed attempts are counted. Raises the same errors as `sign_in`."""
         name = login.strip().lower()
         await self._backoff.check(name, address)
         user = await self.users.find(login)
-        kept = user.password if user is not None and user.active and user.password else None
-        if not await self.passwords.verify(kept, password) or user is None:
+        hashed = user.password if user is not None and user.active and user.password else None
+        if not await self.passwords.verify(hashed, password) or user is None:
             await self._backoff.failed(name, address)
             raise NotSignedIn("Name or password is wrong.")
         await self._backoff.succeeded(name, address)
         return user
 
     async def refresh(self, token: str) -> SignedIn:
-        session, fresh = await self.sessions.turn(token)
+        session, fresh = await self.sessions.rotate(token)
         user = await self.users.find(session.user)
         if user is None or not user.active:
             await self.sessions.end(session.id)
@@ -153,7 +153,7 @@ class Accounts:
             await self.sessions.end_all(claims.user)
         else:
             await self.sessions.end(claims.session)
-        self._believed.clear()
+        self._cache.clear()
 
     async def change_password(self, login: str, password: str) -> User:
         """Set a password and end all sessions of the user."""
@@ -168,11 +168,11 @@ class Accounts:
 
     async def end_sessions(self, user: str) -> None:
         await self.sessions.end_all(user)
-        self._believed.clear()
+        self._cache.clear()
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Clear the cache after a change in this process."""
-        self._believed.clear()
+        self._cache.clear()
 
     async def sweep(self) -> None:
         """Delete expired rows; called periodically."""
@@ -185,18 +185,18 @@ class Accounts:
         text, is_key = _credentials(request)
         if text is None:
             return None
-        return await (self.of_key(text) if is_key else self.of_token(text))
+        return await (self.authenticate_key(text) if is_key else self.authenticate_token(text))
 
-    def remembered(self, request: RequestFacts) -> Principal | None:
+    def cached_principal(self, request: RequestFacts) -> Principal | None:
         """The cached principal of a request, at most an hour old, for responses that need no store, such as the metrics of this
         process. Revoking a key needs the store too, so a stale entry is acceptable during an outage."""
         text, is_key = _credentials(request)
         if text is None:
             return None
-        found = self._believed.get(_key_name(text) if is_key else _session_name(self._claims(text)))
-        return found.principal if found is not None and found.holds(self._now(), REMEMBERED) else None
+        found = self._cache.get(_key_name(text) if is_key else _session_name(self._claims(text)))
+        return found.principal if found is not None and found.holds(self._now(), OUTAGE_CACHE_TIME) else None
 
-    async def of_token(self, text: str) -> Principal:
+    async def authenticate_token(self, text: str) -> Principal:
         claims = self._claims(text)
         name = _session_name(claims)
         known = self._known(name)
@@ -205,18 +205,18 @@ class Accounts:
         session = await self.sessions.find(claims.session)
         user = None if session is None else await self.users.find(claims.user)
         if session is None or user is None or not user.active or session.user != user.id:
-            self._believed.pop(name, None)
+            self._cache.pop(name, None)
             raise NotSignedIn("The session has ended. Sign in again.")
-        return self._believe(name, await self._principal(user), session.expires)
+        return self._remember(name, await self._principal(user), session.expires)
 
-    async def of_key(self, text: str) -> Principal:
+    async def authenticate_key(self, text: str) -> Principal:
         name = _key_name(text)
         known = self._known(name)
         if known is not None:
             return known
         key = await self.keys.find(text)
         if key is None:
-            self._believed.pop(name, None)
+            self._cache.pop(name, None)
             raise NotSignedIn("The API key is not valid: unknown, revoked or expired.")
         found = Principal(
             id=f"key:{key.id}",
@@ -225,7 +225,7 @@ class Accounts:
             roles=frozenset(key.roles),
             permissions=await self.roles.permissions(key.roles),
         )
-        return self._believe(name, found, key.expires)
+        return self._remember(name, found, key.expires)
 
     def _claims(self, text: str) -> AccessClaims:
         claims = self.access.read(text)
@@ -249,13 +249,13 @@ class Accounts:
         )
 
     def _known(self, name: str) -> Principal | None:
-        found = self._believed.get(name)
-        return found.principal if found is not None and found.holds(self._now(), BELIEVED) else None
+        found = self._cache.get(name)
+        return found.principal if found is not None and found.holds(self._now(), PRINCIPAL_CACHE_TIME) else None
 
-    def _believe(self, name: str, principal: Principal, expires: datetime | None) -> Principal:
-        if len(self._believed) >= BELIEVED_MAX:
-            self._believed.clear()
-        self._believed[name] = Belief(principal, self._now(), expires)
+    def _remember(self, name: str, principal: Principal, expires: datetime | None) -> Principal:
+        if len(self._cache) >= PRINCIPAL_CACHE_MAX:
+            self._cache.clear()
+        self._cache[name] = CachedPrincipal(principal, self._now(), expires)
         return principal
 
 

@@ -15,7 +15,7 @@ from hmac import compare_digest
 from msgspec import Struct
 
 from holdfast.errors import AccountNotFound, AccountRefused
-from holdfast.identity.records import Shelf
+from holdfast.identity.records import RecordTable
 from holdfast.identity.roles import Roles
 from holdfast.ports.store import RecordStore
 
@@ -35,7 +35,7 @@ class ApiKey(Struct, frozen=True, kw_only=True):
 
 class ApiKeys:
     def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime], roles: Roles) -> None:
-        self._shelf = Shelf(store, tenant, "api-key", ApiKey, now)
+        self._records = RecordTable(store, tenant, "api-key", ApiKey, now)
         self._now = now
         self._roles = roles
 
@@ -58,20 +58,20 @@ class ApiKeys:
             created_by=who,
             expires=expires,
         )
-        await self._shelf.add(identity, key, owner=who)
+        await self._records.add(identity, key, owner=who)
         return key, f"{PREFIX}_{identity}_{secret}"
 
     async def list(self) -> list[ApiKey]:
-        return await self._shelf.all()
+        return await self._records.all()
 
     async def get(self, identity: str) -> ApiKey:
-        found = await self._shelf.get(identity)
+        found = await self._records.get(identity)
         if found is None:
             raise AccountNotFound("API key", identity)
         return found
 
     async def remove(self, identity: str) -> None:
-        if not await self._shelf.remove(identity):
+        if not await self._records.remove(identity):
             raise AccountNotFound("API key", identity)
 
     async def find(self, text: str) -> ApiKey | None:
@@ -80,7 +80,7 @@ class ApiKeys:
         identity, _, secret = rest.partition("_")
         if prefix != PREFIX or not identity or not secret or len(identity) > 64:
             return None
-        key = await self._shelf.get(identity)
+        key = await self._records.get(identity)
         if key is None or not compare_digest(key.digest, _digest(secret)):
             return None
         return None if key.expires is not None and key.expires <= self._now() else key

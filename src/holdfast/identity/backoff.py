@@ -14,13 +14,13 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from holdfast.errors import TooManyAttempts
-from holdfast.identity.records import Shelf
+from holdfast.identity.records import RecordTable
 from holdfast.ports.store import RecordStore
 
-FIRST_WAIT = timedelta(seconds=1)
-LONGEST_WAIT = timedelta(minutes=5)
-FORGET = timedelta(hours=1)
-NAME_AND_ADDRESS, NAME, ADDRESS = 5, 50, 200
+FIRST_DELAY = timedelta(seconds=1)
+DELAY_MAX = timedelta(minutes=5)
+RESET_AFTER = timedelta(hours=1)
+NAME_AND_ADDRESS_THRESHOLD, NAME_THRESHOLD, ADDRESS_THRESHOLD = 5, 50, 200
 
 
 class Failures(Struct, frozen=True, kw_only=True):
@@ -32,34 +32,34 @@ class Failures(Struct, frozen=True, kw_only=True):
 
 class BackOff:
     def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime]) -> None:
-        self._shelf = Shelf(store, tenant, "sign-in", Failures, now)
+        self._records = RecordTable(store, tenant, "sign-in", Failures, now)
         self._now = now
 
     async def check(self, name: str, address: str) -> None:
         """Raise `TooManyAttempts` during a delay."""
         now = self._now()
         for key, _ in _counters(name, address):
-            found = await self._shelf.get(key)
+            found = await self._records.get(key)
             if found is not None and found.until > now:
                 raise TooManyAttempts(found.until - now)
 
     async def failed(self, name: str, address: str) -> None:
         for key, threshold in _counters(name, address):
-            await self._shelf.change_or_add(key, self._counter(threshold), due=self._now() + FORGET)
+            await self._records.change_or_add(key, self._counter(threshold), due=self._now() + RESET_AFTER)
 
     async def succeeded(self, name: str, address: str) -> None:
-        await self._shelf.remove(_counters(name, address)[0][0])
+        await self._records.remove(_counters(name, address)[0][0])
 
     async def sweep(self) -> int:
-        return await self._shelf.remove_due(self._now())
+        return await self._records.remove_due(self._now())
 
     def _counter(self, threshold: int) -> Callable[[Failures | None], Failures]:
         now = self._now()
 
         def count(before: Failures | None) -> Failures:
-            number = 1 if before is None or before.latest < now - FORGET else before.count + 1
+            number = 1 if before is None or before.latest < now - RESET_AFTER else before.count + 1
             over = number - threshold
-            wait = min(FIRST_WAIT * 2 ** min(over, 20), LONGEST_WAIT) if over >= 0 else timedelta()
+            wait = min(FIRST_DELAY * 2 ** min(over, 20), DELAY_MAX) if over >= 0 else timedelta()
             return Failures(count=number, latest=now.astimezone(UTC), until=(now + wait).astimezone(UTC))
 
         return count
@@ -70,7 +70,7 @@ def _counters(name: str, address: str) -> tuple[tuple[str, int], ...]:
         return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
     return (
-        (key("both", name, address), NAME_AND_ADDRESS),
-        (key("name", name), NAME),
-        (key("address", address), ADDRESS),
+        (key("both", name, address), NAME_AND_ADDRESS_THRESHOLD),
+        (key("name", name), NAME_THRESHOLD),
+        (key("address", address), ADDRESS_THRESHOLD),
     )

@@ -44,27 +44,27 @@ class Passwords:
     async def hash(self, password: str) -> str:
         return await self._run(self._hasher.hash, password)
 
-    async def verify(self, kept: str | None, password: str) -> bool:
+    async def verify(self, hashed: str | None, password: str) -> bool:
         """With None, verify against a decoy hash: the response time must not reveal whether a name exists."""
         if len(password) > LENGTH_MAX:
             return False
-        if kept is None:
+        if hashed is None:
             if self._decoy is None:
                 self._decoy = await self.hash(make_password())
             await self._run(self._try, self._decoy, password)
             return False
-        return await self._run(self._try, kept, password)
+        return await self._run(self._try, hashed, password)
 
-    def is_outdated(self, kept: str) -> bool:
+    def is_outdated(self, hashed: str) -> bool:
         """Whether it was hashed with other parameters than the current ones."""
-        return self._hasher.check_needs_rehash(kept)
+        return self._hasher.check_needs_rehash(hashed)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _try(self, kept: str, password: str) -> bool:
+    def _try(self, hashed: str, password: str) -> bool:
         try:
-            return self._hasher.verify(kept, password)
+            return self._hasher.verify(hashed, password)
         except (VerificationError, InvalidHashError):
             return False
 

@@ -14,11 +14,11 @@ from holdfast.ports.store import RecordStore
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-TRIES = 20
-PAGE = 500
+CONFLICT_RETRIES = 20
+PAGE_SIZE = 500
 
 
-class Shelf(Generic[T]):
+class RecordTable(Generic[T]):
     """Records of one kind and one tenant."""
 
     def __init__(self, store: RecordStore, tenant: str, kind: str, item: type[T], now: Callable[[], datetime]) -> None:
@@ -34,14 +34,14 @@ class Shelf(Generic[T]):
 
     async def add(self, name: str, item: T, *, owner: str = "", due: datetime | None = None) -> None:
         """Insert a record. Of two concurrent inserts of one name, one raises `AlreadyStored`."""
-        if not await self._store.put_record(self._made(name, item, owner=owner, due=due)):
+        if not await self._store.put_record(self._new_row(name, item, owner=owner, due=due)):
             raise AlreadyStored(
                 f"The {self._kind} '{name}' already exists. Choose another name, or change the existing one."
             )
 
     async def change(self, name: str, change: Callable[[T], T]) -> T | None:
         """Write the result of `change`, retrying on conflicts. None if the record does not exist."""
-        for _ in range(TRIES):
+        for _ in range(CONFLICT_RETRIES):
             row = await self._row(name)
             if row is None:
                 return None
@@ -55,10 +55,10 @@ class Shelf(Generic[T]):
         raise StoreUnavailable(f"Too many concurrent updates to {self._kind} '{name}'. Try again.")
 
     async def change_or_add(self, name: str, change: Callable[[T | None], T], *, due: datetime | None = None) -> T:
-        for _ in range(TRIES):
+        for _ in range(CONFLICT_RETRIES):
             row = await self._row(name)
             new = change(None if row is None else self._decoder.decode(row.payload))
-            made = self._made(name, new, due=due)
+            made = self._new_row(name, new, due=due)
             if row is not None:
                 made = msgspec.structs.replace(made, version=row.version + 1, created=row.created, owner=row.owner)
             if await self._store.put_record(made):
@@ -71,7 +71,9 @@ class Shelf(Generic[T]):
     async def remove_of(self, owner: str) -> int:
         """Delete all records of this owner. Returns how many."""
         count = 0
-        while rows := await self._rows(RecordQuery(tenant=self._tenant, kind=self._kind, owners=(owner,), limit=PAGE)):
+        while rows := await self._rows(
+            RecordQuery(tenant=self._tenant, kind=self._kind, owners=(owner,), limit=PAGE_SIZE)
+        ):
             for row in rows:
                 count += await self.remove(row.id)
         return count
@@ -79,7 +81,7 @@ class Shelf(Generic[T]):
     async def remove_due(self, before: datetime) -> int:
         """Delete the records whose due time is before that time. Returns how many."""
         count = 0
-        query = RecordQuery(tenant=self._tenant, kind=self._kind, due_before=before, limit=PAGE)
+        query = RecordQuery(tenant=self._tenant, kind=self._kind, due_before=before, limit=PAGE_SIZE)
         while rows := await self._rows(query):
             for row in rows:
                 count += await self.remove(row.id)
@@ -90,9 +92,9 @@ class Shelf(Generic[T]):
         found: list[T] = []
         after = ""
         while True:
-            rows = await self._rows(RecordQuery(tenant=self._tenant, kind=self._kind, limit=PAGE, after=after))
+            rows = await self._rows(RecordQuery(tenant=self._tenant, kind=self._kind, limit=PAGE_SIZE, after=after))
             found.extend(self._decoder.decode(row.payload) for row in rows)
-            if len(rows) < PAGE:
+            if len(rows) < PAGE_SIZE:
                 return found
             after = rows[-1].cursor
 
@@ -105,7 +107,7 @@ class Shelf(Generic[T]):
     async def _rows(self, query: RecordQuery) -> Sequence[RecordRow]:
         return await self._store.list_records(query)
 
-    def _made(self, name: str, item: T, *, owner: str = "", due: datetime | None = None) -> RecordRow:
+    def _new_row(self, name: str, item: T, *, owner: str = "", due: datetime | None = None) -> RecordRow:
         now = self._now()
         return RecordRow(
             tenant=self._tenant,

@@ -9,7 +9,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from holdfast.errors import AccountNotFound, AccountRefused
-from holdfast.identity.records import Shelf
+from holdfast.identity.records import RecordTable
 from holdfast.model.principal import PERMISSIONS, ROLES
 from holdfast.ports.store import RecordStore
 
@@ -24,10 +24,10 @@ class Role(Struct, frozen=True, kw_only=True):
 
 class Roles:
     def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime]) -> None:
-        self._shelf = Shelf(store, tenant, "role", Role, now)
+        self._records = RecordTable(store, tenant, "role", Role, now)
 
     async def list(self) -> list[Role]:
-        own = sorted(await self._shelf.all(), key=lambda role: role.name)
+        own = sorted(await self._records.all(), key=lambda role: role.name)
         return [_built_in(name) for name in ROLES] + own
 
     async def put(self, name: str, permissions: Iterable[str]) -> Role:
@@ -42,19 +42,19 @@ class Roles:
                 f"Unknown permission: {', '.join(unknown)}. Known permissions: {', '.join(PERMISSIONS)}."
             )
         role = Role(name=name, permissions=given)
-        return await self._shelf.change_or_add(name, lambda _: role)
+        return await self._records.change_or_add(name, lambda _: role)
 
     async def remove(self, name: str) -> None:
         if name in ROLES:
             raise AccountRefused(f"The role '{name}' is built in and cannot be deleted.")
-        if not await self._shelf.remove(name):
+        if not await self._records.remove(name):
             raise AccountNotFound("role", name)
 
     async def checked(self, names: Iterable[str]) -> tuple[str, ...]:
         """The names, sorted. Refuses unknown roles."""
         given = tuple(sorted(set(names)))
         for name in given:
-            if name not in ROLES and await self._shelf.get(name) is None:
+            if name not in ROLES and await self._records.get(name) is None:
                 known = ", ".join(role.name for role in await self.list())
                 raise AccountRefused(f"There is no role '{name}'. Known roles: {known}.")
         return given
@@ -65,7 +65,7 @@ class Roles:
         for name in names:
             if name in ROLES:
                 found |= ROLES[name]
-            elif (role := await self._shelf.get(name)) is not None:
+            elif (role := await self._records.get(name)) is not None:
                 found.update(role.permissions)
         return frozenset(found) & PERMISSIONS.keys()
 

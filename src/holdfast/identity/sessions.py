@@ -16,11 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from holdfast.errors import NotSignedIn
-from holdfast.identity.records import Shelf
+from holdfast.identity.records import RecordTable
 from holdfast.ports.store import RecordStore
 
 PREFIX = "hfr"
-GRACE = timedelta(seconds=30)
+REUSE_GRACE = timedelta(seconds=30)
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -39,7 +39,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
 class Sessions:
     def __init__(self, store: RecordStore, tenant: str, now: Callable[[], datetime], lifetime: timedelta) -> None:
-        self._shelf = Shelf(store, tenant, "session", Session, now)
+        self._records = RecordTable(store, tenant, "session", Session, now)
         self._now = now
         self.lifetime = lifetime
 
@@ -55,15 +55,15 @@ class Sessions:
             expires=now + self.lifetime,
             address=address,
         )
-        await self._shelf.add(identity, session, owner=user, due=session.expires)
+        await self._records.add(identity, session, owner=user, due=session.expires)
         return session, _token(identity, secret)
 
     async def find(self, identity: str) -> Session | None:
         """None if it ended or never existed."""
-        found = await self._shelf.get(identity)
+        found = await self._records.get(identity)
         return None if found is None or found.expires <= self._now() else found
 
-    async def turn(self, token: str) -> tuple[Session, str]:
+    async def rotate(self, token: str) -> tuple[Session, str]:
         """Exchange a refresh token for a new one."""
         prefix, _, rest = token.strip().partition("_")
         identity, _, secret = rest.partition("_")
@@ -72,30 +72,30 @@ class Sessions:
             raise NotSignedIn("The session has ended. Sign in again.")
         digest, now = _digest(secret), self._now()
         if not compare_digest(session.digest, digest):
-            in_grace = now <= session.turned + GRACE and compare_digest(session.before, digest)
+            in_grace = now <= session.turned + REUSE_GRACE and compare_digest(session.before, digest)
             if not in_grace:
                 await self.end(identity)
                 raise NotSignedIn("This refresh token was already used, so its session was ended. Sign in again.")
         fresh = secrets.token_urlsafe(32)
 
-        def turned(found: Session) -> Session:
+        def rotated(found: Session) -> Session:
             return replace(found, digest=_digest(fresh), before=found.digest, turned=now, expires=now + self.lifetime)
 
-        changed = await self._shelf.change(identity, turned)
+        changed = await self._records.change(identity, rotated)
         if changed is None:
             raise NotSignedIn("The session has ended. Sign in again.")
         return changed, _token(identity, fresh)
 
     async def end(self, identity: str) -> bool:
-        return await self._shelf.remove(identity)
+        return await self._records.remove(identity)
 
     async def end_all(self, user: str) -> int:
-        return await self._shelf.remove_of(user)
+        return await self._records.remove_of(user)
 
     async def sweep(self) -> int:
         """Delete the rows of expired sessions. Returns how many."""
         count = 0
-        for session in await self._shelf.all():
+        for session in await self._records.all():
             if session.expires <= self._now():
                 count += await self.end(session.id)
         return count

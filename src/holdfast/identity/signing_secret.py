@@ -9,14 +9,14 @@ from datetime import datetime
 from msgspec import Struct
 
 from holdfast.errors import AlreadyStored, SettingsError
-from holdfast.identity.records import Shelf
+from holdfast.identity.records import RecordTable
 from holdfast.ports.store import RecordStore
 
 LENGTH_MIN = 32
 NAME = "signing"
 
 
-class KeptSecret(Struct, frozen=True, kw_only=True):
+class StoredSecret(Struct, frozen=True, kw_only=True):
     secret: str
 
 
@@ -28,13 +28,13 @@ async def signing_secret(store: RecordStore, tenant: str, now: Callable[[], date
                 "output of `python -c 'import secrets; print(secrets.token_urlsafe(48))'`."
             )
         return given.encode()
-    shelf = Shelf(store, tenant, "secret", KeptSecret, now)
-    kept = await shelf.get(NAME)
-    if kept is None:
+    records = RecordTable(store, tenant, "secret", StoredSecret, now)
+    stored = await records.get(NAME)
+    if stored is None:
         try:
-            await shelf.add(NAME, KeptSecret(secret=secrets.token_urlsafe(48)))
+            await records.add(NAME, StoredSecret(secret=secrets.token_urlsafe(48)))
         except AlreadyStored:
             pass  # Another node was faster; use its secret.
-        kept = await shelf.get(NAME)
-    assert kept is not None
-    return kept.secret.encode()
+        stored = await records.get(NAME)
+    assert stored is not None
+    return stored.secret.encode()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored
 from holdfast.identity.passwords import Passwords, check_password
-from holdfast.identity.records import Shelf
+from holdfast.identity.records import RecordTable
 from holdfast.identity.roles import Roles
 from holdfast.model.principal import ADMIN
 from holdfast.ports.store import RecordStore
@@ -35,7 +35,7 @@ class Users:
     def __init__(
         self, store: RecordStore, tenant: str, now: Callable[[], datetime], passwords: Passwords, roles: Roles
     ) -> None:
-        self._shelf = Shelf(store, tenant, "user", User, now)
+        self._records = RecordTable(store, tenant, "user", User, now)
         self._now = now
         self._passwords = passwords
         self._roles = roles
@@ -44,7 +44,7 @@ class Users:
         check_password(password)
         given = await self._roles.checked(roles)
         identity = checked_login(login)
-        if await self._shelf.get(identity) is not None:  # Checked first, since hashing is expensive.
+        if await self._records.get(identity) is not None:  # Checked first, since hashing is expensive.
             raise AlreadyStored(f"The user '{identity}' already exists.")
         user = User(
             id=identity,
@@ -53,7 +53,7 @@ class Users:
             roles=given,
             created=self._now(),
         )
-        await self._shelf.add(identity, user)
+        await self._records.add(identity, user)
         return user
 
     async def get(self, login: str) -> User:
@@ -65,10 +65,10 @@ class Users:
     async def find(self, login: str) -> User | None:
         """None for unknown and for invalid names."""
         identity = login.strip().lower()
-        return await self._shelf.get(identity) if NAME.fullmatch(identity) else None
+        return await self._records.get(identity) if NAME.fullmatch(identity) else None
 
     async def list(self) -> list[User]:
-        return sorted(await self._shelf.all(), key=lambda user: user.id)
+        return sorted(await self._records.all(), key=lambda user: user.id)
 
     async def change(
         self,
@@ -82,7 +82,7 @@ class Users:
         before = await self.get(login)
         loses_admin = (given is not UNSET and ADMIN not in given) or active is False
         if loses_admin:
-            await self._keep_an_admin(before)
+            await self._require_other_admin(before)
 
         def change(user: User) -> User:
             return replace(
@@ -92,12 +92,14 @@ class Users:
                 active=user.active if active is UNSET else active,
             )
 
-        after = self._there(await self._shelf.change(before.id, change), login)
+        after = self._existing(await self._records.change(before.id, change), login)
         if loses_admin:
             try:
-                await self._keep_an_admin(before)  # A concurrent change may have removed the other admin: check again.
+                await self._require_other_admin(
+                    before
+                )  # A concurrent change may have removed the other admin: check again.
             except AccountRefused:
-                await self._shelf.change(
+                await self._records.change(
                     before.id, lambda user: replace(user, roles=before.roles, active=before.active)
                 )
                 raise
@@ -107,31 +109,31 @@ class Users:
         check_password(password)
         hashed = await self._passwords.hash(password)
         found = await self.get(login)
-        return self._there(await self._shelf.change(found.id, lambda user: replace(user, password=hashed)), login)
+        return self._existing(await self._records.change(found.id, lambda user: replace(user, password=hashed)), login)
 
     async def remove(self, login: str) -> None:
         user = await self.get(login)
-        await self._keep_an_admin(user)
-        if not await self._shelf.remove(user.id):
+        await self._require_other_admin(user)
+        if not await self._records.remove(user.id):
             raise AccountNotFound("user", login)
         try:
-            await self._keep_an_admin(user)
+            await self._require_other_admin(user)
         except AccountRefused:
-            await self._shelf.add(user.id, user)
+            await self._records.add(user.id, user)
             raise
 
     async def count(self) -> int:
-        return await self._shelf.count()
+        return await self._records.count()
 
-    async def _keep_an_admin(self, user: User) -> None:
+    async def _require_other_admin(self, user: User) -> None:
         if ADMIN not in user.roles or not user.active:
             return
-        others = [item for item in await self._shelf.all() if item.id != user.id]
+        others = [item for item in await self._records.all() if item.id != user.id]
         if not any(ADMIN in item.roles and item.active for item in others):
             raise AccountRefused(f"'{user.id}' is the last active admin. Add another admin first.")
 
     @staticmethod
-    def _there(user: User | None, login: str) -> User:
+    def _existing(user: User | None, login: str) -> User:
         if user is None:
             raise AccountNotFound("user", login)
         return user

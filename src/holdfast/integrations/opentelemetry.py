@@ -58,7 +58,9 @@ class OpenTelemetry:
     def register(self, registration: Registration) -> None:
         registration.middleware(MiddlewarePlacement(middleware=EffectSpans(self._tracer), name=NAME))
         if self._end is None:
-            self._end = telemetry.subscribe(self._hear, "burst.committed", "request.dispatching", "request.dispatched")
+            self._end = telemetry.subscribe(
+                self._on_event, "burst.committed", "request.dispatching", "request.dispatched"
+            )
             telemetry.tracing = trace_of_start
 
     def close(self) -> None:
@@ -69,7 +71,7 @@ class OpenTelemetry:
 
     # -- events --------------------------------------------------------------------------------------------------------
 
-    def _hear(self, name: str, fields: Mapping[str, Any]) -> None:
+    def _on_event(self, name: str, fields: Mapping[str, Any]) -> None:
         if name == "burst.committed":
             self._burst(fields)
         else:
@@ -192,10 +194,10 @@ class EffectSpans:
 
 def context_of(traceparent: str | None, instance_id: str) -> SpanContext:
     """The trace of an instance."""
-    return _PROPAGATOR.extract({"traceparent": traceparent or made_of(instance_id)})
+    return _PROPAGATOR.extract({"traceparent": traceparent or derived_traceparent(instance_id)})
 
 
-def made_of(instance_id: str) -> str:
+def derived_traceparent(instance_id: str) -> str:
     """A trace derived from the instance id; equal on every node."""
     digest = blake2b(instance_id.encode(), digest_size=24).hexdigest()
     return f"00-{digest[:32]}-{digest[32:]}-01"
@@ -206,4 +208,4 @@ def trace_of_start(instance_id: str) -> str:
     carrier: dict[str, str] = {}
     with suppress(Exception):  # A failing tracer must not prevent the start of an instance.
         _PROPAGATOR.inject(carrier)
-    return carrier.get("traceparent") or made_of(instance_id)
+    return carrier.get("traceparent") or derived_traceparent(instance_id)

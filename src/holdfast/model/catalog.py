@@ -64,7 +64,7 @@ class VersionDetails(Struct, frozen=True, kw_only=True, omit_defaults=True):
             usable_as_activity=definition.options.usable_as_activity,
         )
 
-    def kept_from(self, known: VersionDetails, *, labels: bool, folder: bool) -> VersionDetails:
+    def with_filing_of(self, known: VersionDetails, *, labels: bool, folder: bool) -> VersionDetails:
         """Keep labels and folder of the previous version if the new one does not state them."""
         return replace(
             self, labels=known.labels if labels else self.labels, folder=known.folder if folder else self.folder

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 REPLY = "http-reply"
 """Kind of the records with replies that another node or a later burst sends."""
-KEPT = timedelta(minutes=15)
-WAITING = "http_requests"
+REPLY_RETENTION = timedelta(minutes=15)
+OPEN_REQUESTS = "http_requests"
 """Property of an instance with its unanswered requests, newest last."""
 
 

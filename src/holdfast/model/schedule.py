@@ -117,10 +117,10 @@ class Firing(Struct, frozen=True):
     next_due: datetime | None
 
 
-def decide(rule: Rule, calendar: Calendar, due: datetime, now: datetime, patience: timedelta) -> Firing:
-    """A firing that is late by at most `patience` counts as on time under every policy."""
+def decide(rule: Rule, calendar: Calendar, due: datetime, now: datetime, tolerance: timedelta) -> Firing:
+    """A firing that is late by at most `tolerance` counts as on time under every policy."""
     following = next_due(rule, calendar, due)
-    if now - due <= patience:
+    if now - due <= tolerance:
         return Firing(due, following)
     if rule.misfire is Misfire.SKIP:
         return Firing(None, first_after(rule, calendar, due, now))

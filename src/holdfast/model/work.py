@@ -61,13 +61,13 @@ class WorkRow(Struct, frozen=True, kw_only=True):
 
 
 class Owner(NamedTuple):
-    """Owner of an effect: a node and its boot number. `NOBODY` while the effect waits on a queue."""
+    """Owner of an effect: a node and its boot number. `NO_OWNER` while the effect waits on a queue."""
 
     node: str
     boot: int
 
 
-NOBODY = Owner("", 0)
+NO_OWNER = Owner("", 0)
 
 
 class EffectRef(NamedTuple):
@@ -88,7 +88,7 @@ class EffectRow(Struct, frozen=True):
     type: str
     created: datetime
     attempt: int = 1
-    owner: Owner = NOBODY
+    owner: Owner = NO_OWNER
     queue: str = ""
     """Queue of the step; empty runs it inline."""
     on_lost: str = "retry"

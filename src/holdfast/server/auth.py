@@ -65,7 +65,7 @@ async def password(request: Request, who: Annotated[Principal, signed_in()], bod
     user = await accounts.users.find(who.id)
     if user is None:
         raise AccountRefused(f"'{who.name}' is no user with a password.")
-    await accounts.recognised(user.id, body.current, address=_address(request))
+    await accounts.verify_credentials(user.id, body.current, address=_address(request))
     await accounts.change_password(user.id, body.password)
 
 

@@ -100,7 +100,7 @@ class Security:
 
     def remembered(self, request: RequestFacts) -> Principal | None:
         """Who this was when the store was there, for answers that need none."""
-        return None if self.accounts is None or self.mode == "none" else self.accounts.remembered(request)
+        return None if self.accounts is None or self.mode == "none" else self.accounts.cached_principal(request)
 
 
 def facts_of(scope: Scope) -> RequestFacts:

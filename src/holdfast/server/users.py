@@ -71,7 +71,7 @@ async def change_user(request: Request, who: Writer, user: str, body: UserChange
         changed = await accounts.change_password(user, body.password)
     elif body.active is False:
         await accounts.end_sessions(changed.id)
-    accounts.forget()
+    accounts.clear_cache()
     return _user(changed)
 
 
@@ -94,7 +94,7 @@ async def put_role(request: Request, who: Writer, role: str, body: RoleRequest) 
     accounts = accounts_of(request)
     _check_permissions(who, [*body.permissions, *await accounts.roles.permissions([role])])
     made = await accounts.roles.put(role, body.permissions)
-    accounts.forget()
+    accounts.clear_cache()
     return _role(made)
 
 
@@ -103,7 +103,7 @@ async def remove_role(request: Request, who: Writer, role: str) -> None:
     accounts = accounts_of(request)
     await _check_gift(accounts, who, [role])
     await accounts.roles.remove(role)
-    accounts.forget()
+    accounts.clear_cache()
 
 
 @router.get("/api-keys", dependencies=[requires("users:read")])
@@ -126,7 +126,7 @@ async def remove_key(request: Request, who: Writer, key: str) -> None:
     accounts = accounts_of(request)
     await _check_gift(accounts, who, (await accounts.keys.get(key)).roles)
     await accounts.keys.remove(key)
-    accounts.forget()
+    accounts.clear_cache()
 
 
 async def _check_gift(accounts: Accounts, who: Principal, roles: Iterable[str]) -> None:

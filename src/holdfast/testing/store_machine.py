@@ -26,7 +26,7 @@ from holdfast.model.listing import InstanceFilter, InstanceQuery, InstanceSort
 from holdfast.model.record_rows import RecordQuery, RecordRow
 from holdfast.model.stored import BookmarkQuery, BookmarkRow, InstanceKey, wake_key
 from holdfast.model.upkeep import RetentionRule, StoreStats
-from holdfast.model.work import NOBODY, EffectRef, Owner, WorkRow
+from holdfast.model.work import NO_OWNER, EffectRef, Owner, WorkRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.ports import Store
 from holdfast.testing.store_rows import (
@@ -57,7 +57,7 @@ GUARDS: st.SearchStrategy[Guard] = st.one_of(
     st.builds(lambda name: activation_slot(strategy="singleton", definition_id=name), NAMES),
 )
 WORK_IDS = st.sampled_from(["w1", "w2", "w3"])
-OWNERS = st.sampled_from([NOBODY, Owner("n1", 1), Owner("n2", 2)])
+OWNERS = st.sampled_from([NO_OWNER, Owner("n1", 1), Owner("n2", 2)])
 
 
 def _some(strategy: st.SearchStrategy[T]) -> st.SearchStrategy[tuple[T, ...]]:

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from holdfast import Holdfast, Workflow, activity, telemetry
 from holdfast.activities import Event, ExecuteWorkflow, Sequence, WriteLine
-from holdfast.integrations.opentelemetry import OpenTelemetry, made_of
+from holdfast.integrations.opentelemetry import OpenTelemetry, derived_traceparent
 from holdfast.model.requests import DispatchDefinition
 
 
@@ -143,7 +143,7 @@ async def test_an_instance_that_nobodys_trace_began_has_one_of_its_own(engine: H
     assert answer.result is not None
     await engine.runtime.wait_at_rest(answer.result.instance_id)
 
-    wanted = int(made_of(answer.result.instance_id).split("-")[1], 16)
+    wanted = int(derived_traceparent(answer.result.instance_id).split("-")[1], 16)
     assert {ids(span)[0] for span in spans.all()} == {wanted}
     (effect,) = spans.effects()
     assert not effect.status.is_ok

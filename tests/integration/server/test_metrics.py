@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from holdfast import Holdfast, Workflow, activity, telemetry
 from holdfast.activities import Delay, Event, HttpEndpoint, Sequence, WriteHttpResponse, WriteLine
 from holdfast.errors import StoreUnavailable
-from holdfast.identity.accounts import BELIEVED, REMEMBERED
+from holdfast.identity.accounts import OUTAGE_CACHE_TIME, PRINCIPAL_CACHE_TIME
 from holdfast.ports import LifecycleEvent
 from holdfast.runtime.observability import metrics
 from holdfast.runtime.outbox.relay import FunctionOutlet
@@ -161,11 +161,11 @@ async def test_while_the_store_is_away_a_scraper_that_it_has_known_is_let_in(
 
     for name in ("get_record", "stats"):
         monkeypatch.setattr(api.engine.runtime.node.store, name, away)
-    later.append(BELIEVED)
+    later.append(PRINCIPAL_CACHE_TIME)
 
     assert (await scraped(api, headers=viewer))[key("store_up")] == 0
     assert (await api.ask("GET", "/metrics", headers=worker)).status == 403
     assert (await api.ask("GET", "/metrics", headers=stranger)).status == 503
     assert (await api.ask("GET", "/api/definitions", headers=viewer)).status == 503
-    later.append(REMEMBERED)
+    later.append(OUTAGE_CACHE_TIME)
     assert (await api.ask("GET", "/metrics", headers=viewer)).status == 503

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.client import AsgiWire, Client, SyncClient
-from holdfast.client.calls import flat, place
+from holdfast.client.calls import flat, path_of
 from holdfast.errors import HoldfastError, RequestRefused, ServerUnavailable, StoreMisconfigured
 
 
@@ -102,7 +102,7 @@ def test_queries_repeat_lists_and_leave_out_none() -> None:
 
 
 def test_places_hold_any_character() -> None:
-    assert place("definitions", "a/b c", "publish") == "/definitions/a%2Fb%20c/publish"
+    assert path_of("definitions", "a/b c", "publish") == "/definitions/a%2Fb%20c/publish"
 
 
 async def test_a_client_that_is_not_open_says_so() -> None:

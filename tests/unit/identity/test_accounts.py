@@ -12,7 +12,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from holdfast.errors import AccountNotFound, AccountRefused, AlreadyStored, NotSignedIn, SettingsError, TooManyAttempts
-from holdfast.identity.accounts import BELIEVED, Accounts
+from holdfast.identity.accounts import PRINCIPAL_CACHE_TIME, Accounts
 from holdfast.identity.passwords import Passwords
 from holdfast.identity.tokens import ResumeClaims
 from holdfast.identity.users import User
@@ -162,7 +162,7 @@ async def test_tokens_of_others_and_unsigned_ones_are_refused(accounts: Accounts
 
     for text in forged:
         with pytest.raises(NotSignedIn):
-            await accounts.of_token(text)
+            await accounts.authenticate_token(text)
 
 
 async def test_sign_out_revokes_at_once_here_and_soon_elsewhere(
@@ -171,15 +171,15 @@ async def test_sign_out_revokes_at_once_here_and_soon_elsewhere(
     other = await Accounts.open(store, clock.now, passwords=passwords)
     await accounts.users.add("kim", PASSWORD)
     token = (await accounts.sign_in("kim", PASSWORD)).access_token
-    assert await other.of_token(token)
+    assert await other.authenticate_token(token)
 
     await accounts.sign_out(token)
 
     with pytest.raises(NotSignedIn):
-        await accounts.of_token(token)
-    await pass_time(clock, BELIEVED)
+        await accounts.authenticate_token(token)
+    await pass_time(clock, PRINCIPAL_CACHE_TIME)
     with pytest.raises(NotSignedIn):
-        await other.of_token(token)
+        await other.authenticate_token(token)
 
 
 async def test_a_refresh_token_is_good_once_and_a_copy_ends_the_session(
@@ -209,7 +209,7 @@ async def test_a_user_who_is_switched_off_or_removed_has_no_session_left(account
 
     for signed in (kim, lee):
         with pytest.raises(NotSignedIn):
-            await accounts.of_token(signed.access_token)
+            await accounts.authenticate_token(signed.access_token)
         with pytest.raises(NotSignedIn):
             await accounts.refresh(signed.refresh_token)
     with pytest.raises(NotSignedIn):
@@ -224,7 +224,7 @@ async def test_a_short_secret_is_refused_and_a_made_one_is_shared(
     other = await Accounts.open(store, clock.now, passwords=passwords)
     await accounts.users.add("kim", PASSWORD)
 
-    assert await other.of_token((await accounts.sign_in("kim", PASSWORD)).access_token)
+    assert await other.authenticate_token((await accounts.sign_in("kim", PASSWORD)).access_token)
 
 
 async def test_links_cannot_be_changed_and_expire(accounts: Accounts, clock: VirtualClock) -> None:
@@ -255,10 +255,10 @@ async def test_a_key_is_shown_once_kept_as_a_hash_and_can_be_removed(accounts: A
     assert (found.name, sorted(found.roles)) == ("import", ["operator"])
     assert text.split("_", 2)[2] not in repr(await accounts.keys.list())
     with pytest.raises(NotSignedIn):
-        await accounts.of_key(text[:-1])
+        await accounts.authenticate_key(text[:-1])
     await pass_time(clock, timedelta(days=1))
     with pytest.raises(NotSignedIn):
-        await accounts.of_key(text)
+        await accounts.authenticate_key(text)
     await accounts.keys.remove(key.id)
     with pytest.raises(AccountNotFound):
         await accounts.keys.remove(key.id)
@@ -296,7 +296,7 @@ async def test_an_admin_stays_also_when_all_go_at_once(
 ) -> None:
     await accounts.users.add("boss", PASSWORD, roles=["admin"])
     await accounts.users.add("kim", PASSWORD, roles=["admin"])
-    both, look = asyncio.Barrier(2), accounts.users._keep_an_admin
+    both, look = asyncio.Barrier(2), accounts.users._require_other_admin
     looked: set[str] = set()
 
     async def together(user: User) -> None:
@@ -306,7 +306,7 @@ async def test_an_admin_stays_also_when_all_go_at_once(
             looked.add(user.id)
             await both.wait()
 
-    monkeypatch.setattr(accounts.users, "_keep_an_admin", together)
+    monkeypatch.setattr(accounts.users, "_require_other_admin", together)
 
     async def go(name: str) -> None:
         if how == "remove":

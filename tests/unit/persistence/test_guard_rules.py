@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from holdfast.model.commit import COMMITTED, Commit, Loss, Lost
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.stored import InstanceKey
-from holdfast.model.work import NOBODY, EffectRef, ScheduleStep
+from holdfast.model.work import NO_OWNER, EffectRef, ScheduleStep
 from holdfast.persistence.guard_rules import Holder, check_guards
 from holdfast.persistence.sql.guard_evidence import GuardEvidence
 from holdfast.testing.store_rows import commit_of, instance, later
@@ -22,7 +22,7 @@ GUARDED: dict[Loss, dict[str, object]] = {
     Loss.SLOT: {"guards_taken": (SLOT,)},
     Loss.WORK: {"work_consumed": ("w",)},
     Loss.INBOX: {"inbox_consumed": ("s",)},
-    Loss.EFFECT: {"effects_consumed": (EffectRef(1, 1, NOBODY),)},
+    Loss.EFFECT: {"effects_consumed": (EffectRef(1, 1, NO_OWNER),)},
     Loss.SCHEDULE: {"schedules_fired": (ScheduleStep("c", later(0), None),)},
 }
 
@@ -40,7 +40,7 @@ def holding(*broken: Loss) -> GuardEvidence:
     if Loss.INBOX not in broken:
         found.inbox.add(("", "s"))
     if Loss.EFFECT not in broken:
-        found.effects["", "i", 1] = EffectRef(1, 1, NOBODY)
+        found.effects["", "i", 1] = EffectRef(1, 1, NO_OWNER)
     if Loss.SCHEDULE not in broken:
         found.schedules["", "c"] = later(0)
     return found

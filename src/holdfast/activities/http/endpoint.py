@@ -19,7 +19,7 @@ from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
 from holdfast.model.instance import Bookmark
-from holdfast.model.replies import WAITING
+from holdfast.model.replies import OPEN_REQUESTS
 from holdfast.model.routes import METHODS, endpoint_key, parse_route
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
@@ -178,8 +178,8 @@ def _request_handler(builder: NodeBuilder) -> Callable[[LiveInstance, Activation
             ):  # keep_reply: a request with the same idempotency key gets the stored reply.
                 live.asked |= {str(waiting)}
             # Limit the list: the callers of unanswered requests received 202 long ago.
-            known = [*live.properties.get(WAITING, ()), str(waiting)][-WAITING_MAX:]
-            live.properties = {**live.properties, WAITING: known}
+            known = [*live.properties.get(OPEN_REQUESTS, ()), str(waiting)][-WAITING_MAX:]
+            live.properties = {**live.properties, OPEN_REQUESTS: known}
         files = list(request.get("files") or ())
         given = {
             "result": {key: value for key, value in request.items() if key not in _NOT_SHOWN},

@@ -17,7 +17,7 @@ from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.journal import kept
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
-from holdfast.model.replies import WAITING, HttpReply
+from holdfast.model.replies import OPEN_REQUESTS, HttpReply
 from holdfast.model.scope import Scope
 from holdfast.model.types import convert
 
@@ -117,15 +117,15 @@ class WriteFileHttpResponse(Activity, pure=True, category="HTTP", icon="file-dow
 
 def answer(live: LiveInstance, reply: HttpReply) -> None:
     """Reply to the latest request that has no reply yet."""
-    waiting = live.properties.get(WAITING) or []
+    waiting = live.properties.get(OPEN_REQUESTS) or []
     if not waiting:
         raise ExecutionError(
             "No HTTP request is waiting for a response. Start the workflow by an HttpEndpoint, or place one before this activity."
         )
     live.replies = {**live.replies, str(waiting[-1]): reply}
-    others = {name: value for name, value in live.properties.items() if name != WAITING}
+    others = {name: value for name, value in live.properties.items() if name != OPEN_REQUESTS}
     rest = list(waiting[:-1])
-    live.properties = {**others, WAITING: rest} if rest else others
+    live.properties = {**others, OPEN_REQUESTS: rest} if rest else others
 
 
 def encoded(content: Any, content_type: str | None) -> tuple[str, bytes]:

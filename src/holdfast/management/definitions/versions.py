@@ -237,7 +237,7 @@ class Definitions:
             old, latest = await self.get(definition_id, version), await self.get(definition_id)
             definition = bare((await self._read(old))[0])
             number = _draft_number(latest, definition)
-            details = old.details.kept_from(latest.details, labels=True, folder=True)
+            details = old.details.with_filing_of(latest.details, labels=True, folder=True)
             label, content = self._made(replace(definition, version=number), details)
             return await self._save(label, content, ())
 
@@ -362,7 +362,7 @@ def _details(definition: Definition, document: Any, latest: DefinitionVersion | 
     if latest is None:
         return details
     stated = "labels" in document if isinstance(document, Mapping) else bool(definition.labels)
-    return details.kept_from(latest.details, labels=not stated, folder="folder" not in definition.metadata)
+    return details.with_filing_of(latest.details, labels=not stated, folder="folder" not in definition.metadata)
 
 
 def _written(definition: Definition) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.management.doctor.findings import Finding, Level
 from holdfast.model.cluster import NodeRow
 from holdfast.model.instance import Bookmark, BookmarkKind, Status
-from holdfast.model.work import NOBODY, EffectRow, InboxRow
+from holdfast.model.work import NO_OWNER, EffectRow, InboxRow
 from holdfast.runtime.result import RunResult
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _incidents(result: RunResult) -> list[Finding]:
 def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime) -> Finding:
     what = f"'{activity}' (attempt {row.attempt}, since {row.created:%Y-%m-%d %H:%M:%S})"
     hold = row.on_lost == "hold"
-    if row.owner == NOBODY and (row.queue or not hold):
+    if row.owner == NO_OWNER and (row.queue or not hold):
         queue = f"queue '{row.queue}'" if row.queue else "nobody"
         return Finding(
             subject="effect",
@@ -73,7 +73,7 @@ def _effect(row: EffectRow, activity: str, owner: NodeRow | None, now: datetime)
         subject="effect",
         level=Level.WRONG if hold else Level.HINT,
         message=f"{what} ran on a node that was stopped"
-        if row.owner == NOBODY
+        if row.owner == NO_OWNER
         else f"{what} ran on node '{row.owner.node}', which died",
         remedy="It is not run again by itself (on_lost: hold). Look what it did, then cancel the instance, or: "
         f"holdfast instances recover {row.instance_id}"

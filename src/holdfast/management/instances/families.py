@@ -8,7 +8,7 @@ from datetime import datetime
 from holdfast.errors import InstanceNotFound
 from holdfast.model.cluster import NodeRow
 from holdfast.model.instance import BookmarkKind
-from holdfast.model.work import NOBODY, WorkKind
+from holdfast.model.work import NO_OWNER, WorkKind
 from holdfast.runtime.commits.bookmark_rows import child_of, timer_id
 from holdfast.runtime.commits.jobs.base import ResumeJob
 from holdfast.runtime.facade import Runtime
@@ -85,7 +85,7 @@ async def owners(runtime: Runtime, instance_ids: Sequence[str]) -> list[NodeRow]
     """Nodes, other than this one, that own effects of these instances and count as alive."""
     store = runtime.node.store
     rows = [row for name in instance_ids for row in await store.effects_of(runtime.node.tenant, name)]
-    wanted = {row.owner for row in rows} - {NOBODY, runtime.node.owner}
+    wanted = {row.owner for row in rows} - {NO_OWNER, runtime.node.owner}
     now = await store.now()
     return [node for node in await store.list_nodes() if node.owner in wanted and node.alive_at(now)]
 

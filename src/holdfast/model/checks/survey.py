@@ -69,18 +69,18 @@ class Survey:
     def _places_in(self, node: ActivityNode, path: str, names: Names, *, certain: bool) -> Iterator[Place]:
         descriptor = self.describe(node)
         own = Names((_shape(path, node.variables), *names.shapes)) if node.variables else names
-        handed = [name for port in descriptor.ports for name in handed_by(port, node)] if descriptor else []
-        inner = Names((_handed(path, handed), *own.shapes)) if handed else own
+        passed = [name for port in descriptor.ports for name in passed_variables(port, node)] if descriptor else []
+        inner = Names((_passed_shape(path, passed), *own.shapes)) if passed else own
         yield Place(node, path, descriptor, names, inner, certain)
         certain = certain and descriptor is not None
         for port, child, child_path in children_of(node, path):
             found = descriptor.port(port) if descriptor else None
-            given = handed_by(found, node) if found else ()
-            here = Names((_handed(child_path, given), *own.shapes)) if given else own
+            given = passed_variables(found, node) if found else ()
+            here = Names((_passed_shape(child_path, given), *own.shapes)) if given else own
             yield from self._places_in(child, child_path, here, certain=certain)
 
 
-def handed_by(port: PortDescriptor, node: ActivityNode) -> tuple[str, ...]:
+def passed_variables(port: PortDescriptor, node: ActivityNode) -> tuple[str, ...]:
     """The variables that an activity passes to the children of a port, with their names in this definition."""
     name = node.inputs.get(port.named_by) if port.named_by else None
     if isinstance(name, Expression) and name.language == "literal":
@@ -126,7 +126,7 @@ def _declare(shape: Shape, variables: tuple[Variable, ...]) -> None:
             shape.ids[variable.id] = index
 
 
-def _handed(key: str, names: Collection[str]) -> Shape:
+def _passed_shape(key: str, names: Collection[str]) -> Shape:
     shape = Shape(f"{key}#port")
     for name in names:
         shape.add(shape.names, name, "any", None)

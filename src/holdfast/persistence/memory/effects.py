@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
+from holdfast.model.work import NO_OWNER, EffectRef, EffectRow, Owner
 from holdfast.persistence.memory.tables import MemoryStoreBase
 
 
@@ -31,14 +31,14 @@ class MemoryEffects(MemoryStoreBase):
 
     async def lost_effects(self, tenant: str, limit: int, after: tuple[str, int] = ("", 0)) -> Sequence[EffectRow]:
         now = self._now()
-        alive = {node.owner for node in self._tables.nodes.values() if node.alive_at(now)} | {NOBODY}
+        alive = {node.owner for node in self._tables.nodes.values() if node.alive_at(now)} | {NO_OWNER}
         return self._effects(lambda row: row.owner not in alive and _comes(row, tenant, after))[:limit]
 
     async def waiting_effects(
         self, tenant: str, created_before: datetime, limit: int, after: tuple[str, int] = ("", 0)
     ) -> Sequence[EffectRow]:
         def waits(row: EffectRow) -> bool:
-            return row.owner == NOBODY and row.created < created_before and _comes(row, tenant, after)
+            return row.owner == NO_OWNER and row.created < created_before and _comes(row, tenant, after)
 
         return self._effects(waits)[:limit]
 

@@ -14,7 +14,7 @@ from holdfast.model.guard import GuardKind, GuardRow
 from holdfast.model.record_rows import RecordRow
 from holdfast.model.stored import ENDED, InstanceKey, InstanceRow
 from holdfast.model.upkeep import InstanceExport, RetentionRule, StoreStats
-from holdfast.model.work import NOBODY, InboxRow, OutboxRow, WorkRow
+from holdfast.model.work import NO_OWNER, InboxRow, OutboxRow, WorkRow
 from holdfast.persistence.memory.commits import burn
 from holdfast.persistence.memory.tables import MemoryStoreBase
 
@@ -108,7 +108,7 @@ class MemoryUpkeep(MemoryStoreBase):
             tables.sleepers.setdefault((key.tenant, bookmark.key), {})[key.id, bookmark.ref] = bookmark
         tables.values[key] = {row.ref: row for row in export.values}
         tables.incidents.update({(*key, row.id): row for row in export.incidents})
-        tables.effects.update({(*key, row.execution): replace(row, owner=NOBODY) for row in export.effects})
+        tables.effects.update({(*key, row.execution): replace(row, owner=NO_OWNER) for row in export.effects})
         tables.work.update({(key.tenant, row.id): row for row in export.work})
         tables.inbox.update({(key.tenant, row.id): row for row in export.inbox})
         tables.outbox.update({(key.tenant, row.id): row for row in export.outbox})

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
+from holdfast.model.work import NO_OWNER, EffectRef, EffectRow, Owner
 from holdfast.persistence.sql.instance_tables import EFFECT
 from holdfast.persistence.sql.script import Script, Value, ask
 from holdfast.persistence.sql.store_base import SqlStoreBase
@@ -44,7 +44,7 @@ class SqlEffects(SqlStoreBase):
     ) -> Sequence[EffectRow]:
         where = " where owner_node = ? and owner_boot = ? and created < ?" + _PAGE
         before = micros(created_before)
-        return await self._read(self._effects(where, *NOBODY, before, tenant, after[0], *after, limit))
+        return await self._read(self._effects(where, *NO_OWNER, before, tenant, after[0], *after, limit))
 
     def _effects(self, where: str, *values: Value) -> Script[list[EffectRow]]:
         rows = yield ask(EFFECT.select + where, *values)

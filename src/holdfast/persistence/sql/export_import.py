@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from holdfast.errors import AlreadyStored
 from holdfast.model.upkeep import InstanceExport
-from holdfast.model.work import NOBODY
+from holdfast.model.work import NO_OWNER
 from holdfast.persistence.sql.first_segment import FIRST_SEGMENT, read_first
 from holdfast.persistence.sql.instance_tables import (
     BOOKMARK,
@@ -68,7 +68,7 @@ class SqlExportImport(SqlStoreBase):
         tenant, instance_id = export.instance.key
         yield ask("delete from hf_guard where tenant = ? and instance_id = ?", tenant, instance_id)
         segments = [StoredSegment(tenant, instance_id, segment) for segment in export.journal]
-        effects = [replace(row, owner=NOBODY) for row in export.effects]
+        effects = [replace(row, owner=NO_OWNER) for row in export.effects]
         inserts: tuple[Statement, ...] = (
             each(INSTANCE.insert, [INSTANCE.encode(export.instance, self._codec)]),
             each(JOURNAL.insert, [JOURNAL.encode(row, self._codec) for row in segments]),

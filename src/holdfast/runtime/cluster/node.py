@@ -25,7 +25,7 @@ from holdfast.model.cron import CRON
 from holdfast.model.definition import Definition
 from holdfast.model.ids import IdGenerator
 from holdfast.model.stored import DEFAULT_TENANT, InstanceKey, InstanceRow, ValueRow
-from holdfast.model.work import DEFAULT_QUEUE, NOBODY, Owner, queue_of
+from holdfast.model.work import DEFAULT_QUEUE, NO_OWNER, Owner, queue_of
 from holdfast.ports import Clock, CronCalendar, DefinitionSource, MiddlewarePlacement, Outlet, Services, Store
 from holdfast.runtime.clock import follow_store
 from holdfast.runtime.cluster.heartbeat import Heart
@@ -208,7 +208,7 @@ class Node:
             await asyncio.wait(list(self._chores))
         try:
             for instance_id, ref in left:
-                await self.store.own_effect(self.tenant, instance_id, ref, NOBODY)
+                await self.store.own_effect(self.tenant, instance_id, ref, NO_OWNER)
             await self.store.leave(self.owner)
         except StoreError:
             self.outage.warn("node %s could not say goodbye", self.name)

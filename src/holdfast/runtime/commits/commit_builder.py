@@ -20,7 +20,7 @@ from holdfast.model.stored import (
     ValueRow,
 )
 from holdfast.model.work import (
-    NOBODY,
+    NO_OWNER,
     EffectRow,
     Owner,
     WorkKind,
@@ -222,7 +222,7 @@ class Maker:
             node.definition.type,
             begins,
             request.attempt,
-            self.owner if queue is None else NOBODY,
+            self.owner if queue is None else NO_OWNER,
             "" if queue is None else queue_of(self.tenant, queue),
             _ON_LOST[node.options.on_lost],
             None if node.timeout is None else begins + node.timeout,

@@ -12,7 +12,7 @@ import msgspec
 
 from holdfast.execution.live import LiveInstance
 from holdfast.model.record_rows import RecordRow
-from holdfast.model.replies import KEPT, REPLY
+from holdfast.model.replies import REPLY, REPLY_RETENTION
 
 
 def reply_records(tenant: str, live: LiveInstance, now: datetime) -> tuple[RecordRow, ...]:
@@ -22,7 +22,7 @@ def reply_records(tenant: str, live: LiveInstance, now: datetime) -> tuple[Recor
             kind=REPLY,
             id=request,
             instance_id=live.id,
-            due=now + KEPT,
+            due=now + REPLY_RETENTION,
             created=now,
             updated=now,
             payload=msgspec.msgpack.encode(reply),

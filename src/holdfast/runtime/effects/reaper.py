@@ -24,7 +24,7 @@ from holdfast.management.nodes import read_details
 from holdfast.model.cluster import NodeState
 from holdfast.model.policy import OnLost
 from holdfast.model.stored import InstanceRow
-from holdfast.model.work import NOBODY, EffectRef, EffectRow
+from holdfast.model.work import NO_OWNER, EffectRef, EffectRow
 from holdfast.runtime.commits.dead_letters import PROCESS_DIED, letter
 from holdfast.runtime.commits.jobs.base import EffectJob, HoldJob, LostJob
 from holdfast.runtime.commits.state_codec import decode_state
@@ -243,7 +243,7 @@ class TakeOver:
     async def held(self, instance_id: str) -> list[EffectRow]:
         """Those that wait for somebody's word, whether an incident tells of them yet or not."""
         lost = [row for row in await self._left_of(instance_id) if row.on_lost == OnLost.HOLD]
-        return [row for row in lost if row.owner != NOBODY or not row.queue]  # Else it waits for a worker.
+        return [row for row in lost if row.owner != NO_OWNER or not row.queue]  # Else it waits for a worker.
 
     async def _left_of(self, instance_id: str) -> list[EffectRow]:
         """Rows of this instance that nobody alive has."""
@@ -254,7 +254,7 @@ class TakeOver:
 
     async def _take_one(self, row: EffectRow) -> bool:
         """Somebody asked for it: it is not left because something else runs here."""
-        if row.owner == NOBODY or row.queue or not await self._must_be_alone(row):
+        if row.owner == NO_OWNER or row.queue or not await self._must_be_alone(row):
             return await self.take(row)
         return await self._try_alone(row, patient=False)
 
@@ -263,10 +263,10 @@ class TakeOver:
         if row.on_lost == OnLost.HOLD:
             node.submit(HoldJob(row.instance_id, row.execution, row.owner.node))
             return False
-        counted = 0 if row.owner == NOBODY else 1  # An attempt that was given back does not count.
+        counted = 0 if row.owner == NO_OWNER else 1  # An attempt that was given back does not count.
         # A step goes back to its queue: not every node serves it.
-        back = row.queue and row.on_lost != OnLost.FAIL and row.owner != NOBODY
-        new = EffectRef(row.execution, row.attempt + counted, NOBODY if back else node.owner)
+        back = row.queue and row.on_lost != OnLost.FAIL and row.owner != NO_OWNER
+        new = EffectRef(row.execution, row.attempt + counted, NO_OWNER if back else node.owner)
         if not back:  # Who lacks the code leaves it to others (rule H10).
             await node.pins.plan((await node.row(row.instance_id)).content)
         node.hold(row.instance_id)  # It is in hand from here on, though no lane knows of it yet.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from holdfast.errors import UnreadableTicket
 from holdfast.model.ticket import Ticket
-from holdfast.model.work import NOBODY, EffectRef, WorkRow
+from holdfast.model.work import NO_OWNER, EffectRef, WorkRow
 from holdfast.ports import Delivery
 from holdfast.runtime.commits.placement import put_off_row, read_step
 
@@ -38,7 +38,7 @@ class RowSlip:
         self._node = node
         self._row = row
         self.instance_id = row.instance_id
-        self.ref = EffectRef(*read_step(row), NOBODY)
+        self.ref = EffectRef(*read_step(row), NO_OWNER)
         self.content = row.content
         self.deleting: asyncio.Task[None] | None = None
         """In hand until then, or it would be claimed again."""
@@ -92,4 +92,4 @@ class TicketAlone:
 def step_of(ticket: Ticket) -> tuple[str, EffectRef]:
     if ticket.instance_id is None or ticket.execution is None:
         raise UnreadableTicket("The ticket names no step: give it instance_id and execution.")
-    return ticket.instance_id, EffectRef(ticket.execution, ticket.attempt, NOBODY)
+    return ticket.instance_id, EffectRef(ticket.execution, ticket.attempt, NO_OWNER)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from holdfast.model.work import NOBODY, EffectRef, EffectRow, Owner
+from holdfast.model.work import NO_OWNER, EffectRef, EffectRow, Owner
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed
 from holdfast.testing.store_rows import FAR_OFF, commit_of, effect, instance, later
@@ -53,7 +53,7 @@ class EffectContract(ContractBase):
             effect(tenant, "i", 1, owner=dead),
             effect(tenant, "i", 2, owner=alive),
             effect(tenant, "i", 3, owner=Owner("never seen", 1)),
-            effect(tenant, "i", 4, owner=NOBODY),
+            effect(tenant, "i", 4, owner=NO_OWNER),
             effect(tenant, "i", 5, owner=alive._replace(boot=alive.boot - 1)),
         ]
         await self._recorded(store, *rows)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from holdfast.model.commit import COMMITTED, Commit, CommitOutcome, Loss, Lost
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.stored import InstanceKey
-from holdfast.model.work import NOBODY, EffectRef, Owner, ScheduleRow, ScheduleStep
+from holdfast.model.work import NO_OWNER, EffectRef, Owner, ScheduleRow, ScheduleStep
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, loss_of, lost_among, stored
 from holdfast.testing.store_rows import (
@@ -279,7 +279,7 @@ class GuardContract(ContractBase):
         moved = await store.move_effect(tenant, "i", row.ref, EffectRef(1, 2, alive))
         assert moved is not None
 
-        for wrong in (row.ref, EffectRef(1, 2, Owner("n2", 1)), EffectRef(1, 1, alive), EffectRef(9, 1, NOBODY)):
+        for wrong in (row.ref, EffectRef(1, 2, Owner("n2", 1)), EffectRef(1, 1, alive), EffectRef(9, 1, NO_OWNER)):
             loss = await loss_of(store, commit_of(instance("i", 2, tenant=tenant), effects_consumed=(wrong,)))
             assert loss.reason is Loss.EFFECT
 
@@ -308,7 +308,7 @@ class GuardContract(ContractBase):
     async def test_a_retry_is_the_same_row_with_a_new_attempt(self, store: Store, tenant: str) -> None:
         row = effect(tenant, "i", 1, owner=Owner("n1", 1))
         await committed(store, commit_of(instance("i", tenant=tenant), effects_added=(row,)))
-        again = replace(row, attempt=2, owner=NOBODY)
+        again = replace(row, attempt=2, owner=NO_OWNER)
 
         await committed(
             store,

@@ -11,7 +11,7 @@ from holdfast.model.commit import Commit
 from holdfast.model.guard import activation_slot, idempotency_key
 from holdfast.model.stored import InstanceKey
 from holdfast.model.upkeep import InstanceExport, RetentionRule
-from holdfast.model.work import NOBODY, DeadLetterRow, Owner
+from holdfast.model.work import NO_OWNER, DeadLetterRow, Owner
 from holdfast.ports import Store
 from holdfast.testing.store_contract.base import ContractBase, committed, stored
 from holdfast.testing.store_rows import (
@@ -147,7 +147,7 @@ class RetentionContract(ContractBase):
         assert await stored(store, tenant, "i") == export.instance
         again = await store.export_instance(tenant, "i")
         assert again is not None
-        assert again.effects == tuple(replace(row, owner=NOBODY) for row in export.effects)
+        assert again.effects == tuple(replace(row, owner=NO_OWNER) for row in export.effects)
         assert replace(again, effects=()) == replace(export, effects=())
         left = await self.rows_left(store, tenant, "i")
         changed = {name for name, rows in left.items() if rows != before[name]}

@@ -16,7 +16,7 @@ from holdfast.errors import TransportUnavailable
 from holdfast.model.cluster import NodeState
 from holdfast.model.instance import JournalEvent
 from holdfast.model.ticket import Ticket
-from holdfast.model.work import NOBODY, WorkRow
+from holdfast.model.work import NO_OWNER, WorkRow
 from holdfast.persistence.memory import MemoryStore
 from holdfast.runtime.commits.placement import INLINE, Placement
 from holdfast.runtime.facade import Runtime
@@ -120,7 +120,7 @@ async def test_a_step_waits_for_whoever_serves_its_queue_and_who_ran_it_goes_on(
     a = await cluster.node("a", work=True, activities=ALL, placement=await carried.placement())
     identity = await start(a, doubled(queue=QUEUE))
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
-    assert (row.owner, row.queue) == (NOBODY, f"{QUEUE}@{cluster.tenant}")
+    assert (row.owner, row.queue) == (NO_OWNER, f"{QUEUE}@{cluster.tenant}")
     assert probe.calls == []
 
     b = await cluster.node("b", work=True, activities=ALL, queues=(QUEUE,), placement=await carried.placement())
@@ -195,7 +195,7 @@ async def test_a_broker_that_is_away_does_not_hold_up_the_sweep(cluster: Cluster
         assert await b.node.takeover.sweep() == 1
         await away.asked.wait()
     (row,) = await b.node.store.effects_of(cluster.tenant, identity)
-    assert (row.attempt, row.owner) == (2, NOBODY)
+    assert (row.attempt, row.owner) == (2, NO_OWNER)
     away.back.set()
 
 
@@ -556,5 +556,5 @@ async def test_a_node_that_takes_no_work_leaves_its_steps_to_others(
     await a.settled(identity)
 
     (row,) = await a.node.store.effects_of(cluster.tenant, identity)
-    assert row.owner == NOBODY
+    assert row.owner == NO_OWNER
     assert probe.calls == []
