@@ -8,7 +8,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.journal import COMPLETED, kept
+from holdfast.execution.journal import COMPLETED, captured
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
@@ -32,7 +32,7 @@ class WriteLine(Activity, pure=True, category="Console", icon="terminal"):
             value = evaluate(scope)
             text = value if value.__class__ is str else as_text(value)
             live.lines.append(text)
-            live.journal.append((COMPLETED, index, n, live.now(), text if len(text) < 1024 else kept(text)))
+            live.journal.append((COMPLETED, index, n, live.now(), text if len(text) < 1024 else captured(text)))
 
         return builder.at_once(step)
 
@@ -95,7 +95,7 @@ class Log(Activity, pure=True, category="Diagnostics", icon="scroll"):
         def step(live: LiveInstance, scope: Scope) -> None:
             n = live.sequence = live.sequence + 1
             data = {"message": as_text(message_of(scope))}
-            data.update((name, kept(value)) for name, read in others.items() if (value := read(scope)) is not None)
+            data.update((name, captured(value)) for name, read in others.items() if (value := read(scope)) is not None)
             at = live.now()
             live.journal.append((JournalEvent.LOGGED, index, n, at, data))
             live.journal.append((COMPLETED, index, n, at, None))

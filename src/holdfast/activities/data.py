@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.journal import COMPLETED, TINY, kept
+from holdfast.execution.journal import COMPLETED, TINY, captured
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model.scope import Scope, find
@@ -43,7 +43,7 @@ def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], h
         logged = value = evaluate(scope)
         if value.__class__ not in TINY:
             check(value, name)
-            logged = kept(value)
+            logged = captured(value)
         scope[slot] = value
         live.journal.append((COMPLETED, index, n, live.now(), logged))
 
@@ -52,7 +52,7 @@ def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], h
         logged = value = evaluate(scope)
         if value.__class__ not in TINY:
             check(value, name)
-            logged = kept(value)
+            logged = captured(value)
         scope[0][slot] = value
         live.journal.append((COMPLETED, index, n, live.now(), logged))
 
@@ -64,7 +64,7 @@ def _assign(builder: NodeBuilder, name: str, evaluate: Callable[[Scope], Any], h
         for _ in range(hops):
             level = level[0]
         level[slot] = value
-        live.journal.append((COMPLETED, index, n, live.now(), kept(value)))
+        live.journal.append((COMPLETED, index, n, live.now(), captured(value)))
 
     return builder.at_once(step_here if hops == 0 else step_above if hops == 1 else step_far)
 
@@ -96,7 +96,7 @@ class SetOutput(Activity, pure=True, category="Composition", icon="log-out"):
             found = find(scope, name)
             if found is not None:
                 found[0][found[1]] = value
-            return {name: kept(value)}
+            return {name: captured(value)}
 
         return builder.leaf(put)
 

@@ -8,7 +8,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field, output
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.journal import kept
+from holdfast.execution.journal import captured
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.execution.record import NewBookmark
@@ -81,7 +81,7 @@ class PublishEvent(Activity, pure=True, category="Events", icon="megaphone"):
             live.published.append(event)
             at = live.now()
             live.journal.append(
-                (JournalEvent.PUBLISHED, index, n, at, {"name": event["name"], "payload": kept(payload)})
+                (JournalEvent.PUBLISHED, index, n, at, {"name": event["name"], "payload": captured(payload)})
             )
             live.journal.append((COMPLETED, index, n, at, None))
             done(live, owner, scope, None)

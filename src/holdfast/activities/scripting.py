@@ -13,7 +13,7 @@ from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import RecordingContext
 from holdfast.execution.invoke import apply_plain, facts_of, finish_at_once, variable_reader
-from holdfast.execution.journal import kept
+from holdfast.execution.journal import captured
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model import values
@@ -48,7 +48,7 @@ class RunScript(Activity, pure=True, dynamic_outcomes=True, category="Scripting"
             found = run(scope)
             if found.value is not None:
                 put(live, scope, found.value)
-            data = {"result": kept(found.value), "outcomes": found.outcomes}
+            data = {"result": captured(found.value), "outcomes": found.outcomes}
             live.journal.append((COMPLETED, index, n, live.now(), data))
             done(live, owner, scope, found.outcomes)
 

@@ -104,7 +104,7 @@ class ActivityReader:
                 if is_collection(fields.get(field.elsa))
             }
         )
-        self._report_strangers(fields, row, path)
+        self._report_unknown_properties(fields, row, path)
         return self._finish(fields, row.ours, row, inputs, outputs, ports, path)
 
     def _trivial_script(self, fields: Json) -> str | None:
@@ -290,14 +290,14 @@ class ActivityReader:
             if isinstance(value, Mapping)
         }
 
-    def _report_strangers(self, fields: Json, row: Row, path: str) -> None:
+    def _report_unknown_properties(self, fields: Json, row: Row, path: str) -> None:
         known = _COMMON | {field.elsa for field in row.inputs} | {field.elsa for field in row.entries}
         known |= {elsa for elsa, _ in (*row.outputs, *row.ports, *row.lists)}
         for key, value in fields.items():
-            stranger = isinstance(value, Mapping) and (
+            has_content = isinstance(value, Mapping) and (
                 "expression" in value or "memoryReference" in value or looks_like_activity(value)
             )
-            if key not in known and stranger:
+            if key not in known and has_content:
                 self._reports.warning(
                     pointer(path, key),
                     "unknown-property",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import ActivityFault, ExpressionError, InputEvaluationFailed
 from holdfast.execution.activation import FAULTED, RUNNING, Activation
 from holdfast.execution.cancellation import end_finalizer, forget_bookmarks
-from holdfast.execution.journal import kept, masked
+from holdfast.execution.journal import captured, masked
 from holdfast.execution.record import NewBookmark, argument_of
 from holdfast.model.hashing import stimulus_hash
 from holdfast.model.instance import BookmarkKind, Incident, JournalEvent
@@ -53,7 +53,7 @@ def named(node: Node, error: Exception) -> Exception:
 
 def fault(live: LiveInstance, activation: Activation, error: BaseException) -> None:
     """Retry if the policy allows it, else offer the fault to the ancestors, else create an incident."""
-    live.note(JournalEvent.FAULTED, activation, {"type": type_name(error), "message": kept(str(error))})
+    live.note(JournalEvent.FAULTED, activation, {"type": type_name(error), "message": captured(str(error))})
     if activation.bookmarks:
         forget_bookmarks(live, activation)
     if _retry(live, activation, error):

@@ -23,7 +23,7 @@ from holdfast.execution.invoke import (
     facts_of,
     finish_at_once,
 )
-from holdfast.execution.journal import COMPLETED, TINY, kept
+from holdfast.execution.journal import COMPLETED, TINY, captured
 from holdfast.execution.plan import Op
 from holdfast.execution.record import Record
 from holdfast.model import values
@@ -66,7 +66,7 @@ def _pure(builder: NodeBuilder, activity: Any) -> Op:
             scope[slot] = result
         else:
             put(live, scope, values.copy(result))
-        data = {"result": result if result.__class__ in TINY else kept(result)}
+        data = {"result": result if result.__class__ in TINY else captured(result)}
         live.journal.append((COMPLETED, index, n, live.now(), data))
 
     def step(live: LiveInstance, scope: Scope) -> None:

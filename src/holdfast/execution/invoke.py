@@ -17,7 +17,7 @@ from holdfast.execution import cancellation, faults
 from holdfast.execution.activation import Activation
 from holdfast.execution.builder import NodeBuilder
 from holdfast.execution.context import ChildRef, Facts, RecordingContext
-from holdfast.execution.journal import kept, masked
+from holdfast.execution.journal import captured, masked
 from holdfast.execution.plan import Done, Node, Op, Outcome
 from holdfast.execution.record import ALL_CHILDREN, Record, ScheduledChild, argument_data
 from holdfast.model import values
@@ -299,7 +299,7 @@ def finish_at_once(coroutine: Any, type_name: str) -> Any:
 def apply_plain(live: LiveInstance, activation: Activation, record: Record, outputs: Mapping[str, Any]) -> None:
     """Apply the part of a record that all kinds of activities share."""
     for message, data in record.journal:
-        live.note(JournalEvent.LOGGED, activation, {"message": message, "data": kept(data)})
+        live.note(JournalEvent.LOGGED, activation, {"message": message, "data": captured(data)})
     live.lines.extend(record.lines)
     live.correlation_id = record.correlation_id or live.correlation_id
     live.name = record.name or live.name

@@ -34,7 +34,7 @@ DECISION_BYTES = 128
 OUTPUT_BYTES = 1024
 
 
-def kept(value: Any) -> Any:
+def captured(value: Any) -> Any:
     """Copy of a value for the journal."""
     if value.__class__ in TINY or (value.__class__ is str and len(value) <= OUTPUT_BYTES and value.isascii()):
         return value
@@ -48,7 +48,7 @@ def masked(node: Node, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Inputs for the journal and for incidents, with secrets masked."""
     secrets = node.secrets
     return {
-        name: MASK if name in secrets else value if value.__class__ in TINY else kept(value)
+        name: MASK if name in secrets else value if value.__class__ in TINY else captured(value)
         for name, value in inputs.items()
     }
 

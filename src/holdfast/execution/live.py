@@ -95,7 +95,7 @@ class LiveInstance(Struct, eq=False, weakref=True):
     published: list[dict[str, Any]] = []
     lines: list[str] = []
     """Lines written in this segment; printed after its commit."""
-    asked: frozenset[str] = frozenset()
+    http_requests: frozenset[str] = frozenset()
     """Ids of the HTTP requests of this burst. Their callers read `replies` after the commit."""
     replies: Mapping[str, HttpReply] = _NONE
     """Replies of this burst, by request id; sent after the commit (rule M13)."""

@@ -176,7 +176,7 @@ def _request_handler(builder: NodeBuilder) -> Callable[[LiveInstance, Activation
             if not request.get(
                 "keep_reply"
             ):  # keep_reply: a request with the same idempotency key gets the stored reply.
-                live.asked |= {str(waiting)}
+                live.http_requests |= {str(waiting)}
             # Limit the list: the callers of unanswered requests received 202 long ago.
             known = [*live.properties.get(OPEN_REQUESTS, ()), str(waiting)][-WAITING_MAX:]
             live.properties = {**live.properties, OPEN_REQUESTS: known}

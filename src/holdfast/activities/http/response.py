@@ -14,7 +14,7 @@ from holdfast.authoring.activity import Activity
 from holdfast.authoring.fields import field
 from holdfast.errors import ExecutionError
 from holdfast.execution.builder import NodeBuilder
-from holdfast.execution.journal import kept
+from holdfast.execution.journal import captured
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Op
 from holdfast.model.replies import OPEN_REQUESTS, HttpReply
@@ -60,7 +60,7 @@ class WriteHttpResponse(Activity, pure=True, category="HTTP", icon="reply", disp
                 body=body,
             )
             answer(live, reply)
-            return {"status_code": reply.status, "content": kept(body[:256].decode(errors="replace"))}
+            return {"status_code": reply.status, "content": captured(body[:256].decode(errors="replace"))}
 
         return builder.leaf(write)
 

@@ -97,11 +97,11 @@ class Statements:
                 "Assign the awaited value to a name first; open and use a resource inside one activity.",
             )
         unit.walrus = walrus_in(node)
-        mine: Out = []
-        lowering(node, mine)
+        steps: Out = []
+        lowering(node, steps)
         unit.walrus = set()
-        self._end_temporaries(mine)
-        out.extend(mine)
+        self._end_temporaries(steps)
+        out.extend(steps)
 
     def _plain(self, node: ast.stmt, out: Out) -> None:
         unit = self.unit
@@ -115,16 +115,16 @@ class Statements:
         elif not (isinstance(node, ast.AnnAssign) and node.value is None):
             out.append(node)
 
-    def _end_temporaries(self, mine: Out) -> None:
+    def _end_temporaries(self, steps: Out) -> None:
         """Delete temporaries that certainly have a value at the end of their statement."""
-        if not mine or not isinstance(mine[-1], ast.stmt) or isinstance(mine[-1], ast.Raise):
+        if not steps or not isinstance(steps[-1], ast.stmt) or isinstance(steps[-1], ast.Raise):
             return
-        names = [name for item in mine for name in _given(item) if is_temporary(name)]
+        names = [name for item in steps for name in _given(item) if is_temporary(name)]
         if names:
             targets: list[ast.expr] = [ast.Name(name, ast.Del()) for name in dict.fromkeys(names)]
-            ending = located(ast.Delete(targets), mine[-1])
+            ending = located(ast.Delete(targets), steps[-1])
             ending._made = True
-            mine.append(ending)
+            steps.append(ending)
 
     # -- simple statements ---------------------------------------------------------------------------------------------
 

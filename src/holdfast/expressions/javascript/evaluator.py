@@ -128,8 +128,8 @@ class _Script:
             raise JsLimitReached("it needs too much memory (or it threw null, which the engine does in that case)")
         if is_limit(str(error)):
             raise JsLimitReached("it needs too much memory or recurses too deeply")
-        said = f"{quoted(self.source)} failed: {str(error)[:300]}"
-        raise ExpressionFailed(said, language="javascript", source=self.source)
+        message = f"{quoted(self.source)} failed: {str(error)[:300]}"
+        raise ExpressionFailed(message, language="javascript", source=self.source)
 
     def _run_once(self, given: dict[str, Any]) -> dict[str, Any]:
         context = self.owner.engine.context(self.owner.limits)

@@ -44,12 +44,14 @@ def references_of(source: str, names: Names, *, is_script: bool) -> References:
     everything = reflects or _ANY_VARIABLES.search(source) is not None
     functions = frozenset((allowed if reflects else words & allowed) | made.functions)
     used = {name: slot for name, slot in made.variables.items() if everything or name in source or name in made.used}
-    asked = {name: slot for name, slot in made.inputs.items() if reflects or name in source or name in made.asked}
+    inputs_used = {
+        name: slot for name, slot in made.inputs.items() if reflects or name in source or name in made.inputs_used
+    }
     return References(
         functions,
         tuple(made.texts.values()),
         used if functions & {"variables", "getVariable", "setVariable"} else {},
-        asked if "getInput" in functions else {},
+        inputs_used if "getInput" in functions else {},
         tuple(made.outputs),
     )
 
@@ -64,7 +66,7 @@ class _Wrappers:
         self.texts: dict[str, str] = {}
         self.functions: set[str] = set()
         self.used: set[str] = set()
-        self.asked: set[str] = set()
+        self.inputs_used: set[str] = set()
         self.outputs: list[tuple[str, str]] = []
 
     def add(self, wrapper: str, verb: str, rest: str) -> None:
@@ -80,7 +82,7 @@ class _Wrappers:
             self.used.add(name)
             return self._make(wrapper, "getVariable", "", json.dumps(name))
         if kind == "inputs":
-            self.asked.add(name)
+            self.inputs_used.add(name)
             return self._make(wrapper, "getInput", "", json.dumps(name))
         if match := _FROM.fullmatch(rest):
             self.outputs.append((match[2], match[1]))

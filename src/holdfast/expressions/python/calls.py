@@ -19,7 +19,7 @@ _FRESH = frozenset({"list", "dict", "set", "sorted", "range", "zip", "enumerate"
 """Functions that return a new collection, which a script may change."""
 _FRESH_METHODS = frozenset({"copy", "split", "rsplit", "splitlines", "keys", "values", "items", "union"})
 _NO_CLOCK = "expressions have no clock and no randomness, because they may run twice; pass the time as a variable"
-_WHY_NOT = {
+_REASONS = {
     "now": _NO_CLOCK,
     "today": _NO_CLOCK,
     "utcnow": _NO_CLOCK,
@@ -86,7 +86,7 @@ class CallRewriter(Rewriter):
     def _module_constant(self, root: str, members: list[str]) -> ast.expr:
         name = ".".join([root, *members])
         if name not in functions.CONSTANTS:
-            why = _WHY_NOT.get(members[0], "expressions cannot use it")
+            why = _REASONS.get(members[0], "expressions cannot use it")
             raise NameUnknown(f"there is no {name} here: {why}")
         return ast.Name(f"c_{name.replace('.', '_')}", ast.Load())
 
@@ -116,7 +116,7 @@ class CallRewriter(Rewriter):
         if name in ("set_outcome", "set_outcomes"):
             return self.outcome_call(node)
         if name not in functions.FUNCTIONS:
-            why = _WHY_NOT.get(name, "")
+            why = _REASONS.get(name, "")
             known = [*functions.FUNCTIONS, "isinstance", "output_of"]
             raise self.refused(
                 f"there is no function '{name}' here" + (why or suggestion(name, known, "functions")), node
@@ -134,7 +134,7 @@ class CallRewriter(Rewriter):
             return self._module_call(node, func.value.id, name)
         self.check_member(func)
         if name not in methods.NAMES:
-            why = _WHY_NOT.get(
+            why = _REASONS.get(
                 name, "methods that change a value are only allowed as statements of a script; others are not supported"
             )
             raise self.refused(f"there is no method '{name}' here: {why}", node)
@@ -144,7 +144,7 @@ class CallRewriter(Rewriter):
     def _module_call(self, node: ast.Call, module: str, name: str) -> ast.expr:
         full = f"{module}.{name}"
         if full not in functions.MEMBERS:
-            why = _WHY_NOT.get(name, "expressions cannot use it")
+            why = _REASONS.get(name, "expressions cannot use it")
             raise self.refused(f"there is no {full} here: {why}", node)
         return self._called(f"f_{full.replace('.', '_')}", [BUDGET], node, full)
 

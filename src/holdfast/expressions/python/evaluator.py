@@ -75,9 +75,11 @@ def _parsed(text: str, mode: str, most_nodes: int) -> ast.AST:
             warnings.simplefilter("ignore")
             tree = ast.parse(text, "<$python>", mode)
     except (SyntaxError, ValueError) as error:
-        said = getattr(error, "msg", None) or str(error)
+        message = getattr(error, "msg", None) or str(error)
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and (error.lineno or 1) > 1 else ""
-        raise ExpressionSyntax(f"{quoted(text)} is not Python: {said}{line}.", language="python", source=text) from None
+        raise ExpressionSyntax(
+            f"{quoted(text)} is not Python: {message}{line}.", language="python", source=text
+        ) from None
     except (MemoryError, RecursionError):
         raise _too_big(text) from None
     _check_size(tree, text, most_nodes)
@@ -132,8 +134,8 @@ def _inlines_budget(code: list[ast.stmt], fuel: int) -> bool:
     """If only a few cold branches use the budget, let each create its own, so that number arithmetic pays nothing for
     it.
     """
-    asked = [node for part in code for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == "B"]
-    if len(asked) > _INLINED_BUDGETS or not all(isinstance(node, ColdBudget) for node in asked):
+    budgets = [node for part in code for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == "B"]
+    if len(budgets) > _INLINED_BUDGETS or not all(isinstance(node, ColdBudget) for node in budgets):
         return False
     for part in code:
         _OwnBudget(fuel).visit(part)
@@ -177,8 +179,8 @@ def _failure(text: str, error: BaseException) -> ExpressionError:
         return out_of_bounds("python", text, str(error))
     if isinstance(error, UnboundLocalError):
         name = str(getattr(error, "name", None) or str(error).split("'")[1]).removeprefix("v_")
-        said = f"{quoted(text)} failed: '{name}' is read before it is assigned"
-        return ExpressionFailed(said, language="python", source=text)
+        message = f"{quoted(text)} failed: '{name}' is read before it is assigned"
+        return ExpressionFailed(message, language="python", source=text)
     return failed("python", text, error)
 
 

@@ -77,8 +77,8 @@ class Places:
     def output(self, activity: ast.expr, output: ast.expr | None) -> ast.expr:
         if isinstance(activity, ast.Constant) and (output is None or isinstance(output, ast.Constant)):
             self._note_output(activity.value, output.value if isinstance(output, ast.Constant) else None)
-        asked = ast.Attribute(self.facts(), "output_of", ast.Load())
-        return ast.Call(asked, [activity, output or ast.Constant(None)], [])
+        method = ast.Attribute(self.facts(), "output_of", ast.Load())
+        return ast.Call(method, [activity, output or ast.Constant(None)], [])
 
     def facts(self) -> ast.expr:
         return _hop(self.names.depth)

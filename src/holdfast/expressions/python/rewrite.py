@@ -76,7 +76,7 @@ class Rewriter:
     def expr(self, node: ast.expr) -> ast.expr:
         method = getattr(self, f"on_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.refused(f"{_spoken(node)} is not allowed in an expression", node)
+            raise self.refused(f"{_display_name(node)} is not allowed in an expression", node)
         self._depth += 1
         try:
             made: ast.expr = method(node)
@@ -285,7 +285,7 @@ class Rewriter:
             return {target.id}
         if isinstance(target, ast.Tuple | ast.List):
             return set().union(*map(self.target_names, target.elts))
-        raise self.refused(f"{_spoken(target)} cannot be a loop variable", target)
+        raise self.refused(f"{_display_name(target)} cannot be a loop variable", target)
 
 
 def _local_target(target: ast.expr) -> ast.expr:
@@ -312,11 +312,11 @@ def _is_number(node: ast.expr) -> bool:
     )
 
 
-def _spoken(node: ast.AST) -> str:
-    return _WORDS.get(type(node), f"'{type(node).__name__}'")
+def _display_name(node: ast.AST) -> str:
+    return _DISPLAY_NAMES.get(type(node), f"'{type(node).__name__}'")
 
 
-_WORDS: dict[type[ast.AST], str] = {
+_DISPLAY_NAMES: dict[type[ast.AST], str] = {
     ast.Lambda: "'lambda' (other than as key=)",
     ast.NamedExpr: "':='",
     ast.Await: "'await'",

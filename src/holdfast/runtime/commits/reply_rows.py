@@ -28,5 +28,5 @@ def reply_records(tenant: str, live: LiveInstance, now: datetime) -> tuple[Recor
             payload=msgspec.msgpack.encode(reply),
         )
         for request, reply in live.replies.items()
-        if request not in live.asked
+        if request not in live.http_requests
     )

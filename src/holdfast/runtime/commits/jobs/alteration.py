@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import DefinitionError, ExecutionError, HoldfastError, MigrationRefused, VariableNotFound
 from holdfast.execution import delivery, migration, operator_actions
-from holdfast.execution.journal import kept
+from holdfast.execution.journal import captured
 from holdfast.execution.live import LiveInstance
 from holdfast.execution.plan import Plan
 from holdfast.model import values
@@ -133,7 +133,11 @@ def _modify(live: LiveInstance, item: ModifyVariable, asked: Asked) -> bool:
             raise ExecutionError(f"'{item.variable}' cannot be {item.value!r}: {error}") from error
         values.check(value, item.variable, live.plan.types)
         if level[index] != value or level[index].__class__ is not value.__class__:
-            told: dict[str, Any] = {"variable": item.variable, "before": kept(level[index]), "value": kept(value)}
+            told: dict[str, Any] = {
+                "variable": item.variable,
+                "before": captured(level[index]),
+                "value": captured(value),
+            }
             asked.note(live, "modify variable", **told)
             level[index] = values.copy(value)
             changed = True
