@@ -146,7 +146,7 @@ class Measuring:
         page.wait_for_load_state("networkidle")
         if way == "all":
             page.keyboard.press("Control+a")
-            page.get_by_role("heading", name=f"{BIG} things selected").wait_for()
+            page.get_by_role("heading", name=f"{BIG} items selected").wait_for()
         if way == "near":
             page.keyboard.press("0")
             page.locator(CARDS).first.wait_for()

@@ -37,7 +37,11 @@ export async function request(method: string, path: string, options: RequestOpti
     if (options.signal) init.signal = options.signal;
     const response = await fetch(address(withQuery(path, options.query)), init).catch((error: unknown) => {
       if (error instanceof DOMException && error.name === "AbortError") throw error;
-      throw new ApiError(0, "network", "The server does not answer. Check that it runs; nothing you typed is lost.");
+      throw new ApiError(
+        0,
+        "network",
+        "The server cannot be reached. Check that it is running. Your input is not lost.",
+      );
     });
     if (response.status === 401) {
       await renew(token);

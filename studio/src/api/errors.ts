@@ -29,7 +29,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(
     response.status,
     problem.code ?? `http.${response.status}`,
-    text ?? `The server answered ${response.status} ${response.statusText}`,
+    text ?? `The server responded with ${response.status} ${response.statusText}`,
     problem.errors ?? [],
   );
 }

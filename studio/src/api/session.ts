@@ -70,7 +70,7 @@ const post = (path: string, body: unknown): Promise<Response> =>
 
 export async function signIn(user: string, password: string): Promise<void> {
   const answer = await post("/api/auth/login", { user, password }).catch(() => {
-    throw new ApiError(0, "network", "The server does not answer.");
+    throw new ApiError(0, "network", "The server cannot be reached.");
   });
   if (!answer.ok) throw await errorOf(answer);
   storeTokens(tokensOf(await answer.json()));

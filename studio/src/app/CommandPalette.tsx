@@ -10,12 +10,12 @@ import { Dialog, Icon } from "../ui";
 import { switchTheme } from "../ui/theme";
 
 const t = defineMessages("palette", {
-  title: "Go to or do",
-  type: "Type a page, a definition or a command",
-  theme: "Switch between light and dark",
+  title: "Command palette",
+  type: "Search pages, definitions and commands",
+  theme: "Toggle light and dark theme",
   open: "Open {name}",
   go: "Go to {name}",
-  none: "Nothing answers to that.",
+  none: "No matches.",
 });
 
 /** Everything by a few letters. Opens with Ctrl+K. */

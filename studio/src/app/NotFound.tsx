@@ -2,9 +2,9 @@ import { defineMessages } from "../i18n/messages";
 import { Empty, LinkButton } from "../ui";
 
 const t = defineMessages("notFound", {
-  title: "There is no such page",
-  text: "The address may have been cut off when it was copied.",
-  home: "To the definitions",
+  title: "Page not found",
+  text: "The link may be incomplete or out of date.",
+  home: "Go to definitions",
 });
 
 export function NotFound() {

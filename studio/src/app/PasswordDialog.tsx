@@ -6,14 +6,14 @@ import { Button, Dialog, TextField, toast } from "../ui";
 
 const t = defineMessages("password", {
   title: "Change your password",
-  text: "You stay signed in here; everywhere else {user} is signed out.",
+  text: "You stay signed in here. All other sessions of {user} end.",
   current: "Current password",
   next: "New password",
-  again: "New password again",
+  again: "Repeat new password",
   wrong: "The current password is wrong.",
-  differ: "The two are not the same.",
+  differ: "The passwords do not match.",
   change: "Change",
-  done: "Your password is changed",
+  done: "Password changed",
 });
 
 export function PasswordDialog({ onClose }: { onClose: () => void }) {

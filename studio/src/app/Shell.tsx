@@ -12,14 +12,14 @@ import { SignIn } from "./SignIn";
 import { Tour } from "./Tour";
 
 const t = defineMessages("shell", {
-  skip: "To the content",
+  skip: "Skip to content",
   pages: "Pages",
-  find: "Find or do",
-  light: "Light colours",
-  dark: "Dark colours",
+  find: "Search and commands",
+  light: "Light theme",
+  dark: "Dark theme",
   out: "Sign out",
   outAs: "Sign out {name}",
-  password: "{name}: change your password",
+  password: "Change password of {name}",
   more: "More",
 });
 

@@ -6,11 +6,11 @@ import { Button, Dialog, TextField } from "../ui";
 const t = defineMessages("signIn", {
   title: "Sign in",
   again: "Sign in again",
-  againText: "Your session has ended. Sign in, and what you were doing goes on: nothing on the page is lost.",
+  againText: "Your session has expired. Sign in to continue. Your work on this page is kept.",
   user: "User",
   password: "Password",
   enter: "Sign in",
-  first: "A new server prints the first password where it was started, or takes it from its settings.",
+  first: "On its first start, the server prints the initial password unless HOLDFAST_ADMIN_PASSWORD sets it.",
 });
 
 /** Stands over the page as it is, so that a lost session loses no edits. */

@@ -4,15 +4,15 @@ import { defineMessages } from "../i18n/messages";
 import { Button } from "../ui";
 
 const t = defineMessages("tour", {
-  label: "First steps",
-  draw: "1 · Draw",
+  label: "Getting started",
+  draw: "1 · Design",
   drawText:
-    "Make a definition and drag activities onto the canvas, or press A and type. Changes save themselves as a draft.",
+    "Create a definition and drag activities onto the canvas, or press A and type a name. Changes are saved as a draft automatically.",
   run: "2 · Run",
-  runText: "Publish it and press Run: the form comes from the workflow's inputs. It says which version runs.",
-  watch: "3 · Watch and repair",
-  watchText:
-    "Open an instance to see it live, read why each step happened, travel through time, and retry what failed.",
+  runText:
+    "Publish the definition and press Run. The form is built from the inputs of the workflow and names the version that runs.",
+  watch: "3 · Monitor and repair",
+  watchText: "Open an instance to follow it live, see why each step ran, go back in time, and retry failed activities.",
   next: "Next",
   end: "Done",
   skip: "Skip",

@@ -10,8 +10,8 @@ import { Badge, QueryView, ScrollRegion, type Tone, valueText } from "../ui";
 
 const t = defineMessages("compare", {
   version: "Version {n}",
-  same: "These versions do the same.",
-  what: "What",
+  same: "The versions are equivalent.",
+  what: "Element",
   change: "Change",
   before: "Before",
   after: "After",

@@ -13,7 +13,7 @@ import { VersionDiff } from "./VersionDiff";
 
 const t = defineMessages("versions", {
   title: "Versions of {name}",
-  open: "Open the drawing",
+  open: "Open designer",
   published: "Published",
   latest: "Latest",
   compare: "Compare",
@@ -21,22 +21,22 @@ const t = defineMessages("versions", {
   from: "From version",
   to: "To version",
   version: "Version {n}",
-  move: "Move instances to this",
-  rollback: "Roll back to this",
+  move: "Migrate instances to this version",
+  rollback: "Roll back to this version",
   rollbackTitle: "Roll back to version {n}?",
-  rollbackText: "A new draft is made that equals version {n}. Nothing runs it until you publish.",
+  rollbackText: "Creates a draft equal to version {n}. The draft takes effect when you publish it.",
   rollbackOver:
-    "The draft (version {draft}) is replaced by what version {n} says, and its changes are lost. Export it first if you may want it back.",
-  rolledBack: "Version {n} is a draft that equals version {old}.",
+    "Replaces the draft (version {draft}) with version {n}. Unpublished changes are lost. Export the draft first if you need it.",
+  rolledBack: "Draft version {n} now equals version {old}.",
   delete: "Delete",
   deleteTitle: "Delete version {n}?",
-  deleteText: "Instances that run on it keep their own copy.",
-  actions: "Actions of version {n}",
-  one: "There is one version only, so there is nothing to compare yet.",
+  deleteText: "Instances on this version keep their copy of the definition.",
+  actions: "Actions for version {n}",
+  one: "Only one version exists. There is nothing to compare yet.",
   list: "Versions",
   view: "View",
   two: "Side by side",
-  one1: "One drawing",
+  one1: "Combined",
 });
 
 /** Every version, what changed between two of them on the drawing and in words, and a way back. */

@@ -13,12 +13,12 @@ import { Button, Dialog, Loading } from "../ui";
 import "../diagram/diff.css";
 
 const t = defineMessages("conflict", {
-  title: "Somebody else saved this workflow",
-  text: "Since you opened it, another version was saved. Nothing of yours is lost: decide which one goes on.",
-  differences: "What your version has that the saved one has not:",
-  none: "Both say the same; only places and notes differ.",
+  title: "This workflow was saved by another user",
+  text: "Another version was saved after you opened this workflow. Your changes are kept. Choose which version to continue with.",
+  differences: "Differences between the saved version and yours:",
+  none: "The versions are equivalent. Only positions and notes differ.",
   mine: "Keep mine",
-  theirs: "Take the saved one",
+  theirs: "Use saved version",
   later: "Decide later",
   added: "added",
   removed: "removed",

@@ -25,10 +25,10 @@ import { classifyFailure, saveDefinition } from "./designerApi";
 import { type LocalDraft, localDraftStore, readLocalDraft } from "./localDraft";
 
 const t = defineMessages("designer-page", {
-  draftTitle: "You have changes that were not saved",
-  draftText: "They were made in this browser on {when} and never reached the server.",
-  restore: "Go on with them",
-  discard: "Throw them away",
+  draftTitle: "Unsaved changes",
+  draftText: "This browser holds changes from {when} that were not saved on the server.",
+  restore: "Restore changes",
+  discard: "Discard changes",
 });
 
 export function DesignerPage() {

@@ -7,7 +7,7 @@ import "./problems.css";
 
 const t = defineMessages("problems", {
   title: "Problems",
-  none: "Nothing is wrong with this workflow.",
+  none: "No problems found.",
   close: "Close",
   workflow: "Workflow",
 });

@@ -16,14 +16,14 @@ const MAX_SHOWN = 5;
 const t = defineMessages("publish", {
   title: "Publish {name}",
   action: "Publish",
-  live: "{n|instance is|instances are} alive on earlier versions. What lives stays on its version; new ones start on this one.",
-  none: "No instance is alive. New ones start on this version.",
-  errors: "{n|problem keeps|problems keep} it from running.",
-  warnings: "{n|warning|warnings}: it will run, but have a look.",
+  live: "{n|instance is|instances are} active on earlier versions and will stay on them. New instances use this version.",
+  none: "No instances are active. New instances use this version.",
+  errors: "{n|problem prevents|problems prevent} publishing.",
+  warnings: "{n|warning|warnings}. You can publish, but review them first.",
   more: "and {n} more",
   done: "Published version {version}",
-  move: "Move instances to it",
-  doneTriggers: "Published version {version}. {triggers|trigger listens|triggers listen}.",
+  move: "Migrate instances",
+  doneTriggers: "Published version {version}. {triggers|trigger|triggers} active.",
 });
 
 interface PublishProps {

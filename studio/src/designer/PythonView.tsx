@@ -8,8 +8,8 @@ import { Empty } from "../ui";
 
 const t = defineMessages("python", {
   label: "Python source",
-  none: "The source is not here",
-  noneText: "This workflow was published without its text. It stands in {file}.",
+  none: "Source not available",
+  noneText: "This workflow was published without its source text. It is defined in {file}.",
   unknown: "a Python module",
 });
 

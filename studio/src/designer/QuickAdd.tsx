@@ -9,8 +9,8 @@ import type { ActivityDescriptor, Catalogue } from "../model/descriptors";
 import "./picker.css";
 
 const t = defineMessages("quick-add", {
-  add: "Add an activity",
-  none: "Nothing is called that.",
+  add: "Add activity",
+  none: "No matches.",
 });
 
 export interface Choice {

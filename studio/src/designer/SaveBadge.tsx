@@ -5,11 +5,11 @@ import { Button } from "../ui";
 
 const t = defineMessages("saving", {
   saved: "Saved",
-  changed: "Not saved yet",
+  changed: "Unsaved changes",
   saving: "Saving …",
-  waiting: "Not saved: trying again",
+  waiting: "Not saved, retrying",
   "signed-out": "Sign in to save",
-  conflict: "Somebody else saved",
+  conflict: "Save conflict",
   refused: "Not saved",
   now: "Save now",
   resolve: "Resolve",

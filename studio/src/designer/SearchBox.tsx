@@ -6,7 +6,7 @@ import { focusOn } from "../model/focus";
 import { searchDocument } from "../model/search";
 import { type Choice, Picker } from "./QuickAdd";
 
-const t = defineMessages("search", { label: "Search in this workflow" });
+const t = defineMessages("search", { label: "Search in workflow" });
 
 /** Finds an activity anywhere in the workflow and goes there. */
 export function SearchBox({

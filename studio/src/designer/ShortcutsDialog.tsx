@@ -2,7 +2,7 @@ import { formatKeys, SHORTCUTS } from "../editor/shortcuts";
 import { defineMessages } from "../i18n/messages";
 import { Dialog } from "../ui";
 
-const t = defineMessages("shortcuts", { title: "Shortcuts" });
+const t = defineMessages("shortcuts", { title: "Keyboard shortcuts" });
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   const groups = [...new Set(SHORTCUTS.map((item) => item.group))];

@@ -11,9 +11,9 @@ import { Button, toast } from "../ui";
 const t = defineMessages("source", {
   label: "Source",
   apply: "Apply",
-  revert: "Undo my changes",
-  bad: "Not JSON yet: {why}",
-  notObject: "A definition is an object.",
+  revert: "Discard changes",
+  bad: "Invalid JSON: {why}",
+  notObject: "A definition must be a JSON object.",
 });
 
 export function SourceView() {

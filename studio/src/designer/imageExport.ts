@@ -163,7 +163,7 @@ export async function toPng({ svg, width, height }: { svg: string; width: number
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve, reject) =>
     canvas.toBlob(
-      (blob) => (blob === null ? reject(new Error("The browser could not draw the picture.")) : resolve(blob)),
+      (blob) => (blob === null ? reject(new Error("The browser could not create the image.")) : resolve(blob)),
       "image/png",
     ),
   );

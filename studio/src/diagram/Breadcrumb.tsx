@@ -1,7 +1,7 @@
 import { defineMessages } from "../i18n/messages";
 import { type Crumb, type Focus, writeFocus } from "../model/focus";
 
-const t = defineMessages("breadcrumb", { label: "Where you are" });
+const t = defineMessages("breadcrumb", { label: "Breadcrumb" });
 
 const keyOf = ({ focus }: Crumb): string => writeFocus(focus) ?? "root";
 

@@ -11,13 +11,11 @@ import { GraphView } from "./GraphView";
 import "./diff.css";
 
 const t = defineMessages("diff", {
-  same: "Both versions do the same.",
+  same: "The versions are equivalent.",
   added: "added",
   removed: "removed",
   changed: "changed",
   moved: "moved",
-  before: "before",
-  after: "after",
   activities: "Activities",
   connections: "Connections",
   settings: "Settings and declarations",

@@ -6,7 +6,7 @@ import { defineMessages } from "../i18n/messages";
 import { detourPath } from "../model/routing";
 import type { ConnectionData, ConnectionEdge } from "./flowElements";
 
-const t = defineMessages("way", { insert: "Put an activity in here" });
+const t = defineMessages("way", { insert: "Insert activity" });
 
 export type Insert = (edgeId: string, at: { x: number; y: number }) => void;
 

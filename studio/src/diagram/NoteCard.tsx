@@ -6,7 +6,7 @@ import { defineMessages } from "../i18n/messages";
 import { snap } from "../model/layout";
 import type { NoteNode } from "./flowElements";
 
-const t = defineMessages("note", { text: "Note", placeholder: "Write a note …", move: "Move the note" });
+const t = defineMessages("note", { text: "Note", placeholder: "Write a note …", move: "Drag to move the note" });
 
 export type ChangeNote = (id: string, change: { text?: string; width?: number; height?: number }) => void;
 

@@ -3,7 +3,7 @@
 import { ControlButton, Controls } from "@xyflow/react";
 import { defineMessages } from "../i18n/messages";
 
-const t = defineMessages("zoom", { fit: "Show everything" });
+const t = defineMessages("zoom", { fit: "Fit to view" });
 
 export function ZoomControls({ onFit }: { readonly onFit: () => void }) {
   return (

@@ -346,7 +346,7 @@ describe("rules", () => {
   it("says why two cards cannot be connected", () => {
     expect(mayConnect(level, catalogue, "end", null, "placed")).toEqual({
       ok: false,
-      why: "Nothing follows this activity: it ends its way.",
+      why: "This activity ends the flow and has no outgoing connections.",
     });
     expect(mayConnect(level, catalogue, "placed", "Done", "large").ok).toBe(false);
     expect(mayConnect(level, catalogue, "placed", null, "end").ok).toBe(true);
@@ -360,7 +360,10 @@ describe("rules", () => {
 
   it("refuses an id that is taken", () => {
     const session = open();
-    expect(session.run(commands.changeId("large", "placed"))).toEqual({ ok: false, why: "“placed” is taken." });
+    expect(session.run(commands.changeId("large", "placed"))).toEqual({
+      ok: false,
+      why: "“placed” is already in use.",
+    });
   });
 });
 

@@ -39,13 +39,12 @@ const t = defineMessages("activity-panel", {
   send: "Comment",
   remove: "Remove the comment",
   id: "Id",
-  idHint: "Expressions and instances find it by this.",
+  idHint: "Expressions and instances refer to the activity by this id.",
   description: "Description",
-  bind: "{output} goes to",
-  noInputs: "This activity takes no inputs.",
+  bind: "Store {output} in",
   unknown:
-    "The server does not know this type. Install the plugin that brings it, or remove the activity. Its content is kept as it is.",
-  test: "Try it",
+    "The server does not know this activity type. Install the plugin that provides it, or remove the activity. Its content is kept unchanged.",
+  test: "Test activity",
 });
 
 export function ActivityPanel({ activity, problems }: { activity: Activity; problems: readonly Problem[] }) {

@@ -14,10 +14,10 @@ const t = defineMessages("cases", {
   addCatch: "Add a catch",
   label: "Label",
   condition: "Condition",
-  errors: "Errors, such as TimeoutError; empty catches all",
+  errors: "Error types, such as TimeoutError. Leave empty to catch all.",
   remove: "Remove",
   up: "Move up",
-  none: "No case yet. Each case is an outcome of its own.",
+  none: "No cases yet. Each case becomes an outcome.",
 });
 
 const CONDITION = { name: "condition", type: "boolean", schema: { type: "boolean" }, display_name: t("condition") };

@@ -16,8 +16,8 @@ const t = defineMessages("declarations", {
   required: "Required",
   default: "Default",
   storage: "Storage",
-  instance: "With the instance",
-  memory: "Until it next waits",
+  instance: "Persisted",
+  memory: "In memory until the next wait",
   description: "Description",
 });
 

@@ -23,12 +23,12 @@ import { WorkflowPanel } from "./WorkflowPanel";
 
 const t = defineMessages("inspector", {
   label: "Inspector",
-  many: "{n|thing|things} selected",
+  many: "{n|item|items} selected",
   connection: "Connection",
   outcome: "Outcome",
   from: "From",
   to: "To",
-  delay: "Wait on the way",
+  delay: "Delay",
   remove: "Remove",
   align: "Align",
   left: "Left",
@@ -37,15 +37,15 @@ const t = defineMessages("inspector", {
   top: "Top",
   middle: "Middle",
   bottom: "Bottom",
-  across: "Across",
-  down: "Down",
+  across: "Horizontally",
+  down: "Vertically",
   distribute: "Distribute",
   duplicate: "Duplicate",
   wrap: "Wrap in a sequence",
-  values: "Preview with the values of",
+  values: "Preview values from",
   defaults: "defaults",
-  chooseInstance: "Values for previews",
-  noInstances: "No instance has run yet. Run the workflow once, and expressions show what they give with its values.",
+  chooseInstance: "Preview values",
+  noInstances: "No instances yet. Run the workflow once to preview expressions with its values.",
 });
 
 export function Inspector({ problems }: { problems: readonly Problem[] }) {

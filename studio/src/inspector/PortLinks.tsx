@@ -5,7 +5,7 @@ import { defineMessages } from "../i18n/messages";
 import type { Chip } from "../model/focus";
 import { Section } from "./Section";
 
-const t = defineMessages("doors", { title: "Inside", empty: "empty", open: "Open {title}" });
+const t = defineMessages("doors", { title: "Contents", empty: "empty", open: "Open {title}" });
 
 export function PortLinks({ chips }: { readonly chips: readonly Chip[] }) {
   const session = useEditorSession();

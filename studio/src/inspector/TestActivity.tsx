@@ -13,9 +13,9 @@ import { usePreviewValues } from "./ExpressionPreview";
 import { JsonValue } from "./editors/compound";
 
 const t = defineMessages("activity-trial", {
-  text: "Runs this activity alone. What it does to the world, it does.",
-  values: "Values of variables",
-  run: "Run it",
+  text: "Runs only this activity. Its side effects are real.",
+  values: "Variables",
+  run: "Run",
 });
 
 export function TestActivity({ activity }: { activity: Activity }) {

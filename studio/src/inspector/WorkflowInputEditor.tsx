@@ -16,13 +16,13 @@ import { InputEditor, type InputEditorProps } from "./InputEditor";
 import { findWorkflow } from "./WorkflowLinks";
 
 const t = defineMessages("workflow-input", {
-  title: "{name} is given",
-  asOne: "Write it as one expression",
-  asFields: "Fill in its fields",
+  title: "Inputs of {name}",
+  asOne: "Edit as one expression",
+  asFields: "Edit as fields",
   none: "{name} declares no inputs.",
-  undeclared: "{name} declares no such input.",
+  undeclared: "{name} does not declare this input.",
   remove: "Remove {name}",
-  missing: "{name} cannot start without it.",
+  missing: "Required by {name}.",
 });
 
 /** Languages that fit into one Python dict. */

@@ -10,7 +10,7 @@ import { Interpolate } from "../ui";
 const t = defineMessages("workflow-links", {
   open: "Open",
   openNamed: "Open {name}",
-  is: "It is the workflow {name}.",
+  is: "This activity runs the workflow {name}.",
 });
 
 /** An activity names it by its id, or by what people call it. */

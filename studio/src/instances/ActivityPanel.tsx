@@ -156,7 +156,7 @@ function Entries({ entries }: { entries: readonly JournalEntry[] }) {
       <ol className="stack small" style={{ listStyle: "none", gap: 4 }}>
         {entries.map((entry) => (
           <li key={entry.sequence}>
-            <b>{eventName(entry.event)}</b> <Timestamp at={entry.at} /> <span className="quiet">{reasonOf(entry)}</span>
+            <b>{eventName(entry)}</b> <Timestamp at={entry.at} /> <span className="quiet">{reasonOf(entry)}</span>
           </li>
         ))}
       </ol>

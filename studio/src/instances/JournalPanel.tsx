@@ -78,7 +78,7 @@ export function JournalPanel({ entries, names, at, selected, onSelect, onMoment 
                 {names.mark(entry.activity_id) ? (
                   <span className="faint small mono clip">{entry.activity_id}</span>
                 ) : null}
-                <span className={entry.activity_id ? "quiet event" : "event"}>{eventName(entry.event)}</span>
+                <span className={entry.activity_id ? "quiet event" : "event"}>{eventName(entry)}</span>
                 {resultOf(entry) ? <span className="value clip">{resultOf(entry)}</span> : null}
               </span>
               <Timestamp at={entry.at} as="clock" className="time" />

@@ -8,7 +8,11 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 type EventName = Parameters<typeof events>[0];
 
-export const eventName = (event: string): string => events(event as EventName) ?? event;
+/** Title of an entry. A variable that an operator changed has a title of its own; an unknown event keeps its name. */
+export function eventName({ event, data }: Pick<JournalEntry, "event" | "data">): string {
+  const isChange = event === "operated" && isObject(data) && data.verb === "modify variable";
+  return events((isChange ? "variable_changed" : event) as EventName) ?? event;
+}
 
 const pairs = (values: Record<string, unknown>): string =>
   Object.entries(values)

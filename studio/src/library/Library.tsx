@@ -11,9 +11,9 @@ import "./library.css";
 const t = defineMessages("library", {
   search: "Search activities",
   title: "Activities",
-  none: "No activity is called “{query}”.",
+  none: "No activity matches “{query}”.",
   trigger: "Can start a workflow",
-  states: "Drag a state onto the canvas, or press the plus of a state to go on from it.",
+  states: "Drag a state onto the canvas, or use the plus button of a state to add the next one.",
   state: "State",
 });
 

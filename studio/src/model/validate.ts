@@ -25,7 +25,12 @@ export function validate(definition: Definition, catalogue: Catalogue): Problem[
     const report = reporter(problems, place);
     const first = seen.get(place.activity.id);
     if (first !== undefined) {
-      report("duplicate-id", ["id"], `The id “${place.activity.id}” is taken.`, "Give one of them another id.");
+      report(
+        "duplicate-id",
+        ["id"],
+        `The id “${place.activity.id}” is used more than once.`,
+        "Give one of them another id.",
+      );
     }
     seen.set(place.activity.id, first ?? place);
     checkActivity(definition, catalogue, place.activity, report);
@@ -57,7 +62,7 @@ function checkActivity(definition: Definition, catalogue: Catalogue, activity: A
       "unknown-type",
       ["type"],
       `The server does not know the activity type “${activity.type}”.`,
-      "Install the plugin that brings it, or replace the activity.",
+      "Install the plugin that provides it, or replace the activity.",
     );
     return;
   }
@@ -68,8 +73,8 @@ function checkActivity(definition: Definition, catalogue: Catalogue, activity: A
       report(
         "unknown-target",
         ["outputs", name],
-        `“${target}” is no variable in sight.`,
-        "Declare it, or choose another.",
+        `“${target}” is not a variable in scope.`,
+        "Declare it, or choose another variable.",
       );
     }
   }
@@ -100,8 +105,8 @@ function checkInput(
       report(
         `unknown-${language}`,
         path,
-        `There is no ${language} “${String(source)}” here.`,
-        "Choose one that is declared.",
+        `The ${language} “${String(source)}” is not in scope.`,
+        "Declare it, or choose another name.",
       );
     }
   } else if (language === "literal") {
@@ -115,14 +120,14 @@ function wrongLiteral(input: InputDescriptor, value: unknown): string | null {
   const type = schema.type;
   if ((type === "integer" || type === "number") && typeof value !== "boolean") {
     const number = typeof value === "number" ? value : Number(value);
-    if (Number.isNaN(number)) return "a number is wanted.";
-    if (type === "integer" && !Number.isInteger(number)) return "a whole number is wanted.";
+    if (Number.isNaN(number)) return "must be a number.";
+    if (type === "integer" && !Number.isInteger(number)) return "must be a whole number.";
     const { minimum, maximum } = schema;
-    if (typeof minimum === "number" && number < minimum) return `at least ${minimum}.`;
-    if (typeof maximum === "number" && number > maximum) return `at most ${maximum}.`;
+    if (typeof minimum === "number" && number < minimum) return `must be at least ${minimum}.`;
+    if (typeof maximum === "number" && number > maximum) return `must be at most ${maximum}.`;
   }
   const choices = schema.enum;
-  if (isList(choices) && !choices.includes(value as never)) return `one of ${choices.map(String).join(", ")}.`;
+  if (isList(choices) && !choices.includes(value as never)) return `must be one of ${choices.map(String).join(", ")}.`;
   return null;
 }
 
@@ -136,7 +141,7 @@ function checkConnections(catalogue: Catalogue, chart: Activity, report: Report)
         report(
           "unknown-activity",
           ["connections", index, end],
-          `There is no activity “${connection[end]}” here.`,
+          `The activity “${connection[end]}” does not exist in this flowchart.`,
           "Remove the connection.",
         );
       }
@@ -148,7 +153,7 @@ function checkConnections(catalogue: Catalogue, chart: Activity, report: Report)
         report(
           "unknown-outcome",
           ["connections", index, "outcome"],
-          `It never completes with “${connection.outcome}”.`,
+          `This activity has no outcome “${connection.outcome}”.`,
           "Choose another outcome.",
           "warning",
           source.id,
@@ -186,7 +191,7 @@ function checkReach(chart: Activity, children: Map<string, Activity>, catalogue:
     report(
       "unreachable",
       ["activities", index],
-      "No way from the start leads here.",
+      "This activity cannot be reached from the start.",
       "Connect it, or remove it.",
       "warning",
       child.id,
@@ -203,7 +208,7 @@ function checkDeclarations(definition: Definition, problems: Problem[]): void {
         problems.push({
           code: "missing-name",
           path,
-          message: "A name is missing.",
+          message: "The name is missing.",
           severity: "error",
           activityId: null,
         });

@@ -10,25 +10,23 @@ import { ListPage } from "./ListPage";
 
 const t = defineMessages("alterations", {
   title: "Alterations",
-  lead: "Changes to instances that live, as plans with a dry run",
-  id: "Plan",
+  lead: "Planned changes to active instances, with a dry run",
   state: "State",
-  what: "What",
+  what: "Changes",
   progress: "Progress",
   who: "By",
-  why: "Why",
-  created: "Made",
+  why: "Reason",
+  created: "Created",
   new: "New plan",
-  show: "Show",
   dry: "dry run",
   detail: "Plan {id}",
   results: "Results",
   instance: "Instance",
   outcome: "Outcome",
-  message: "About",
-  emptyTitle: "Nothing has been altered",
+  message: "Details",
+  emptyTitle: "No alterations yet",
   empty:
-    "Set a variable, cancel or schedule an activity, or move instances to another version: for one or for thousands, with a dry run first.",
+    "Set variables, cancel or schedule activities, or migrate instances to another version. Each plan has a dry run.",
 });
 
 const tone = (state: string): Tone =>

@@ -10,7 +10,7 @@ import { RolePicker } from "./UsersPage";
 
 const t = defineMessages("apiKeys", {
   title: "API keys",
-  lead: "For programs: sent as the header X-Api-Key",
+  lead: "Keys for programs, sent in the X-Api-Key header",
   name: "Name",
   roles: "Roles",
   created: "Created",
@@ -18,17 +18,17 @@ const t = defineMessages("apiKeys", {
   expires: "Expires",
   never: "never",
   new: "New key",
-  expiresHint: "Empty: never",
-  make: "Make the key",
-  made: "Your key",
-  madeText: "Copy it now: it is shown this once, and the server keeps only its hash.",
+  expiresHint: "Leave empty for no expiry",
+  make: "Create key",
+  made: "New API key",
+  madeText: "Copy the key now. It is shown only once. The server stores only its hash.",
   revoke: "Revoke",
   revokeTitle: "Revoke {name}?",
-  revokeText: "Programs that use it are refused from now on.",
-  close: "I have it",
+  revokeText: "Requests with this key are rejected from now on.",
+  close: "Done",
   actions: "Actions: {name}",
-  emptyTitle: "No keys",
-  empty: "Make one for each program, so that each can be revoked alone.",
+  emptyTitle: "No API keys",
+  empty: "Create one key per program, so that each key can be revoked separately.",
 });
 
 export function ApiKeysPage() {

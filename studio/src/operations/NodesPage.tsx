@@ -8,22 +8,22 @@ import { Badge, Button, Heading, QueryView, Table, Timestamp, toast } from "../u
 
 const t = defineMessages("nodes", {
   title: "Nodes",
-  lead: "Processes that do the work",
+  lead: "Processes that run workflows",
   id: "Node",
   state: "State",
   alive: "Alive",
-  gone: "Gone",
+  gone: "Lost",
   started: "Started",
-  heartbeat: "Last heard",
-  host: "Machine and process",
+  heartbeat: "Last heartbeat",
+  host: "Host and process id",
   queues: "Queues",
-  waits: "Takes no new work",
-  this: "this one",
-  pause: "Take no new work here",
-  resume: "Take work again",
-  paused: "This node takes no new work.",
-  resumed: "This node takes work.",
-  unserved: "Nobody serves the queue “{queue}”: work waits there.",
+  waits: "Paused",
+  this: "this node",
+  pause: "Pause this node",
+  resume: "Resume this node",
+  paused: "Node paused. It takes no new work.",
+  resumed: "Node resumed.",
+  unserved: "No node serves the queue “{queue}”. Work is waiting.",
 });
 
 export function NodesPage() {

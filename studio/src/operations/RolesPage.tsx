@@ -10,23 +10,23 @@ import { PERMISSIONS } from "./permissions";
 
 const t = defineMessages("roles", {
   title: "Roles",
-  lead: "What a person may do, by name",
+  lead: "Named sets of permissions",
   name: "Role",
   permissions: "Permissions",
   kind: "Kind",
   builtIn: "Built in",
-  own: "Own",
+  own: "Custom",
   new: "New role",
-  edit: "Change",
-  editTitle: "Change {name}",
+  edit: "Edit",
+  editTitle: "Edit {name}",
   delete: "Delete",
   deleteTitle: "Delete the role {name}?",
-  deleteText: "Whoever has it loses its permissions at once.",
+  deleteText: "Users with this role lose its permissions immediately.",
   save: "Save",
-  all: "everything",
+  all: "all permissions",
   actions: "Actions: {name}",
   emptyTitle: "No roles",
-  empty: "Roles collect permissions under a name.",
+  empty: "A role is a named set of permissions.",
 });
 
 export function RolesPage() {

@@ -11,7 +11,7 @@ import { ListPage } from "./ListPage";
 
 const t = defineMessages("schedules", {
   title: "Schedules",
-  lead: "What the clock starts",
+  lead: "Timers and cron triggers of published definitions",
   definition: "Definition",
   activity: "Activity",
   kind: "Kind",
@@ -24,13 +24,13 @@ const t = defineMessages("schedules", {
   pause: "Pause",
   resume: "Resume",
   run: "Run now",
-  next: "Next times",
-  nextTitle: "Next times of {name}",
+  next: "Next occurrences",
+  nextTitle: "Next occurrences of {name}",
   ran: "Started",
   actions: "Actions: {name}",
-  emptyTitle: "Nothing is scheduled",
+  emptyTitle: "No schedules",
   empty:
-    "Put a Timer or Cron at the start of a workflow and publish it: its next times are shown here, and you can pause it.",
+    "Put a Timer or Cron activity at the start of a workflow and publish it. Its next occurrences are shown here, and you can pause it.",
 });
 
 export function SchedulesPage() {

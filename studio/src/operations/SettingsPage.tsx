@@ -8,14 +8,14 @@ import { sorted } from "./ListPage";
 
 const t = defineMessages("settings", {
   title: "Settings",
-  lead: "What this server works with; set by environment or file, read at start",
+  lead: "Configuration of this server, read from environment and files at startup",
   search: "Search settings",
   name: "Name",
   value: "Value",
   default: "Default",
-  description: "What it does",
+  description: "Description",
   changed: "Changed",
-  onlyChanged: "Only changed ones",
+  onlyChanged: "Only changed",
   secret: "secret",
 });
 

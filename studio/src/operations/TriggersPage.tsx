@@ -6,15 +6,15 @@ import { ListPage } from "./ListPage";
 
 const t = defineMessages("triggers", {
   title: "Triggers",
-  lead: "What starts instances, of all published definitions",
+  lead: "Triggers of all published definitions",
   type: "Type",
   definition: "Definition",
   activity: "Activity",
   version: "Version",
   payload: "Listens for",
-  emptyTitle: "Nothing listens",
+  emptyTitle: "No triggers",
   empty:
-    "A trigger is an activity at the start of a workflow: an event, an HTTP endpoint, a timer. Publish a definition that has one.",
+    "A trigger is an activity that starts a workflow: an event, an HTTP endpoint or a timer. Publish a definition with a trigger to see it here.",
 });
 
 export function TriggersPage() {

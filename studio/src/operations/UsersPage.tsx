@@ -10,7 +10,7 @@ import { ListPage } from "./ListPage";
 
 const t = defineMessages("users", {
   title: "Users",
-  lead: "People who may sign in",
+  lead: "Accounts that can sign in",
   id: "User",
   name: "Name",
   roles: "Roles",
@@ -19,18 +19,18 @@ const t = defineMessages("users", {
   inactive: "Locked",
   created: "Created",
   new: "New user",
-  edit: "Change",
-  editTitle: "Change {name}",
+  edit: "Edit",
+  editTitle: "Edit {name}",
   delete: "Delete",
   deleteTitle: "Delete {name}?",
-  deleteText: "Their sessions end at once. What they did stays in the journals under their name.",
+  deleteText: "All sessions of this user end immediately. Journals keep the name of the user.",
   password: "Password",
   newPassword: "New password",
-  newPasswordHint: "Empty: it stays as it is",
+  newPasswordHint: "Leave empty to keep the current password",
   save: "Save",
   actions: "Actions: {name}",
   emptyTitle: "No users",
-  empty: "Make one, so that people sign in under their own name.",
+  empty: "Create an account for each person.",
 });
 
 export function UsersPage() {

@@ -18,7 +18,7 @@ test("a draft becomes a request only when it is whole", () => {
 
 test("a change is said in words, also one that is not known here", () => {
   expect([alterationName("migrate"), alterationName("cancel"), alterationName("turn_over")]).toEqual([
-    "Move to another version",
+    "Migrate to another version",
     "cancel",
     "turn over",
   ]);

@@ -6,7 +6,7 @@ const t = defineMessages("alteration", {
   modify_variable: "Set a variable",
   cancel_activity: "Cancel an activity",
   schedule_activity: "Run an activity",
-  migrate: "Move to another version",
+  migrate: "Migrate to another version",
 });
 
 export type Draft = { type: AlterationType; variable: string; value: string; activity_id: string; version: string };

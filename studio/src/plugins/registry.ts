@@ -65,7 +65,8 @@ export async function loadPlugins(modules: readonly string[]): Promise<void> {
         const module = (await import(/* @vite-ignore */ new URL(name, document.baseURI).href)) as {
           default?: (s: Studio) => unknown;
         };
-        if (typeof module.default !== "function") throw new Error("its module has no default function");
+        if (typeof module.default !== "function")
+          throw new Error("the module has no default export that is a function");
         await module.default(studio);
       } catch (error) {
         toast.failed(new Error(t("failed", { name, why: error instanceof Error ? error.message : String(error) })));

@@ -7,11 +7,10 @@ import { Icon, type IconName } from "./Icon";
 const t = defineMessages("states", {
   loading: "Loading",
   again: "Try again",
-  forbidden: "You may not see this",
-  forbiddenText: "Your roles do not allow it. An administrator can give you the permission “{permission}”.",
-  missing: "Not here (any more)",
-  offline: "The server does not answer",
-  offlineText: "Check that it runs and that this machine can reach it. Nothing that you typed is lost.",
+  forbidden: "Access denied",
+  missing: "Not found",
+  offline: "The server cannot be reached",
+  offlineText: "Check that the server is running and that this machine can reach it. Your input is not lost.",
   wrong: "Something went wrong",
 });
 

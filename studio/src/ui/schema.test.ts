@@ -21,7 +21,7 @@ test("each schema has a kind of field", () => {
 });
 
 test("problems name their field", () => {
-  expect(problems(order, {}, true)).toEqual({ amount: "This is needed." });
+  expect(problems(order, {}, true)).toEqual({ amount: "Required." });
   expect(Object.keys(problems(order, { amount: 0.5, note: "too long", address: {} }, true))).toEqual([
     "amount",
     "note",

@@ -72,7 +72,7 @@ export const label = (name: string, schema: Schema): string => {
 /** What a value lacks, by path; empty when it fits. */
 export function problems(given: Schema, value: unknown, required: boolean, path = ""): Record<string, string> {
   const schema = unwrapNullable(given);
-  if (value === undefined || value === null || value === "") return required ? { [path]: "This is needed." } : {};
+  if (value === undefined || value === null || value === "") return required ? { [path]: "Required." } : {};
   const kind = kindOf(schema);
   if (kind === "object") {
     const fields = value as Record<string, unknown>;
@@ -88,10 +88,10 @@ export function problems(given: Schema, value: unknown, required: boolean, path 
 }
 
 function valueProblem(schema: Schema, kind: FieldKind, value: unknown): string | null {
-  if (value instanceof InvalidJson) return `This is no JSON: ${value.why}`;
+  if (value instanceof InvalidJson) return `Invalid JSON: ${value.why}`;
   if (kind === "number" || kind === "integer") {
-    if (typeof value !== "number" || Number.isNaN(value)) return "A number is needed.";
-    if (kind === "integer" && !Number.isInteger(value)) return "A whole number is needed.";
+    if (typeof value !== "number" || Number.isNaN(value)) return "Enter a number.";
+    if (kind === "integer" && !Number.isInteger(value)) return "Enter a whole number.";
     if (schema.minimum !== undefined && value < schema.minimum) return `At least ${schema.minimum}.`;
     if (schema.maximum !== undefined && value > schema.maximum) return `At most ${schema.maximum}.`;
   }
@@ -101,7 +101,7 @@ function valueProblem(schema: Schema, kind: FieldKind, value: unknown): string |
     if (schema.maxLength !== undefined && value.length > schema.maxLength)
       return `At most ${schema.maxLength} characters.`;
     if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value))
-      return `It must look like ${schema.pattern}.`;
+      return `Must match the pattern ${schema.pattern}.`;
   }
   return null;
 }

@@ -24,12 +24,12 @@ def test_the_one_that_is_started_is_filled_in_by_its_own_fields(studio: Studio, 
     studio.open("/definitions/order")
 
     designer.card("Execute workflow").click()
-    given = designer.inspector.get_by_role("group", name="Parcel is given")
-    expect(given.get_by_text("Parcel cannot start without it.")).to_have_count(2)
+    given = designer.inspector.get_by_role("group", name="Inputs of Parcel")
+    expect(given.get_by_text("Required by Parcel.")).to_have_count(2)
     given.locator("[data-input=weight] input").fill("3")
     given.get_by_label("Town: kind of value").select_option("input")
     given.locator("[data-input=town] select:not(.hf-language)").select_option("where")
-    expect(given.get_by_text("Parcel cannot start without it.")).to_have_count(0)
+    expect(given.get_by_text("Required by Parcel.")).to_have_count(0)
     designer.saved()
 
     document = server.call("GET", "/api/definitions/order")["document"]
@@ -38,14 +38,14 @@ def test_the_one_that_is_started_is_filled_in_by_its_own_fields(studio: Studio, 
     order = server.execute("order")["instance_id"]
 
     studio.open(f"/instances/{order}")
-    page.get_by_role("link", name="Open the instance").click()
+    page.get_by_role("link", name="Open instance").click()
     studio.heading("Parcel")
     page.get_by_role("tab", name="Variables").click()
     expect(page.get_by_text('"Oslo"')).to_be_visible()
     page.get_by_role("link", name="Started by Order").click()
     studio.heading("Order")
     page.get_by_role("status").get_by_role("button", name="Execute workflow").click()
-    expect(page.get_by_role("heading", name="Instances that it started")).to_be_visible()
+    expect(page.get_by_role("heading", name="Child instances")).to_be_visible()
     expect(page.get_by_role("tabpanel").get_by_role("link", name="Parcel")).to_be_visible()
 
 

@@ -74,7 +74,7 @@ def test_connections_are_drawn_moved_and_split(studio: Studio, designer: Designe
     assert ("two", "Done", delay) in ways(root)
 
     # The plus on a connection puts one in between.
-    page.get_by_role("button", name="Put an activity in here").first.dispatch_event("click")
+    page.get_by_role("button", name="Insert activity").first.dispatch_event("click")
     designer.pick("Log")
     designer.saved()
     root = root_of(server, "wires")
@@ -101,10 +101,10 @@ def test_cards_are_aligned_distributed_duplicated_and_wrapped(
     studio.open("/definitions/tidy")
     designer.card("One").click()
     studio.page.keyboard.press("Control+a")
-    expect(designer.inspector.get_by_text("3 things selected")).to_be_visible()
+    expect(designer.inspector.get_by_text("3 items selected")).to_be_visible()
 
     designer.inspector.get_by_role("button", name="Left", exact=True).click()
-    designer.inspector.get_by_role("button", name="Down", exact=True).click()
+    designer.inspector.get_by_role("button", name="Vertically", exact=True).click()
     designer.saved()
 
     places = [one["metadata"]["position"] for one in root_of(server, "tidy")["activities"]]
@@ -130,7 +130,7 @@ def test_cards_are_aligned_distributed_duplicated_and_wrapped(
     studio.page.mouse.move(low["x"] + low["width"] / 2, low["y"] + low["height"] / 2, steps=5)
     studio.page.mouse.up()
     studio.page.keyboard.up("Shift")
-    expect(designer.inspector.get_by_text("2 things selected")).to_be_visible()
+    expect(designer.inspector.get_by_text("2 items selected")).to_be_visible()
     designer.inspector.get_by_role("button", name="Duplicate").click()
     expect(designer.card("One")).to_have_count(2)
     designer.saved()
@@ -203,7 +203,7 @@ def test_containers_are_opened_and_left_by_the_breadcrumb(
 
     # Search finds what is inside and goes there.
     studio.page.keyboard.press("Control+f")
-    expect(studio.page.get_by_role("combobox", name="Search in this workflow")).to_be_focused()
+    expect(studio.page.get_by_role("combobox", name="Search in workflow")).to_be_focused()
     studio.page.keyboard.type("deep")
     studio.page.keyboard.press("Enter")
     expect(designer.card("Deep").locator(".hf-card.selected")).to_be_visible()
@@ -247,7 +247,7 @@ def test_a_state_machine_is_drawn_published_and_driven(
 
     instance = server.execute("door")["instance_id"]
     studio.open(f"/instances/{instance}")
-    expect(page.get_by_text("Waits for")).to_be_visible()
+    expect(page.get_by_text("Waiting for")).to_be_visible()
     server.call("POST", "/api/events/opened", {})
     expect(page.locator("header").get_by_text("Finished")).to_be_visible()
 
@@ -303,7 +303,7 @@ def test_the_source_is_edited_as_one_step(studio: Studio, designer: Designer, se
     page.keyboard.press("Control+a")
     page.keyboard.insert_text("{")
     page.get_by_role("button", name="Apply").click()
-    expect(page.get_by_text("Not JSON yet")).to_be_visible()
+    expect(page.get_by_text("Invalid JSON")).to_be_visible()
     source.click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(json.dumps(sequence("written", line("one"), line("two"))))
@@ -331,7 +331,7 @@ def test_a_lay_out_leaves_alone_what_stands_by_hand(studio: Studio, designer: De
     assert moved["x"] > 200
 
     studio.page.locator("header").get_by_role("button", name="More").click()
-    studio.page.get_by_role("menuitem", name="Lay out", exact=True).click()
+    studio.page.get_by_role("menuitem", name="Auto layout", exact=True).click()
     designer.saved()
     _, still, gone = (one["metadata"]["position"] for one in root_of(server, "laid")["activities"])
     assert still == moved
@@ -339,7 +339,7 @@ def test_a_lay_out_leaves_alone_what_stands_by_hand(studio: Studio, designer: De
 
     # Everything, when asked for everything; and back.
     studio.page.locator("header").get_by_role("button", name="More").click()
-    studio.page.get_by_role("menuitem", name="Lay out to the right").click()
+    studio.page.get_by_role("menuitem", name="Layout left to right").click()
     first, last = box_of(designer.card("One")), box_of(designer.card("Three"))
     assert last["x"] > first["x"] + first["width"]
     studio.page.get_by_role("button", name="Undo").click()
@@ -380,7 +380,7 @@ def test_a_big_workflow_has_no_map_and_a_middling_one_has(
     expect(studio.page.locator(".react-flow__minimap")).to_have_count(0)
     # Everything else works there too.
     studio.page.keyboard.press("Control+f")
-    expect(studio.page.get_by_role("combobox", name="Search in this workflow")).to_be_focused()
+    expect(studio.page.get_by_role("combobox", name="Search in workflow")).to_be_focused()
     studio.page.keyboard.type("N500")
     studio.page.keyboard.press("Enter")
     expect(designer.inspector.get_by_label("Name", exact=True)).to_have_value("N500")

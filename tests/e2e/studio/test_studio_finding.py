@@ -45,7 +45,7 @@ def test_an_incident_leads_to_the_activity_in_the_designer(studio: Studio, serve
     failed = server.execute("vans", {"parcels": 3, "vans": 0})["instance_id"]
     studio.open(f"/instances/{failed}")
 
-    studio.page.get_by_role("link", name="Correct the definition").click()
+    studio.page.get_by_role("link", name="Edit definition").click()
 
     expect(studio.page).to_have_title("Vans – Holdfast")
     expect(Designer(studio.page).inspector.get_by_label("Name", exact=True)).to_have_value("Share")
@@ -62,14 +62,14 @@ def test_what_failed_is_found_by_its_time_and_counted(studio: Studio, server: St
 
     expect(statuses.get_by_role("button", name="Faulted 1")).to_be_visible()
     expect(statuses.get_by_role("button", name="Finished 2")).to_be_visible()
-    page.get_by_label("Which time").select_option("finished")
+    page.get_by_label("Time field").select_option("finished")
     period.select_option("today")
     statuses.get_by_role("button", name="Faulted 1").click()
     expect(studio.row("Tours")).to_have_count(1)
 
     period.select_option("between")
     page.get_by_label("To", exact=True).fill("2001-01-01T00:00")
-    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    expect(page.get_by_text("No matches")).to_be_visible()
     expect(statuses.get_by_role("button", name="Faulted 0")).to_be_visible()
     page.reload()
     expect(page.get_by_label("To", exact=True)).to_have_value("2001-01-01T00:00")
@@ -80,8 +80,8 @@ def test_a_page_without_a_network_says_so_and_comes_back(studio: Studio) -> None
     page.route("**/api/instances**", lambda route: route.abort())
     page.evaluate("dispatchEvent(new Event('offline'))")
     page.get_by_role("link", name="Instances").click()
-    expect(page.get_by_role("heading", name="The server does not answer")).to_be_visible()
+    expect(page.get_by_role("heading", name="The server cannot be reached")).to_be_visible()
 
     page.unroute_all()
     page.evaluate("dispatchEvent(new Event('online'))")
-    expect(page.get_by_role("heading", name="The server does not answer")).to_have_count(0)
+    expect(page.get_by_role("heading", name="The server cannot be reached")).to_have_count(0)

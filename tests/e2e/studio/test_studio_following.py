@@ -83,7 +83,7 @@ def test_publishing_names_what_stands_in_its_way(studio: Studio, designer: Desig
     expect(studio.page.locator(".hf-problem-count")).to_contain_text("1 problem")
     studio.page.get_by_role("button", name="Publish", exact=True).click()
     dialog = studio.page.get_by_role("dialog")
-    expect(dialog.get_by_text("1 problem keeps it from running.")).to_be_visible()
+    expect(dialog.get_by_text("1 problem prevents publishing.")).to_be_visible()
     expect(dialog.get_by_role("button", name="Publish")).to_be_disabled()
 
     dialog.get_by_role("button").filter(has_text="duration").click()

@@ -61,21 +61,21 @@ def test_what_is_held_is_run_again_with_a_reason(context: BrowserContext, crashe
     studio.sign_in()
     page, panel = studio.page, studio.page.get_by_role("tabpanel")
     # Its process counts as alive for some seconds; then the page hears of the incident by itself.
-    expect(panel.get_by_text("nobody knows how far it came")).to_be_visible()
-    expect(panel.get_by_role("button", name="Run it again")).to_be_visible()
+    expect(panel.get_by_text("it is unknown how far the activity got")).to_be_visible()
+    expect(panel.get_by_role("button", name="Run again")).to_be_visible()
     header = page.locator("header")
     expect(header.get_by_role("button", name="Cancel")).to_be_visible()
     expect(header.get_by_role("button", name="Retry")).to_have_count(0)
 
-    header.get_by_role("button", name="Run it again").click()
+    header.get_by_role("button", name="Run again").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Why").fill("the bank has no trace")
-    dialog.get_by_role("button", name="Run it again").click()
+    dialog.get_by_label("Reason").fill("the bank has no trace")
+    dialog.get_by_role("button", name="Run again").click()
 
     expect(dialog).to_have_count(0)
     expect(header.get_by_text("Finished")).to_be_visible()
     expect(panel.get_by_text("Closed")).to_be_visible()
-    expect(page.get_by_role("button", name="Run it again")).to_have_count(0)
+    expect(page.get_by_role("button", name="Run again")).to_have_count(0)
     page.get_by_role("tab", name="Journal").click()
     expect(panel.get_by_text("the bank has no trace")).to_be_visible()
     assert studio.errors == []

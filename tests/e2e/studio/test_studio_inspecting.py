@@ -36,7 +36,7 @@ def test_a_cron_shows_its_next_times_and_says_what_is_wrong(
     expect(times.get_by_role("listitem")).to_have_count(3)
     field = designer.field("expression")
     field.fill("61 * * * *")
-    expect(designer.inspector.get_by_text("Not a schedule yet")).to_be_visible()
+    expect(designer.inspector.get_by_text("Invalid cron expression")).to_be_visible()
     expect(times).to_have_count(0)
     field.fill("15 8 * * 1-5")
     expect(times.get_by_role("listitem").first).to_contain_text(":15")
@@ -66,7 +66,7 @@ def test_an_expression_shows_what_it_gives_with_the_values_of_an_instance(
     expect(preview).to_have_count(0)
 
     designer.inspector.get_by_role("button", name="defaults").click()
-    studio.page.get_by_role("dialog", name="Values for previews").get_by_role("button").filter(
+    studio.page.get_by_role("dialog", name="Preview values").get_by_role("button").filter(
         has_text=instance
     ).click()
     expect(preview).to_have_text("=205")
@@ -117,15 +117,15 @@ def test_one_activity_is_tried_alone_with_given_values(
     instance = server.execute("trial", {"amount": 7})["instance_id"]
     studio.open("/definitions/trial")
     designer.card("Double").click()
-    part = designer.unfold("Try it")
-    values = part.get_by_label("Values of variables")
+    part = designer.unfold("Test activity")
+    values = part.get_by_label("Variables")
     values.fill('{"amount": 21, "twice": 0}')
-    part.get_by_role("button", name="Run it").click()
+    part.get_by_role("button", name="Run").click()
     expect(part.get_by_text("Finished")).to_be_visible()
     expect(part.locator("pre")).to_contain_text('"twice": 42')
 
     values.fill('{"amount": null, "twice": 0}')
-    part.get_by_role("button", name="Run it").click()
+    part.get_by_role("button", name="Run").click()
     expect(part.get_by_text("Faulted")).to_be_visible()
     expect(part.locator("pre")).to_contain_text("NoneType")
 
@@ -133,9 +133,9 @@ def test_one_activity_is_tried_alone_with_given_values(
     designer.inspector.get_by_role("button", name="defaults").click()
     studio.page.get_by_role("dialog").get_by_role("button").filter(has_text=instance).click()
     designer.card("Told").click()
-    part = designer.unfold("Try it")
-    expect(part.get_by_label("Values of variables")).to_contain_text('"amount": 7')
-    part.get_by_role("button", name="Run it").click()
+    part = designer.unfold("Test activity")
+    expect(part.get_by_label("Variables")).to_contain_text('"amount": 7')
+    part.get_by_role("button", name="Run").click()
     expect(part.locator("pre")).to_contain_text("amount 7")
     assert server.call("GET", "/api/instances?definition_id=trial")["total"] == 1
 
@@ -193,10 +193,10 @@ def test_every_activity_of_the_library_can_be_inspected(
     expect(designer.card("#0#")).to_be_visible()
     for index, type in enumerate(types):
         studio.page.keyboard.press("Control+f")
-        expect(studio.page.get_by_role("combobox", name="Search in this workflow")).to_be_focused()
+        expect(studio.page.get_by_role("combobox", name="Search in workflow")).to_be_focused()
         studio.page.keyboard.type(f"#{index}#")
         studio.page.keyboard.press("Enter")
         expect(designer.inspector.get_by_label("Name", exact=True).first).to_have_value(f"#{index}#")
         studio.page.evaluate("document.querySelectorAll('.hf-inspector details').forEach(one => one.open = true)")
-        expect(designer.inspector.get_by_text("The server does not know this type")).to_have_count(0)
+        expect(designer.inspector.get_by_text("The server does not know this activity type")).to_have_count(0)
         assert studio.errors == [], type

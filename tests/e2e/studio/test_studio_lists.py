@@ -67,11 +67,11 @@ def test_versions_are_compared_and_one_goes_back_after_a_question(studio: Studio
     changes = studio.page.get_by_role("region", name="Changes")
     expect(changes.get_by_text("amount > 1000")).to_be_visible()
     expect(changes.get_by_text("amount > 2000")).to_be_visible()
-    studio.page.get_by_role("button", name="Actions of version 1").click()
-    studio.page.get_by_role("menuitem", name="Roll back to this").click()
+    studio.page.get_by_role("button", name="Actions for version 1").click()
+    studio.page.get_by_role("menuitem", name="Roll back to this version").click()
     question = studio.page.get_by_role("dialog", name="Roll back to version 1?")
-    question.get_by_role("button", name="Roll back to this").click()
-    expect(studio.page.get_by_text("These versions do the same.")).to_be_visible()
+    question.get_by_role("button", name="Roll back to this version").click()
+    expect(studio.page.get_by_text("The versions are equivalent.")).to_be_visible()
 
 
 @pytest.mark.usefixtures("seeded")
@@ -81,7 +81,7 @@ def test_a_run_asks_for_the_inputs_and_says_which_version_runs(studio: Studio) -
     dialog = studio.page.get_by_role("dialog", name="Run Shipment")
     expect(dialog.get_by_text("Runs v1")).to_be_visible()
     dialog.get_by_role("button", name="Run", exact=True).click()
-    expect(dialog.get_by_text("This is needed.").first).to_be_visible()
+    expect(dialog.get_by_text("Required.").first).to_be_visible()
 
     dialog.get_by_label("Parcels").fill("9")
     dialog.get_by_label("Vans").fill("3")
@@ -102,7 +102,7 @@ def test_instances_are_filtered_and_the_filter_is_kept(studio: Studio, seeded: d
 
     studio.page.get_by_role("button", name="Saved filters").click()
     studio.page.get_by_role("menuitem", name="Save this filter").click()
-    studio.page.get_by_label("Name of the filter").fill("My faults")
+    studio.page.get_by_label("Filter name").fill("My faults")
     studio.page.get_by_role("button", name="Save", exact=True).click()
     studio.open("/instances")
     expect(studio.row(seeded["waiting"])).to_be_visible()
@@ -118,7 +118,7 @@ def test_many_are_canceled_at_once_with_a_reason(studio: Studio, server: StudioS
         studio.row(id).get_by_role("checkbox").check()
     studio.page.get_by_role("toolbar").get_by_role("button", name="Cancel").click()
     question = studio.page.get_by_role("dialog", name="Cancel 2 instances?")
-    question.get_by_label("Why").fill("wrong list")
+    question.get_by_label("Reason").fill("wrong list")
     question.get_by_role("button", name="Cancel").click()
 
     for id in made:

@@ -82,11 +82,11 @@ def test_a_plan_is_made_for_all_that_match(studio: Studio, server: StudioServer)
     dialog.get_by_role("button", name="Next").click()
     dialog.get_by_label("Variable").fill("level")
     dialog.get_by_label("Value (JSON)").fill("9")
-    dialog.get_by_role("button", name="Another change").click()
+    dialog.get_by_role("button", name="Add change").click()
     dialog.get_by_label("Change", exact=True).last.select_option("cancel_activity")
     dialog.get_by_label("Activity id").fill("wait")
     dialog.get_by_role("button", name="Remove this change").last.click()
-    dialog.get_by_label("Why").fill("prices rose")
+    dialog.get_by_label("Reason").fill("prices rose")
     dialog.get_by_role("button", name="Dry run").click()
     expect(dialog.get_by_text("applies 3")).to_be_visible()
     dialog.get_by_role("button", name="Alter 3 instances").click()
@@ -109,7 +109,7 @@ def test_a_role_of_ones_own_decides_what_is_offered(studio: Studio, server: Stud
     server.call("POST", "/api/users", {"user": "wanda", "password": "just-watching-9", "roles": ["watcher"]})
 
     studio.open("/users")
-    studio.choose("wanda", "Change")
+    studio.choose("wanda", "Edit")
     dialog.get_by_label("Name").fill("Wanda W.")
     dialog.get_by_role("button", name="Save").click()
     expect(studio.row("Wanda W.")).to_be_visible()
@@ -137,12 +137,12 @@ def test_a_key_opens_the_api_until_it_is_revoked(studio: Studio, server: StudioS
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("the till")
     dialog.get_by_label("viewer").check()
-    dialog.get_by_role("button", name="Make the key").click()
-    expect(page.get_by_text("Copy it now")).to_be_visible()
+    dialog.get_by_role("button", name="Create key").click()
+    expect(page.get_by_text("Copy the key now")).to_be_visible()
     key = page.get_by_role("dialog").locator(".value").first.inner_text()
     asked = page.request.get(server.url + "/api/definitions", headers={"X-Api-Key": key})
     assert asked.status == 200
-    page.get_by_role("button", name="I have it").click()
+    page.get_by_role("button", name="Done").click()
     studio.choose("the till", "Revoke")
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     expect(studio.row("the till")).to_have_count(0)
@@ -182,7 +182,7 @@ def test_many_are_retried_and_deleted_at_once(studio: Studio, server: StudioServ
         studio.row(id).get_by_role("checkbox").check()
     page.get_by_role("toolbar").get_by_role("button", name="Delete").click()
     page.get_by_role("dialog", name="Delete 2 instances?").get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    expect(page.get_by_text("No matches")).to_be_visible()
     assert server.call("GET", "/api/instances?definition_id=vans")["total"] == 0
 
 
@@ -195,20 +195,20 @@ def test_all_that_match_are_canceled_also_those_on_other_pages(studio: Studio, s
     page.get_by_role("checkbox", name="Select all").check()
     tools = page.get_by_role("toolbar")
     expect(tools.get_by_text("50 instances selected")).to_be_visible()
-    tools.get_by_role("button", name="Select all 53 that match").click()
+    tools.get_by_role("button", name="Select all 53 matches").click()
     tools.get_by_role("button", name="Cancel").click()
     dialog = page.get_by_role("dialog", name="Cancel 53 instances?")
-    expect(dialog.get_by_text("tested again on each")).to_be_visible()
+    expect(dialog.get_by_text("checked again for each instance")).to_be_visible()
     dialog.get_by_role("button", name="Cancel").click()
 
-    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    expect(page.get_by_text("No matches")).to_be_visible()
     assert server.call("GET", "/api/instances?definition_id=crowd&status=canceled")["total"] == 53
 
 
 def test_a_node_is_paused_and_takes_work_again(studio: Studio) -> None:
     studio.open("/nodes")
     page = studio.page
-    page.get_by_role("button", name="Take no new work here").click()
-    page.get_by_role("button", name="Take work again").click()
-    expect(page.get_by_role("button", name="Take no new work here")).to_be_visible()
-    expect(page.get_by_role("button", name="Take work again")).to_have_count(0)
+    page.get_by_role("button", name="Pause this node").click()
+    page.get_by_role("button", name="Resume this node").click()
+    expect(page.get_by_role("button", name="Pause this node")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume this node")).to_have_count(0)

@@ -59,7 +59,7 @@ def test_a_tablet_shows_it_too(studio: Studio, seeded: dict[str, str]) -> None:
 
 def test_an_address_that_leads_nowhere_says_so(studio: Studio) -> None:
     studio.open("/no/such/page")
-    expect(studio.page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(studio.page.get_by_role("heading", name="Page not found")).to_be_visible()
     studio.open("/instances/nobody")
     expect(studio.page.get_by_role("alert")).to_be_visible()
 
@@ -79,9 +79,9 @@ def test_people_and_keys_are_managed(studio: Studio) -> None:
     dialog = studio.page.get_by_role("dialog")
     dialog.get_by_label("Name").fill("the shop")
     dialog.get_by_label("operator").check()
-    dialog.get_by_role("button", name="Make the key").click()
-    expect(studio.page.get_by_text("Copy it now")).to_be_visible()
-    studio.page.get_by_role("button", name="I have it").click()
+    dialog.get_by_role("button", name="Create key").click()
+    expect(studio.page.get_by_text("Copy the key now")).to_be_visible()
+    studio.page.get_by_role("button", name="Done").click()
     expect(studio.row("the shop")).to_be_visible()
 
 
@@ -91,7 +91,7 @@ def test_a_schedule_is_paused_and_run_now(studio: Studio, server: StudioServer, 
     expect(studio.row("nightly").get_by_text("Paused")).to_be_visible()
     studio.choose("nightly", "Resume")
     expect(studio.row("nightly").get_by_text("Active")).to_be_visible()
-    studio.choose("nightly", "Next times")
+    studio.choose("nightly", "Next occurrences")
     expect(studio.page.get_by_role("dialog").get_by_role("listitem")).to_have_count(8)
 
 
@@ -100,8 +100,8 @@ def test_the_first_steps_are_shown_once(studio: Studio) -> None:
         "if (!sessionStorage.seen) localStorage.removeItem('holdfast.tour'); sessionStorage.seen = 1"
     )
     studio.open("/definitions")
-    tour = studio.page.get_by_role("region", name="First steps")
-    expect(tour.get_by_text("1 · Draw")).to_be_visible()
+    tour = studio.page.get_by_role("region", name="Getting started")
+    expect(tour.get_by_text("1 · Design")).to_be_visible()
     studio.page.get_by_role("link", name="Dashboard").click()
     expect(tour).to_have_count(0)
     studio.page.get_by_role("link", name="Definitions").click()

@@ -15,7 +15,7 @@ from tests.support.studio.server import StudioServer
 def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio, seeded: dict[str, str]) -> None:
     watching = studio.page.context.new_page()
     watching.goto(f"{studio.url}/instances/{seeded['waiting']}")
-    expect(watching.get_by_text("Waits for")).to_be_visible()
+    expect(watching.get_by_text("Waiting for")).to_be_visible()
 
     studio.open("/tasks")
     # Others may wait in the list before it.
@@ -29,7 +29,7 @@ def test_a_task_is_claimed_and_completed_and_its_instance_goes_on(studio: Studio
 
     # The other page was only looked at: it follows by itself.
     expect(watching.locator("header").get_by_text("Finished")).to_be_visible()
-    studio.page.get_by_role("button", name="Done", exact=True).click()
+    studio.page.get_by_role("button", name="Completed", exact=True).click()
     expect(studio.page.get_by_text("It is on the list")).to_be_visible()
 
 
@@ -49,7 +49,7 @@ def test_a_fault_is_read_its_cause_changed_and_retried(studio: Studio, server: S
     studio.page.get_by_role("tab", name="Incidents").click()
     panel.get_by_role("button", name="Retry").click()
     expect(dialog.get_by_text("parcels // free")).to_be_visible()
-    dialog.get_by_label("Why").fill("no van was entered")
+    dialog.get_by_label("Reason").fill("no van was entered")
     dialog.get_by_role("button", name="Retry").click()
 
     expect(studio.page.locator("header").get_by_text("Finished")).to_be_visible()
@@ -64,7 +64,7 @@ def test_many_are_altered_after_a_dry_run(studio: Studio, server: StudioServer) 
     dialog = studio.page.get_by_role("dialog")
     dialog.get_by_label("Variable").fill("fee")
     dialog.get_by_label("Value").fill("77")
-    dialog.get_by_label("Why").fill("the fee was forgotten")
+    dialog.get_by_label("Reason").fill("the fee was forgotten")
     dialog.get_by_role("button", name="Dry run").click()
     expect(dialog.get_by_text("applies 1")).to_be_visible()
     assert server.call("GET", f"/api/instances/{waiting}")["state"]["variables"]["fee"] == 0
@@ -83,15 +83,15 @@ def test_time_travel_shows_what_was_so_then(studio: Studio, server: StudioServer
     fee = panel.locator("dl").first.locator("dd").last
     expect(fee).to_have_text("7")
 
-    moment = studio.page.get_by_role("slider", name="Moment")
+    moment = studio.page.get_by_role("slider", name="Journal position")
     expect(moment).to_be_enabled()  # The journal is there.
     moment.focus()
     moment.press("Home")
 
-    expect(studio.page.get_by_text("You look at the past")).to_be_visible()
+    expect(studio.page.get_by_text("Viewing the past")).to_be_visible()
     expect(panel.locator("dl").first).to_contain_text("0")
     studio.page.get_by_role("button", name="Back to now").click()
-    expect(studio.page.get_by_text("You look at the past")).to_have_count(0)
+    expect(studio.page.get_by_text("Viewing the past")).to_have_count(0)
     studio.page.get_by_role("button", name="Timeline").click()
     expect(studio.page.get_by_role("region", name="Timeline").get_by_role("row")).not_to_have_count(1)
 
@@ -131,17 +131,17 @@ def test_a_definition_is_corrected_and_its_instance_goes_on_with_it(studio: Stud
     studio.open(f"/alterations?ids={broken}")
     dialog.get_by_label("Change", exact=True).select_option("migrate")
     dialog.get_by_label("Version").select_option("v2 (published)")
-    dialog.get_by_label("Why").fill("the path has moved")
+    dialog.get_by_label("Reason").fill("the path has moved")
     dialog.get_by_role("button", name="Dry run").click()
     dialog.get_by_role("button", name="Alter 1 instance").click()
     expect(page.get_by_role("row").filter(has_text="the path has moved").get_by_text("1 / 1")).to_be_visible()
 
     # What an effect was given stays, whatever the definition says by now: unless it is worked out anew.
-    page.get_by_role("button", name="To the instance").click()
+    page.get_by_role("button", name="Open instance").click()
     page.locator("header").get_by_role("button", name="Retry").click()
     inputs = dialog.get_by_label("Inputs (JSON)")
     expect(inputs).to_have_value(re.compile("/old"))
-    dialog.get_by_role("button", name="Work them out anew").click()
+    dialog.get_by_role("button", name="Re-evaluate inputs").click()
     expect(inputs).to_have_value(re.compile("/new"))
     dialog.get_by_role("button", name="Retry").click()
     expect(dialog).to_have_count(0)

@@ -42,7 +42,7 @@ def write(designer: Designer, card: str, text: str) -> None:
     designer.field("text").fill(text)
 
 
-@pytest.mark.parametrize("choice", ["Keep mine", "Take the saved one"])
+@pytest.mark.parametrize("choice", ["Keep mine", "Use saved version"])
 def test_when_two_save_the_second_one_decides(
     studio: Studio, designer: Designer, colleague: Studio, server: StudioServer, choice: str
 ) -> None:
@@ -57,12 +57,12 @@ def test_when_two_save_the_second_one_decides(
     write(other, "Two", "theirs")
     other.saved()
     write(designer, "One", "mine")
-    expect(studio.page.get_by_text("Somebody else saved")).to_be_visible()
+    expect(studio.page.get_by_text("Save conflict")).to_be_visible()
     assert texts(server, id) == ["one", "theirs"]
     # Going on drawing meanwhile loses nothing and overwrites nothing.
     write(designer, "One", "mine at last")
     studio.page.get_by_role("button", name="Resolve").click()
-    dialog = studio.page.get_by_role("dialog", name="Somebody else saved this workflow")
+    dialog = studio.page.get_by_role("dialog", name="This workflow was saved by another user")
     expect(dialog.get_by_role("listitem")).to_have_count(2)
     expect(dialog.get_by_role("listitem").filter(has_text="Two")).to_contain_text("changed")
     dialog.get_by_role("button", name=choice).click()
@@ -119,10 +119,10 @@ def test_what_could_not_be_saved_is_offered_when_one_comes_back(
         "**/api/definitions/away", lambda route: route.abort() if route.request.method == "PUT" else route.continue_()
     )
     write(designer, "One", "written without a server")
-    expect(studio.page.get_by_text("Not saved: trying again")).to_be_visible()
+    expect(studio.page.get_by_text("Not saved, retrying")).to_be_visible()
     # What would run is not what is drawn: so it does not.
     studio.page.get_by_role("button", name="Run", exact=True).click()
-    expect(studio.page.get_by_text("nothing was run")).to_be_visible()
+    expect(studio.page.get_by_text("the workflow was not started")).to_be_visible()
     expect(studio.page.get_by_role("dialog")).to_have_count(0)
     studio.page.on("dialog", lambda dialog: dialog.accept())
     studio.open("/settings")
@@ -131,9 +131,9 @@ def test_what_could_not_be_saved_is_offered_when_one_comes_back(
     # Somebody saved in between: coming back must not silently write over it.
     server.call("PUT", "/api/definitions/away", sequence("away", line("one", "by another")))
     studio.open("/definitions/away")
-    dialog = studio.page.get_by_role("dialog", name="You have changes that were not saved")
-    dialog.get_by_role("button", name="Go on with them").click()
-    expect(studio.page.get_by_text("Somebody else saved")).to_be_visible()
+    dialog = studio.page.get_by_role("dialog", name="Unsaved changes")
+    dialog.get_by_role("button", name="Restore changes").click()
+    expect(studio.page.get_by_text("Save conflict")).to_be_visible()
     assert texts(server, "away") == ["by another"]
     studio.page.get_by_role("button", name="Resolve").click()
     studio.page.get_by_role("dialog").get_by_role("button", name="Keep mine").click()
@@ -153,12 +153,12 @@ def test_a_viewer_looks_and_changes_nothing(guest: Studio, server: StudioServer)
     guest.sign_in("vito", "only-looking-88")
     page, designer = guest.page, Designer(guest.page)
 
-    expect(page.get_by_text("Your roles allow you to look at this workflow, not to change it.")).to_be_visible()
+    expect(page.get_by_text("Your roles allow you to view this workflow, but not to change it.")).to_be_visible()
     designer.card("One").click()
     expect(designer.field("text")).to_have_attribute("readonly", "")
     for name in ("Publish", "Run", "Undo"):
         expect(page.get_by_role("button", name=name)).to_have_count(0)
-    expect(designer.inspector.get_by_text("Try it")).to_have_count(0)
+    expect(designer.inspector.get_by_text("Test activity")).to_have_count(0)
     page.keyboard.press("Delete")
     expect(designer.card("One")).to_be_visible()
 

@@ -77,9 +77,9 @@ def test_people_change_their_own_password(guest: Studio, server: StudioServer) -
     dialog = guest.page.get_by_role("dialog", name="Change your password")
     dialog.get_by_label("Current password").fill("guessed-22")
     dialog.get_by_label("New password", exact=False).first.fill("my-own-words-33")
-    dialog.get_by_label("New password again").fill("my-own-words")
-    expect(dialog.get_by_text("The two are not the same.")).to_be_visible()
-    dialog.get_by_label("New password again").fill("my-own-words-33")
+    dialog.get_by_label("Repeat new password").fill("my-own-words")
+    expect(dialog.get_by_text("The passwords do not match.")).to_be_visible()
+    dialog.get_by_label("Repeat new password").fill("my-own-words-33")
     dialog.get_by_role("button", name="Change").click()
     expect(dialog.get_by_role("alert")).to_contain_text("current password is wrong")
 
@@ -112,6 +112,6 @@ def test_the_palette_goes_anywhere_by_a_few_letters(studio: Studio) -> None:
 
 
 def test_light_and_dark_are_remembered(studio: Studio) -> None:
-    studio.page.get_by_role("button", name="Dark colours").click()
+    studio.page.get_by_role("button", name="Dark theme").click()
 
     expect(studio.page.locator("html")).to_have_attribute("data-theme", "dark")

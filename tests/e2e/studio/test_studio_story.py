@@ -13,7 +13,7 @@ def test_from_an_empty_canvas_to_a_repaired_instance(studio: Studio) -> None:
     _draw(page, designer)
     _publish(page)
     _run(page, "2000")
-    expect(page.get_by_text("Waits for")).to_be_visible()
+    expect(page.get_by_text("Waiting for")).to_be_visible()
 
     _answer(studio)
     _repair(page)
@@ -75,7 +75,7 @@ def _run(page: Page, amount: str) -> None:
 
 def _answer(studio: Studio) -> None:
     page = studio.page
-    page.get_by_role("link", name="Open the task").click()
+    page.get_by_role("link", name="Open task").click()
     expect(page.get_by_role("heading", name="Approve the refund")).to_be_visible()
     page.get_by_label("Answer").fill('{"yes": true}')
     page.get_by_role("button", name="Complete").click()
@@ -96,7 +96,7 @@ def _repair(page: Page) -> None:
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     page.locator("header").get_by_role("button", name="Retry").click()
-    dialog.get_by_label("Why").fill("there are four")
+    dialog.get_by_label("Reason").fill("there are four")
     dialog.get_by_role("button", name="Retry").click()
     expect(page.locator("header").get_by_text("Finished")).to_be_visible()
 
@@ -104,10 +104,10 @@ def _repair(page: Page) -> None:
 def _travel(page: Page) -> None:
     panel = page.get_by_role("tabpanel")
     expect(panel.get_by_text("500").first).to_be_visible()
-    moment = page.get_by_role("slider", name="Moment")
+    moment = page.get_by_role("slider", name="Journal position")
     moment.focus()
     moment.press("Home")
-    expect(page.get_by_text("You look at the past")).to_be_visible()
+    expect(page.get_by_text("Viewing the past")).to_be_visible()
     expect(page.locator(".stage [data-status]")).to_have_count(0)
     moment.press("End")
     expect(page.locator(".stage [data-status=completed]").first).to_be_visible()

@@ -29,7 +29,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def travel(page: Page, entries: int) -> None:
     """Back to the start, and from there so many entries of the journal on."""
-    moment = page.get_by_role("slider", name="Moment")
+    moment = page.get_by_role("slider", name="Journal position")
     moment.focus()
     moment.press("Home")
     for _ in range(entries):
@@ -65,7 +65,7 @@ def test_each_iteration_of_a_loop_can_be_looked_at(studio: Studio, server: Studi
     changes = panel.get_by_role("list").last.get_by_role("button")
     expect(changes).to_have_text(["sum = 3Add", "sum = 7Add", "sum = 12Add"])
     changes.nth(1).click()
-    expect(page.get_by_text("You look at the past")).to_be_visible()
+    expect(page.get_by_text("Viewing the past")).to_be_visible()
     expect(panel.locator("dl").first).to_contain_text("7")
 
 
@@ -81,7 +81,7 @@ def test_parents_and_children_are_one_tree(studio: Studio, server: StudioServer)
     tree.get_by_role("link", name="Leaf").click()
 
     studio.heading("Leaf")
-    studio.page.get_by_role("tab", name="Family").click()
+    studio.page.get_by_role("tab", name="Hierarchy").click()
     expect(tree.get_by_role("link", name="Trunk")).to_be_visible()
     expect(tree.locator("b")).to_have_text("Leaf")
 
@@ -89,7 +89,7 @@ def test_parents_and_children_are_one_tree(studio: Studio, server: StudioServer)
 def test_a_workflow_in_python_shows_its_line(studio: Studio, server: StudioServer) -> None:
     studio.open("/definitions/parcels")
     page, designer = studio.page, Designer(studio.page)
-    expect(page.get_by_text("This workflow is written in Python")).to_be_visible()
+    expect(page.get_by_text("This workflow is defined in Python code")).to_be_visible()
     source = page.locator(".hf-python .cm-content")
     expect(source).to_contain_text("async def parcels")
     expect(page.get_by_role("button", name="Publish")).to_have_count(0)
@@ -118,7 +118,7 @@ def test_what_failed_is_skipped_and_the_rest_goes_on(studio: Studio, server: Stu
     panel.get_by_role("button", name="Show").click()
     panel.get_by_role("button", name="Skip").click()
     dialog = studio.page.get_by_role("dialog", name="Skip Broken")
-    dialog.get_by_label("Why").fill("printed by hand")
+    dialog.get_by_label("Reason").fill("printed by hand")
     dialog.get_by_role("button", name="Skip").click()
 
     expect(studio.page.locator("header").get_by_text("Finished")).to_be_visible()
@@ -159,12 +159,12 @@ def test_an_instance_is_forked_from_a_moment_and_from_now(studio: Studio, server
 
     versions = [one["version"] for one in server.call("GET", f"/api/instances/{instance}/journal")["entries"]]
     travel(page, versions.count(versions[0]))
-    expect(page.get_by_text("As they were kept after this commit")).to_be_visible()
+    expect(page.get_by_text("Recorded after this commit")).to_be_visible()
     expect(values).to_contain_text("first")
     page.get_by_role("button", name="Fork from here").click()
     expect(page).not_to_have_url(re.compile(instance))
     # The copy waits where the original waited then.
-    expect(page.get_by_text("You look at the past")).to_have_count(0)
+    expect(page.get_by_text("Viewing the past")).to_have_count(0)
     fork = page.url.split("/instances/")[1].split("?")[0]
     assert fork != instance
     assert [one["activity_id"] for one in server.call("GET", f"/api/instances/{fork}")["state"]["bookmarks"]] == [
@@ -200,7 +200,7 @@ def test_the_list_and_the_journal_go_on_by_themselves(studio: Studio, server: St
     server.publish(sequence("moving", line("one"), wait, line("two")))
     studio.open("/instances?definition_id=moving")
     page = studio.page
-    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    expect(page.get_by_text("No matches")).to_be_visible()
     instance = server.execute("moving")["instance_id"]
     expect(studio.row(instance).get_by_text("Suspended")).to_be_visible()
     server.call("POST", "/api/events/onward", {})
@@ -209,9 +209,9 @@ def test_the_list_and_the_journal_go_on_by_themselves(studio: Studio, server: St
     # Played from the start, the drawing ends where it is now.
     studio.open(f"/instances/{instance}?tab=journal")
     page.get_by_role("button", name="Play").click()
-    expect(page.get_by_text("You look at the past")).to_be_visible()
-    expect(page.get_by_text("You look at the past")).to_have_count(0)
+    expect(page.get_by_text("Viewing the past")).to_be_visible()
+    expect(page.get_by_text("Viewing the past")).to_have_count(0)
     expect(page.locator(".stage [data-status=completed]")).to_have_count(3)
     # A click in the journal goes to that moment.
     page.get_by_role("tabpanel").get_by_role("listitem").first.get_by_role("button").click()
-    expect(page.get_by_text("You look at the past")).to_be_visible()
+    expect(page.get_by_text("Viewing the past")).to_be_visible()

@@ -20,7 +20,7 @@ import { nextTo, type Rect, type Scene } from "./scene";
 
 const t = defineMessages("overview", {
   label:
-    "{n} activities, seen from afar. Arrows go from one to the next; Search finds one of them; 0 shows them in full size.",
+    "Overview of {n} activities. Use the arrow keys to move between activities, Search to find one, and 0 to zoom to full size.",
 });
 const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
 const ENDS: Readonly<Record<string, 1 | -1>> = { Home: 1, End: -1 };

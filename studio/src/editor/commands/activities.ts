@@ -319,7 +319,7 @@ export function replaceType(id: string, type: string): Command {
   return {
     name: "replace",
     label: `replace by ${type}`,
-    check: (state) => (placesOf(state.document).has(id) ? ALLOWED : refuse("It is gone.")),
+    check: (state) => (placesOf(state.document).has(id) ? ALLOWED : refuse("The activity no longer exists.")),
     do: (state, { catalogue }) =>
       changeActivity(state, id, (activity) => {
         const descriptor = catalogue.get(type);

@@ -58,7 +58,7 @@ function mayDeclare(state: EditorState, part: Part, index: number, value: JsonOb
   if (value === null) return ALLOWED;
   const all = (state.document[part] ?? []) as readonly JsonObject[];
   const taken = all.some((item, at) => at !== index && item.name === value.name);
-  return taken ? refuse(`“${String(value.name)}” is declared already.`) : ALLOWED;
+  return taken ? refuse(`“${String(value.name)}” is already declared.`) : ALLOWED;
 }
 
 /** `$variable`, `$input` and output targets; the text of expressions is the author's. */

@@ -24,7 +24,7 @@ export function addNote(at: Point, text = ""): Command {
     name: "add-note",
     label: "add a note",
     check: (state, context) =>
-      levelIn(state, context).container === null ? refuse("There is no canvas to pin it to.") : ALLOWED,
+      levelIn(state, context).container === null ? refuse("A note needs a container that shows it.") : ALLOWED,
     do(state, context) {
       const { container } = levelIn(state, context);
       if (container === null) return state;

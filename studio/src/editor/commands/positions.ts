@@ -129,7 +129,7 @@ export function distribute(axis: "x" | "y"): Command {
   const length = axis === "x" ? "width" : "height";
   return {
     name: "distribute",
-    label: axis === "x" ? "distribute across" : "distribute down",
+    label: axis === "x" ? "distribute horizontally" : "distribute vertically",
     check: (state, context) => mayArrange(state, context, 3),
     do(state, context) {
       const level = levelIn(state, context);
@@ -154,7 +154,7 @@ export function distribute(axis: "x" | "y"): Command {
 export function autoLayout(everything = false, direction?: Direction): Command {
   return {
     name: "layout",
-    label: everything ? "lay out everything" : "lay out",
+    label: everything ? "reset layout" : "auto layout",
     check: (state, context) => mayArrange(state, context, 0),
     do(state, context) {
       const level = levelIn(state, context);

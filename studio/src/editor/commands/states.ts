@@ -86,7 +86,7 @@ export function renameState(index: number, name: string): Command {
       const level = levelIn(state, context);
       if (name.trim() === "") return refuse("A state needs a name.");
       return level.states.some((entry, at) => at !== index && entry.name === name)
-        ? refuse(`“${name}” is taken.`)
+        ? refuse(`“${name}” is already in use.`)
         : ALLOWED;
     },
     do(state, context) {
@@ -135,7 +135,7 @@ export function setTransition(index: number, key: string, value: Json | undefine
 export function setInitial(index: number): Command {
   return {
     name: "set-initial",
-    label: "start here",
+    label: "set the initial state",
     check: isMachineHere,
     do(state, context) {
       const level = levelIn(state, context);

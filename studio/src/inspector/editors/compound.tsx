@@ -14,7 +14,7 @@ const t = defineMessages("lists", {
   key: "Name",
   value: "Value",
   item: "Item {n}",
-  notJson: "This is not JSON yet: {why}",
+  notJson: "Invalid JSON: {why}",
   addCode: "Add a status code",
   code: "Status code",
 });

@@ -12,11 +12,11 @@ import { asText } from "./compound";
 
 const t = defineMessages("pickers", {
   choose: "Choose …",
-  noVariables: "No variable is declared yet: select nothing on the canvas and add one.",
+  noVariables: "No variables declared. Clear the selection on the canvas to add one in the workflow panel.",
   missing: "{name} (not declared)",
-  next: "Next",
+  next: "Next occurrences",
   cronHint: "Minute hour day month weekday, such as 0 8 * * 1-5",
-  badCron: "Not a schedule yet: {why}",
+  badCron: "Invalid cron expression: {why}",
 });
 
 export function VariableEditor({ id, value, onChange, names, readOnly, invalid }: EditorProps) {

@@ -9,12 +9,12 @@ const t = defineMessages("editors", {
   on: "On",
   off: "Off",
   choose: "Choose …",
-  durationHint: "Such as PT30S, P1DT2H or 00:00:30",
+  durationHint: "For example PT30S, P1DT2H or 00:00:30",
   days: "Days",
   hours: "Hours",
   minutes: "Minutes",
   seconds: "Seconds",
-  secret: "Kept out of journals and logs",
+  secret: "Never written to journals or logs",
 });
 
 const text = (value: EditorProps["value"]): string =>
