@@ -199,7 +199,7 @@ def test_containers_are_opened_and_left_by_the_breadcrumb(
     designer.card("After").click()
     # Escape: first nothing is selected, then one level up; here is no more level.
     studio.page.keyboard.press("Escape")
-    expect(designer.inspector.get_by_role("heading", name="1 thing")).to_have_count(0)
+    expect(designer.inspector.get_by_role("heading", name="1 item")).to_have_count(0)
 
     # Search finds what is inside and goes there.
     studio.page.keyboard.press("Control+f")

@@ -41,7 +41,7 @@ def test_the_designer_names_its_workflow_on_a_tablet(studio: Studio, server: Stu
 def test_painted_cards_are_reached_by_keys(studio: Studio, server: StudioServer, axe: str) -> None:
     server.publish(sequence("big", *(line(f"line-{number:03}") for number in range(200))))
     studio.open("/definitions/big")
-    picture = studio.page.get_by_role("listbox", name="seen from afar")
+    picture = studio.page.get_by_role("listbox", name="Overview of")
     picture.focus()
 
     studio.page.keyboard.press("ArrowDown")
